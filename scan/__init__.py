@@ -1,0 +1,1 @@
+"""Scan: a block explorer's REST API over an EVM node."""

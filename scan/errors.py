@@ -1,0 +1,112 @@
+"""Every fault a client can meet: one class per `code`, made HTTP by one handler in app.py."""
+
+from collections.abc import Mapping
+
+
+class ScanError(Exception):
+    """A fault with an HTTP status, a stable code and a sentence a person can act on.
+
+    `field` names the parameter to blame; `headers` go out with the answer.
+    """
+
+    status = 500
+    code = "internal_error"
+
+    def __init__(
+        self, message: str, *, field: str | None = None, headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.field = field
+        self.headers = dict(headers or {})
+
+    def body(self) -> dict[str, str]:
+        body = {"error": self.message, "code": self.code}
+        if self.field is not None:
+            body["field"] = self.field
+        return body
+
+
+class InvalidJson(ScanError):
+    status, code = 400, "invalid_json"
+
+
+class InvalidParameter(ScanError):
+    status, code = 400, "invalid_parameter"
+
+
+class MissingApiKey(ScanError):
+    status, code = 401, "missing_api_key"
+
+
+class InvalidApiKey(ScanError):
+    status, code = 401, "invalid_api_key"
+
+
+class SignatureMismatch(ScanError):
+    status, code = 403, "signature_mismatch"
+
+
+class OwnerMismatch(ScanError):
+    status, code = 403, "owner_mismatch"
+
+
+class NotFound(ScanError):
+    status, code = 404, "not_found"
+
+
+class MethodNotAllowed(ScanError):
+    status, code = 405, "method_not_allowed"
+
+
+class ReplayedRequest(ScanError):
+    status, code = 409, "replayed_request"
+
+
+class LimitReached(ScanError):
+    status, code = 409, "limit_reached"
+
+
+class TooLarge(ScanError):
+    status, code = 413, "too_large"
+
+
+class UnsupportedMediaType(ScanError):
+    status, code = 415, "unsupported_media_type"
+
+
+class VerificationFailed(ScanError):
+    status, code = 422, "verification_failed"
+
+
+class CallReverted(ScanError):
+    status, code = 422, "call_reverted"
+
+
+class RateLimited(ScanError):
+    status, code = 429, "rate_limited"
+
+
+class UpstreamFailed(ScanError):
+    """The node cannot serve now."""
+
+    status, code = 502, "upstream_failed"
+
+    def __init__(self, message: str, *, retry_after_s: int = 5) -> None:
+        super().__init__(message, headers={"Retry-After": str(retry_after_s)})
+
+
+class Unavailable(ScanError):
+    """The database or a compiler cannot serve now."""
+
+    status, code = 503, "unavailable"
+
+    def __init__(self, message: str, *, retry_after_s: int = 2) -> None:
+        super().__init__(message, headers={"Retry-After": str(retry_after_s)})
+
+
+class SettingError(Exception):
+    """An environment variable that cannot be used; the start stops with this message."""
+
+    def __init__(self, name: str, value: str, reason: str) -> None:
+        super().__init__(f"{name}={value!r}: {reason}")

@@ -1,0 +1,32 @@
+"""Hex at the edge: JSON-RPC quantities and data become ints and bytes here, or raise."""
+
+import re
+
+UINT256_MAX = 2**256 - 1
+
+_QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
+_DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*\Z")
+
+
+class BadHex(ValueError):
+    """Text that is not the hex it should be."""
+
+
+def quantity(value: object) -> int:
+    """A JSON-RPC QUANTITY (`0x1b4`) as an int of at most 256 bits."""
+    if not isinstance(value, str) or not _QUANTITY.match(value):
+        raise BadHex(f"not a hex quantity: {str(value)[:80]!r}")
+    return int(value, 16)
+
+
+def data(value: object, length: int | None = None) -> bytes:
+    """JSON-RPC DATA (`0x00ff`) as bytes; `length` is in bytes where it is fixed."""
+    if not isinstance(value, str) or not _DATA.match(value):
+        raise BadHex(f"not hex data: {str(value)[:80]!r}")
+    if length is not None and len(value) != 2 + 2 * length:
+        raise BadHex(f"expected {length} bytes of hex: {value[:80]!r}")
+    return bytes.fromhex(value[2:])
+
+
+def to_hex(value: bytes) -> str:
+    return "0x" + value.hex()

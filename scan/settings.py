@@ -1,0 +1,131 @@
+"""The environment, read once into a frozen value; nothing else looks at os.environ."""
+
+import ipaddress
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+from scan.errors import SettingError
+
+ROOT = Path(__file__).resolve().parent.parent
+_RATE = re.compile(r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?")
+_T = TypeVar("_T")
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every value the service can be told; units are in the names, empty means not given."""
+
+    database_url: str = ""
+    read_database_url: str = ""
+    rpc_urls: tuple[str, ...] = ()
+    host: str = "127.0.0.1"
+    port: int = 8000
+    data_dir: Path = Path("var")
+    start_block: int = 0
+    traces: str = "auto"
+    confirmations: int = 0
+    finality: int = 256
+    rate_limit_anonymous: str = "10/minute"
+    rate_limit_key: str = "100/minute"
+    rate_limit_storage: str = "memory://"
+    trusted_proxies: int = 0
+    owner_auth: str = "claimed"
+    webhook_allow_networks: tuple[Network, ...] = ()
+    solc_dir: Path | None = None
+    statement_timeout_ms: int = 5000
+    started_by_make: bool = False
+
+    @staticmethod
+    def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
+        """Raises SettingError naming the variable and its value."""
+
+        def read(name: str, parse: Callable[[str], _T], default: _T) -> _T:
+            text = environ.get(name, "").strip()
+            if not text:
+                return default
+            try:
+                return parse(text)
+            except ValueError as error:
+                raise SettingError(name, _without_password(text), str(error)) from None
+
+        database_url = read("DATABASE_URL", _database_url, "")
+        return Settings(
+            database_url=database_url,
+            read_database_url=read("READ_DATABASE_URL", _database_url, database_url),
+            rpc_urls=read("RPC_URL", _rpc_urls, ()),
+            host=read("HOST", str, "127.0.0.1"),
+            port=read("PORT", _integer(1, 65535), 8000),
+            data_dir=read("SCAN_DATA_DIR", Path, Path("var")).absolute(),
+            start_block=read("SCAN_START_BLOCK", _integer(0, 2**62), 0),
+            traces=read("SCAN_TRACES", _one_of("auto", "off"), "auto"),
+            confirmations=read("SCAN_CONFIRMATIONS", _integer(0, 100_000), 0),
+            finality=read("SCAN_FINALITY", _integer(1, 1_000_000), 256),
+            rate_limit_anonymous=read("SCAN_RATE_LIMIT_ANONYMOUS", _rate, "10/minute"),
+            rate_limit_key=read("SCAN_RATE_LIMIT_KEY", _rate, "100/minute"),
+            rate_limit_storage=read("SCAN_RATE_LIMIT_STORAGE", _storage, "memory://"),
+            trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
+            owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),
+            webhook_allow_networks=read("SCAN_WEBHOOK_ALLOW_NETWORKS", _networks, ()),
+            solc_dir=read("SCAN_SOLC_DIR", Path, None),
+            statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
+            started_by_make="MAKELEVEL" in environ,
+        )
+
+
+def _without_password(text: str) -> str:
+    return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
+
+
+def _integer(least: int, most: int) -> Callable[[str], int]:
+    def parse(text: str) -> int:
+        if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) or not least <= int(text) <= most:
+            raise ValueError(f"a whole number from {least} to {most} is expected")
+        return int(text)
+
+    return parse
+
+
+def _one_of(*words: str) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if text not in words:
+            raise ValueError(f"one of {', '.join(words)} is expected")
+        return text
+
+    return parse
+
+
+def _database_url(text: str) -> str:
+    if urlsplit(text).scheme not in ("postgresql", "postgres"):
+        raise ValueError("a postgresql:// address is expected")
+    return text
+
+
+def _rpc_urls(text: str) -> tuple[str, ...]:
+    urls = tuple(part.strip() for part in text.split(","))
+    for url in urls:
+        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+            raise ValueError("http:// or https:// addresses are expected, separated by commas")
+    return urls
+
+
+def _rate(text: str) -> str:
+    if not _RATE.fullmatch(text):
+        raise ValueError("a rate such as 10/minute or 1000 per 2 hours is expected")
+    return text
+
+
+def _storage(text: str) -> str:
+    if not re.match(r"[a-z0-9+]+://", text):
+        raise ValueError("a storage address such as memory:// or redis://host:6379 is expected")
+    return text
+
+
+def _networks(text: str) -> tuple[Network, ...]:
+    return tuple(ipaddress.ip_network(part.strip()) for part in text.split(","))

