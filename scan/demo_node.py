@@ -273,7 +273,7 @@ class DemoNode(ThreadingHTTPServer):
         self._thread.join()
 
 
-def serve(path: Path, port: int = 0) -> DemoNode:
+def start(path: Path, port: int = 0) -> DemoNode:
     """Serves the recording at `path`; port 0 takes a free one, `.url` tells which."""
     return DemoNode(Recording.read(path), port)
 
@@ -284,7 +284,7 @@ def main() -> None:
     parser.add_argument("path", nargs="?", type=Path, default=default, help="the recording")
     parser.add_argument("--port", type=int, default=8545, help="0 takes a free one")
     arguments = parser.parse_args()
-    node = serve(arguments.path, arguments.port)
+    node = start(arguments.path, arguments.port)
     print(f"demo chain of {node.recording.head + 1} blocks on {node.url}", flush=True)
     try:
         node.wait()

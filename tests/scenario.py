@@ -16,12 +16,13 @@ ETHER = 10**18
 GWEI = 10**9
 MOST = 2**256 - 1
 
-# Where the factories live on Ethereum and BNB Chain: dex names hang on these addresses.
-UNISWAP_V2 = "0x5c69bee701ef814a2b641edd4b30305e5ed3aa6f"
+# Where the factories live on Ethereum: dex names hang on these addresses.
+UNISWAP_V2 = "0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f"
 UNISWAP_V3 = "0x1f98431c8ad98523631ae4a59f267346ea31f984"
-PANCAKESWAP_V2 = "0xca143ce32fe78f1f7019d7d551a6402fc5350c73"
+PANCAKESWAP_V2 = "0x1097053fd2ea711dad45caccc45eff7548fcb362"
 PANCAKESWAP_V3 = "0x0bfbcf9fa4f9c56b0f40a671ad40e0805a091865"
-# Its first transaction created Uniswap's V3 factory, so its first one here does the same.
+# Their first transactions created Uniswap's factories, so their first ones here do the same.
+UNISWAP_V2_DEPLOYER = "0x9c33eacc2f50e39940d3afaf2c7b8246b681a374"
 UNISWAP_V3_DEPLOYER = "0x6c9fc64a53c1b71fb3f9af64d1ae3a4931a5f4e9"
 
 MINERS = tuple("0x" + keccak(text=f"miner {n}")[12:].hex() for n in range(3))
@@ -178,9 +179,15 @@ def exchanges(stage: Stage) -> None:
     first_trades(stage)
 
 
+def open_factory(stage: Stage, key: str, deployer: str, name: str, *args: Any) -> None:
+    """Creates a factory as its own deployer did, which gives it its well-known address."""
+    stage.anvil.impersonate(deployer)
+    stage.contracts[key] = stage.anvil.deploy(deployer, name, *args)
+
+
 def open_v2(stage: Stage) -> None:
     """Three factories with the same code: two well known by their address, one unknown."""
-    stage.contracts["uniswap-v2"] = stage.anvil.place(UNISWAP_V2, "UniswapV2Factory")
+    open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
     stage.contracts["pancakeswap-v2"] = stage.anvil.place(PANCAKESWAP_V2, "UniswapV2Factory")
     stage.deploy("unknown-v2", "UniswapV2Factory", ZERO)
     for factory, key in (
@@ -196,9 +203,7 @@ def open_v2(stage: Stage) -> None:
 
 
 def open_v3(stage: Stage) -> None:
-    stage.anvil.impersonate(UNISWAP_V3_DEPLOYER)
-    real = stage.anvil.deploy(UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
-    stage.contracts["uniswap-v3"] = real
+    open_factory(stage, "uniswap-v3", UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
     stage.deploy("unknown-v3", "UniswapV3Factory")
     for factory, key in (("uniswap-v3", "v3 dollar/weth"), ("unknown-v3", "v3 harbor/gold")):
         tokens = tokens_of(stage, key)

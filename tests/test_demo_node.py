@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import requests
 
-from scan.demo_node import DemoNode, serve
+from scan.demo_node import DemoNode, start
 
 TOKEN = "0x" + 20 * "ab"
 HOLDER = "0x" + 20 * "cd"
@@ -42,7 +42,7 @@ ROWS = [
 def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
     path = tmp_path_factory.mktemp("demo") / "chain.jsonl.gz"
     write(path, ROWS)
-    node = serve(path)
+    node = start(path)
     yield node
     node.stop()
 
@@ -197,4 +197,4 @@ def test_a_body_of_no_length_or_too_long_is_refused(
 def test_a_recording_without_blocks_is_refused(tmp_path: Path) -> None:
     write(tmp_path / "empty.gz", ROWS[:2])
     with pytest.raises(ValueError, match="no block"):
-        serve(tmp_path / "empty.gz")
+        start(tmp_path / "empty.gz")

@@ -81,7 +81,7 @@ def test_every_dex_name_the_scenario_can_make_is_there(scenario: Played) -> None
     assert names >= {
         *("uniswap-v2", "uniswap-v3", "pancakeswap-v2", "pancakeswap-v3"),
         *(f"v2-{unknown[0]}", f"v3-{unknown[1]}", f"v2-{ZERO}", f"v3-{ZERO}"),
-        "v2-0x5c69bee701ef814a2b641edd4b30305e5ed3aa6f",
+        "v2-0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f",
     }
 
 

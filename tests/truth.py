@@ -24,11 +24,11 @@ BATCH = 100
 
 Record = dict[str, Any]
 
-# The four factories of Ethereum and BNB Chain that the scenario puts where they are known.
+# The four factories of Ethereum that the scenario puts where they are known.
 KNOWN_FACTORIES = {
-    ("v2", "0x5c69bee701ef814a2b641edd4b30305e5ed3aa6f"): "uniswap-v2",
+    ("v2", "0x5c69bee701ef814a2b6a3edd4b1652cb9cc5aa6f"): "uniswap-v2",
     ("v3", "0x1f98431c8ad98523631ae4a59f267346ea31f984"): "uniswap-v3",
-    ("v2", "0xca143ce32fe78f1f7019d7d551a6402fc5350c73"): "pancakeswap-v2",
+    ("v2", "0x1097053fd2ea711dad45caccc45eff7548fcb362"): "pancakeswap-v2",
     ("v3", "0x0bfbcf9fa4f9c56b0f40a671ad40e0805a091865"): "pancakeswap-v3",
 }
 
