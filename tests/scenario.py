@@ -70,28 +70,18 @@ class Stage:
 
 
 def play(
-    anvil: Anvil, rounds: int = 40, per_block: tuple[int, int] = (0, 9), seed: int = 1
+    anvil: Anvil,
+    rounds: int = 40,
+    per_block: tuple[int, int] = (0, 9),
+    poison: bool = True,
+    seed: int = 1,
 ) -> Stage:
-    """Plays every act once, then `rounds` blocks of everyday life; about 130 blocks and `rounds`.
+    """Plays every act once, then `rounds` blocks of everyday life; about 110 blocks and `rounds`.
 
     `per_block` is the least and the most transactions of an everyday block.
     """
     stage = Stage(anvil, seed)
-    for act in (
-        honest_tokens,
-        collections,
-        wrappers,
-        exchanges,
-        odd_pools,
-        poison_metadata,
-        poison_events,
-        shape_shifters,
-        malformed_logs,
-        creations,
-        failures,
-        kinds_of_transaction,
-        plain_transfers,
-    ):
+    for act in (*HONEST_ACTS, *(POISON_ACTS if poison else ())):
         act(stage)
     for _ in range(rounds):
         everyday(stage, stage.random.randint(*per_block))
@@ -602,6 +592,25 @@ HABITS: Sequence[tuple[Callable[[Stage], None], int]] = (
     (supply_coin, 4),
     (fail, 3),
     (create, 2),
+)
+
+
+HONEST_ACTS: Sequence[Callable[[Stage], None]] = (
+    honest_tokens,
+    collections,
+    wrappers,
+    exchanges,
+    creations,
+    failures,
+    kinds_of_transaction,
+    plain_transfers,
+)
+POISON_ACTS: Sequence[Callable[[Stage], None]] = (
+    odd_pools,
+    poison_metadata,
+    poison_events,
+    shape_shifters,
+    malformed_logs,
 )
 
 
