@@ -62,7 +62,8 @@ CREATE INDEX IF NOT EXISTS transactions_by_contract
     ON transactions (contract_address, block_number, transaction_index)
     WHERE contract_address IS NOT NULL;
 
--- Which contracts emitted a log in which block: an address is seen there too.
+-- Which contracts emitted a log in which block, or were made there by another contract: an address
+-- is seen there too.
 CREATE TABLE IF NOT EXISTS log_emitters (
     address bytea NOT NULL,
     block_number bigint NOT NULL,
