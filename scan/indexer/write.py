@@ -67,7 +67,7 @@ class Writer:
             _copy_transfers(tx, findings)
             _copy_trades(tx, batch, findings)
             _copy_emitters(tx, batch)
-            _derive(tx, first, last)
+            derive(tx, first, last)
             _store_supplies(tx, findings.supplies, last)
             # The webhook outbox is filled here: each transaction and transfer of first..last once.
         return Head(last, batch[-1].block.hash, totals)
@@ -100,7 +100,7 @@ class Writer:
             yield tx
 
 
-def _derive(tx: Transaction, first: int, last: int) -> None:
+def derive(tx: Transaction, first: int, last: int) -> None:
     """Everything that follows from the rows of blocks first..last; unwind() is its inverse."""
     span = {"block_from": first, "block_to": last}
     tx.execute("token_holders_derive", sign=1, **span)
