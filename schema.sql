@@ -2,6 +2,18 @@
 -- Base tables hold what the chain says; derived ones (addresses, token_holders, dexes,
 -- list_checkpoints and the counters of tokens) follow from them and can be recomputed.
 
+-- What scan/migrate.py has brought this database to: through which files of migrations/ it went, or
+-- with which it was born; and which schema.sql was applied last.
+CREATE TABLE IF NOT EXISTS migrations (
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE IF NOT EXISTS schema_state (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    digest bytea NOT NULL          -- SHA-256 of schema.sql
+);
+
 -- The one chain that this database holds, and how far it has come.
 CREATE TABLE IF NOT EXISTS chain (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),

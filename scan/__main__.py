@@ -53,7 +53,8 @@ def _run(settings: Settings, _options: argparse.Namespace) -> int:
     return supervisor.run(settings)
 
 
-def _serve(_settings: Settings, _options: argparse.Namespace) -> int:
+def _serve(settings: Settings, _options: argparse.Namespace) -> int:
+    _bring_up(settings)
     configuration = str(ROOT / "gunicorn.conf.py")
     os.execv(
         sys.executable,
@@ -66,6 +67,7 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
     from scan.rpc import Node
 
     _require(settings)
+    _bring_up(settings)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -76,12 +78,24 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
-    from scan.supervisor import apply_schema
+    from scan import migrate
 
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "a database is needed")
-    apply_schema(settings)
+    for name in migrate.run(settings):
+        print(f"applied {name}")
     return 0
+
+
+def _bring_up(settings: Settings) -> None:
+    """At every start; a database that is away now is waited for by what starts, as later on."""
+    from scan import migrate
+
+    if settings.database_url:
+        try:
+            migrate.run(settings)
+        except ScanError as error:
+            logging.warning("the schema could not be checked: %s", error.message)
 
 
 def _require(settings: Settings) -> None:

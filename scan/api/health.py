@@ -2,8 +2,9 @@
 
 from flask import Blueprint, Response
 
+from scan import migrate
 from scan.api import json_body, json_value, services
-from scan.errors import ScanError
+from scan.errors import ScanError, Unavailable
 
 blueprint = Blueprint("health", __name__)
 
@@ -17,7 +18,15 @@ def alive() -> Response:
 def ready() -> Response:
     """200 when the database answers with the current schema; how far behind the node it is."""
     try:
+        _require_current_schema()
         body = services().reads.value("chain_status")
     except ScanError as error:
         return json_value({"status": "unavailable", "problem": error.message}, 503)
     return json_body(body)
+
+
+def _require_current_schema() -> None:
+    """A newer one is current, too: while instances are replaced one by one, the old ones serve."""
+    newest = services().reads.value("migrations_newest")
+    if newest < migrate.this_release().newest:
+        raise Unavailable("The database's schema is not the current one; run `scan migrate`.")

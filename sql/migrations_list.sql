@@ -1,0 +1,5 @@
+-- The migrations that this database has been through.
+-- params: none
+-- returns: rows: number
+-- index: migrations_pkey
+SELECT number FROM migrations ORDER BY number;
