@@ -6,7 +6,18 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
-from scan.api import Services, addresses, blocks, health, json_value, network, tokens, transactions
+from scan.api import (
+    Services,
+    addresses,
+    blocks,
+    health,
+    json_value,
+    metrics,
+    network,
+    observation,
+    tokens,
+    transactions,
+)
 from scan.api import query as query_api
 from scan.chain_reader import CHANNEL, ChainReader
 from scan.db import Database
@@ -16,8 +27,11 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 1024 * 1024
-EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After"
+EXPOSED_HEADERS = (
+    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id"
+)
 BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api)
+OUTSIDE = (health, metrics)  # the version and the rate limits
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -29,12 +43,14 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
-    app.register_blueprint(health.blueprint)
+    for module in OUTSIDE:
+        app.register_blueprint(module.blueprint)
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
     app.register_error_handler(errors.ScanError, _answer_error)
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
+    observation.install(app)
     app.before_request(_answer_preflight)
     app.after_request(_allow_browsers)
     return app

@@ -10,3 +10,5 @@ workers = 1
 threads = 8
 keepalive = 30
 graceful_timeout = 15
+logger_class = "scan.gunicorn_logs.GunicornLogs"
+control_socket_disable = True  # it would listen in the home directory, for nobody

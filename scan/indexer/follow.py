@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 
+from scan import metrics
 from scan.db import Database
 from scan.decode import Malformed
 from scan.errors import ScanError
@@ -141,7 +142,10 @@ class Follower:
                             self._require_reorganisation(head, last)
                             return
                         head = self._write(head, batch)
-                        progress.advance(head.number, sum(len(b.transactions) for b, _ in batch))
+                        transactions = sum(len(b.transactions) for b, _ in batch)
+                        progress.advance(head.number, transactions)
+                        metrics.INDEXED_BLOCKS.inc(len(batch))
+                        metrics.INDEXED_TRANSACTIONS.inc(transactions)
                         batch = []
             finally:
                 for future in ahead:
@@ -161,6 +165,7 @@ class Follower:
         fork = self._find_fork(head, node_head)
         log.info("reorganisation: taking back %d blocks after %d", head.number - fork, fork)
         self._writer.unwind(fork)
+        metrics.REORGANISED_BLOCKS.inc(head.number - fork)
 
     def _find_fork(self, head: Head, node_head: int) -> int:
         """The newest block that both chains share; steps back are doubled, then halved.
@@ -202,6 +207,7 @@ class Follower:
             else:
                 log.warning("the head does not advance: %s", problem)
         self._problem = problem
+        metrics.INDEXER_STALLED.set(problem is not None)
         try:
             self._database.rows("chain_observe", node_head=self._node_head, problem=problem)
         except ScanError as error:

@@ -1,0 +1,52 @@
+"""GET /metrics: what this process counted, and what the database knows of all the others.
+
+For Prometheus alone: deploy/nginx.conf does not let it out.
+"""
+
+from collections.abc import Iterator
+
+from flask import Blueprint, Response
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from scan.api import services
+from scan.db import Database
+from scan.errors import ScanError
+
+blueprint = Blueprint("metrics", __name__)
+
+CHAIN = (
+    ("scan_head_block", "The newest block indexed."),
+    ("scan_node_head_block", "The newest block the node has told."),
+    ("scan_lag_blocks", "How far the index is behind the node."),
+    ("scan_head_age_seconds", "Age of the newest block indexed."),
+    ("scan_transactions", "Transactions indexed."),
+    ("scan_head_stalled", "1 while the head cannot advance."),
+)
+
+
+@blueprint.get("/metrics")
+def export() -> Response:
+    state = CollectorRegistry(auto_describe=False)
+    state.register(State(services().writes))
+    text = generate_latest(REGISTRY) + generate_latest(state)
+    return Response(text, content_type=CONTENT_TYPE_LATEST)
+
+
+class State(Collector):
+    """Numbers that every instance would tell alike."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        try:
+            chain = self._database.row("chain_metrics") or ()
+        except ScanError:
+            yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
+            return
+        yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 1)
+        for (name, text), value in zip(CHAIN, chain, strict=True):
+            if value is not None:
+                yield GaugeMetricFamily(name, text, float(value))

