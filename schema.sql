@@ -120,7 +120,7 @@ CREATE TABLE IF NOT EXISTS tokens (
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0
-);
+) WITH (fillfactor = 60);
 -- serves tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
 -- serves tokens_to_refresh
