@@ -15,6 +15,7 @@ from scan.api import (
     metrics,
     network,
     observation,
+    pages,
     tokens,
     transactions,
 )
@@ -31,7 +32,7 @@ EXPOSED_HEADERS = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id"
 )
 BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api)
-OUTSIDE = (health, metrics)  # the version and the rate limits
+OUTSIDE = (health, metrics, pages)  # the version and the rate limits
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -45,6 +46,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
     for module in OUTSIDE:
         app.register_blueprint(module.blueprint)
+    app.register_blueprint(pages.docs())
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
     app.register_error_handler(errors.ScanError, _answer_error)

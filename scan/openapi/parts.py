@@ -1,0 +1,206 @@
+"""What the pages of the document are put together from: fields, parameters, answers, operations."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+Json = dict[str, Any]
+
+ADDRESS_EXAMPLE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
+TOKEN_EXAMPLE = "0x5fbdb2315678afecb367f032d93f642f64180aa3"
+HASH_EXAMPLE = "0x008ad7f8a3b7c2a5d4e1f60718293a4b5c6d7e8f90a1b2c3d4e5f60feafb5801"
+TIME_EXAMPLE = "2026-01-31T23:59:59Z"
+
+AMOUNT = "^(0|[1-9][0-9]{0,77})$"
+ANY_CASE_ADDRESS = "^0[xX][0-9a-fA-F]{40}$"
+SAFE_INTEGER = 2**53 - 1
+BIGINT = 2**63 - 1
+
+ERRORS = {
+    400: ("BadRequest", "Malformed, of the wrong type, or out of range.",
+          ("invalid_json", "invalid_parameter")),
+    401: ("Unauthorized", "A key is needed, or the one sent is unknown or inactive.",
+          ("missing_api_key", "invalid_api_key")),
+    403: ("Forbidden", "The signature or the key is of another address.",
+          ("signature_mismatch", "owner_mismatch")),
+    404: ("NotFound", "Nothing of this name is known.", ("not_found",)),
+    409: ("Conflict", "This was done before, or there is no room for more.",
+          ("replayed_request", "limit_reached")),
+    413: ("TooLarge", "The body is over 1 MiB (of /verify: 5 MiB).", ("too_large",)),
+    415: ("UnsupportedMediaType", "The body is not declared as application/json.",
+          ("unsupported_media_type",)),
+    422: ("Unprocessable", "Understood, but the compiler, the comparison or the contract says no.",
+          ("verification_failed", "call_reverted")),
+    429: ("RateLimited", "The limit is used up; Retry-After says for how many seconds.",
+          ("rate_limited",)),
+    502: ("UpstreamFailed", "The node does not answer; Retry-After says when to ask again.",
+          ("upstream_failed",)),
+    503: ("Unavailable", "The database or a compiler cannot serve now, or the question takes too"
+          " long; Retry-After says when to ask again.", ("unavailable",)),
+}  # fmt: skip
+ALWAYS = (400, 401, 429, 503)
+WITH_BODY = (413, 415)
+
+
+def text(description: str, example: str, **more: Any) -> Json:
+    return {"type": "string", "description": description, "examples": [example], **more}
+
+
+def number(description: str, example: int, **more: Any) -> Json:
+    bounds = {"minimum": 0, "maximum": BIGINT}
+    return {
+        "type": "integer",
+        "format": "int64",
+        "description": description,
+        "examples": [example],
+        **bounds,
+        **more,
+    }
+
+
+def flag(description: str, example: bool = True) -> Json:
+    return {"type": "boolean", "description": description, "examples": [example]}
+
+
+def amount(description: str, example: str) -> Json:
+    """A uint256 in text: JSON numbers end at 53 bits."""
+    return text(description, example, pattern=AMOUNT)
+
+
+def address(description: str, example: str = ADDRESS_EXAMPLE) -> Json:
+    return text(description, example, pattern="^0x[0-9a-f]{40}$")
+
+
+def hash32(description: str, example: str = HASH_EXAMPLE) -> Json:
+    return text(description, example, pattern="^0x[0-9a-f]{64}$")
+
+
+def hex_bytes(description: str, example: str = "0x") -> Json:
+    return text(description, example, pattern="^0x([0-9a-f]{2})*$")
+
+
+def moment(description: str, example: str = TIME_EXAMPLE) -> Json:
+    """Years beyond 9999 exist on test chains, so date-time would promise too much."""
+    pattern = "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
+    return text(f"{description} ISO 8601, UTC.", example, pattern=pattern)
+
+
+def one_of(description: str, words: Sequence[str]) -> Json:
+    return {"type": "string", "description": description, "enum": [*words], "examples": [words[0]]}
+
+
+def nullable(schema: Json) -> Json:
+    if "enum" in schema:
+        schema = {**schema, "enum": [*schema["enum"], None]}
+    return {**schema, "type": [schema["type"], "null"]}
+
+
+def array(items: Json, description: str, **more: Any) -> Json:
+    return {"type": "array", "items": items, "description": description, **more}
+
+
+def record(description: str, fields: Mapping[str, Json], optional: Sequence[str] = ()) -> Json:
+    """An object of an answer: every field stands in it, but for those that are optional."""
+    return {
+        "type": "object",
+        "description": description,
+        "properties": dict(fields),
+        "required": [name for name in fields if name not in optional],
+    }
+
+
+def form(description: str, fields: Mapping[str, Json], required: Sequence[str]) -> Json:
+    """An object that a client sends: what nobody reads is refused."""
+    schema = record(description, fields)
+    return {**schema, "required": [*required], "additionalProperties": False}
+
+
+def ref(name: str) -> Json:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def page_of(name: str, item: str, description: str) -> Json:
+    """The answer of a paginated list."""
+    return record(
+        description,
+        {
+            name: array(ref(item), "This page.", maxItems=100),
+            "total": number("How many there are on all pages, exactly.", 354),
+        },
+    )
+
+
+def query(name: str, schema: Json, *, required: bool = False) -> Json:
+    description = schema.pop("description")
+    return {
+        "name": name, "in": "query", "required": required, "description": description,
+        "schema": schema,
+    }  # fmt: skip
+
+
+def path(name: str, schema: Json) -> Json:
+    description = schema.pop("description")
+    return {
+        "name": name, "in": "path", "required": True, "description": description, "schema": schema
+    }  # fmt: skip
+
+
+def any_case_address(description: str, example: str = ADDRESS_EXAMPLE) -> Json:
+    return text(f"{description} In any letter case.", example, pattern=ANY_CASE_ADDRESS)
+
+
+PAGE = {"$ref": "#/components/parameters/page"}
+LIMIT = {"$ref": "#/components/parameters/limit"}
+RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+
+
+def headers(*names: str) -> Json:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in (*names, "X-Request-Id")}
+
+
+def operation(
+    name: str,
+    tag: str,
+    summary: str,
+    answer: Json,
+    *,
+    description: str = "",
+    parameters: Sequence[Json] = (),
+    body: Json | None = None,
+    errors: Sequence[int] = (),
+    status: int = 200,
+    needs_key: bool = False,
+    example: object = None,
+) -> Json:
+    """One operation under /api/v1, with what all of them share."""
+    content: Json = {"schema": answer}
+    if example is not None:
+        content["example"] = example
+    answers: Json = {
+        str(status): {
+            "description": summary,
+            "headers": headers(*RATE_HEADERS),
+            "content": {"application/json": content},
+        }
+    }
+    for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors}):
+        answers[str(code)] = {"$ref": f"#/components/responses/{ERRORS[code][0]}"}
+    described: Json = {
+        "operationId": name,
+        "tags": [tag],
+        "summary": summary,
+        "description": description or summary,
+        "security": [{"ApiKey": []}] if needs_key else [{}, {"ApiKey": []}],
+        "parameters": [*parameters],
+        "responses": answers,
+    }
+    if body:
+        described["requestBody"] = {"required": True, "content": {"application/json": body}}
+    return described
+
+
+def sends(schema: Json, **examples: object) -> Json:
+    """A request's body, with named examples."""
+    return {
+        "schema": schema,
+        "examples": {name: {"value": value} for name, value in examples.items()},
+    }

@@ -1,0 +1,125 @@
+"""The document and the code, held to each other."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from flask.testing import FlaskClient
+from openapi_schema_validator import OAS31Validator
+from openapi_spec_validator import validate
+from werkzeug.test import TestResponse
+
+from scan.errors import ScanError
+from scan.openapi import document
+from scan.openapi.parts import ERRORS
+
+DOCUMENT = document()
+PAGES = {"/", "/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
+METHODS = ("get", "post", "patch", "put", "delete")
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, page in DOCUMENT["paths"].items():
+        for method in METHODS:
+            if method in page:
+                yield method, path, page[method]
+
+
+def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of the document, with where it stands."""
+    if isinstance(value, dict):
+        yield at, value
+        for name, below in value.items():
+            if name not in ("example", "examples", "default"):
+                yield from nodes(below, f"{at}/{name}")
+    elif isinstance(value, list):
+        for number, below in enumerate(value):
+            yield from nodes(below, f"{at}/{number}")
+
+
+def test_the_document_is_openapi_3_1() -> None:
+    validate(DOCUMENT)
+    assert DOCUMENT["openapi"].startswith("3.1.")
+
+
+def test_every_path_of_the_code_is_documented_and_no_other(client: FlaskClient) -> None:
+    served = {
+        (method.lower(), re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
+        for rule in client.application.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert {(method, path) for method, path, _ in operations()} == {
+        (method, path) for method, path in served if path not in PAGES
+    }
+
+
+def test_every_error_of_the_code_is_documented() -> None:
+    codes = {(error.status, error.code) for error in ScanError.__subclasses__()}
+    documented = {(status, code) for status, (*_, codes) in ERRORS.items() for code in codes}
+    assert codes == documented | {(405, "method_not_allowed")}  # an answer to no operation
+
+
+def test_every_name_in_the_document_is_explained() -> None:
+    for at, node in nodes(DOCUMENT):
+        if at.endswith(("/properties", "/headers")) or "$ref" in node:
+            continue
+        if re.search(r"/properties/[^/]+$|/parameters/[^/]+$|/responses/[^/]+$", at):
+            assert node.get("description"), at
+
+
+def test_every_field_and_parameter_has_an_example() -> None:
+    for at, node in nodes(DOCUMENT["components"]["schemas"]):
+        if re.search(r"/properties/[^/]+$", at) and not {"$ref", "const", "enum"} & node.keys():
+            if node.get("type") in ("array", "object", ["array", "null"]) or "anyOf" in node:
+                continue
+            assert node.get("examples"), at
+
+
+def test_examples_are_what_their_schemas_say() -> None:
+    for at, node in nodes(DOCUMENT):
+        for example in node.get("examples", []) if isinstance(node.get("examples"), list) else []:
+            check(node, example, at)
+        if isinstance(node.get("examples"), dict) and "schema" in node:
+            for named in node["examples"].values():
+                check(node["schema"], named["value"], at)
+
+
+def test_ids_of_operations_differ() -> None:
+    names = [operation["operationId"] for _, _, operation in operations()]
+    assert len(set(names)) == len(names)
+
+
+def check(schema: dict[str, Any], value: Any, at: str) -> None:
+    whole = {**schema, "components": DOCUMENT["components"]}
+    found = OAS31Validator(whole).iter_errors(value)
+    errors = [f"{'/'.join(map(str, error.path))}: {error.message}" for error in found]
+    assert not errors, (at, errors[:3])
+
+
+def check_answer(method: str, path: str, answer: TestResponse) -> None:
+    """Status, headers and body are among those documented, without an undocumented field."""
+    documented = DOCUMENT["paths"][path][method]["responses"]
+    assert str(answer.status_code) in documented, (method, path, answer.status_code, answer.text)
+    described = resolved(documented[str(answer.status_code)])
+    missing = {name for name in described["headers"] if name not in answer.headers}
+    assert not missing - UNTIL_LIMITED, (method, path, missing)
+    check(described["content"]["application/json"]["schema"], answer.json, f"{method} {path}")
+    known = fields_of(described["content"]["application/json"]["schema"])
+    if known:
+        assert set(answer.json) <= known, (method, path)
+
+
+UNTIL_LIMITED: set[str] = set()
+
+
+def resolved(node: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in node:
+        found: Any = DOCUMENT
+        for name in node["$ref"].removeprefix("#/").split("/"):
+            found = found[name]
+        node = found
+    return node
+
+
+def fields_of(schema: dict[str, Any]) -> set[str]:
+    return set(resolved(schema).get("properties", {}))
