@@ -20,7 +20,7 @@ from scan.api import (
     transactions,
 )
 from scan.api import query as query_api
-from scan.chain_reader import CHANNEL, ChainReader
+from scan.chain_reader import CHANNEL, SESSION, ChainReader
 from scan.db import Database
 from scan.rpc import Node
 from scan.settings import Settings
@@ -63,7 +63,9 @@ def _services(settings: Settings) -> Services:
     has_replica = settings.read_database_url not in ("", settings.database_url)
 
     def connect(url: str, channel: str | None = CHANNEL) -> Database:
-        return Database(url, statement_timeout_ms=timeout, name="scan-api", channel=channel)
+        return Database(
+            url, statement_timeout_ms=timeout, name="scan-api", channel=channel, session=SESSION
+        )
 
     writes = connect(settings.database_url)
     reads = connect(settings.read_database_url, None) if has_replica else writes
