@@ -5,15 +5,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from flask.testing import FlaskClient
-from openapi_schema_validator import OAS31Validator
 from openapi_spec_validator import validate
-from werkzeug.test import TestResponse
 
 from scan.errors import ScanError
-from scan.openapi import document
 from scan.openapi.parts import ERRORS
+from tests.documented import DOCUMENT, check
 
-DOCUMENT = document()
 PAGES = {"/", "/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
 METHODS = ("get", "post", "patch", "put", "delete")
 
@@ -87,39 +84,3 @@ def test_examples_are_what_their_schemas_say() -> None:
 def test_ids_of_operations_differ() -> None:
     names = [operation["operationId"] for _, _, operation in operations()]
     assert len(set(names)) == len(names)
-
-
-def check(schema: dict[str, Any], value: Any, at: str) -> None:
-    whole = {**schema, "components": DOCUMENT["components"]}
-    found = OAS31Validator(whole).iter_errors(value)
-    errors = [f"{'/'.join(map(str, error.path))}: {error.message}" for error in found]
-    assert not errors, (at, errors[:3])
-
-
-def check_answer(method: str, path: str, answer: TestResponse) -> None:
-    """Status, headers and body are among those documented, without an undocumented field."""
-    documented = DOCUMENT["paths"][path][method]["responses"]
-    assert str(answer.status_code) in documented, (method, path, answer.status_code, answer.text)
-    described = resolved(documented[str(answer.status_code)])
-    missing = {name for name in described["headers"] if name not in answer.headers}
-    assert not missing - UNTIL_LIMITED, (method, path, missing)
-    check(described["content"]["application/json"]["schema"], answer.json, f"{method} {path}")
-    known = fields_of(described["content"]["application/json"]["schema"])
-    if known:
-        assert set(answer.json) <= known, (method, path)
-
-
-UNTIL_LIMITED: set[str] = set()
-
-
-def resolved(node: dict[str, Any]) -> dict[str, Any]:
-    while "$ref" in node:
-        found: Any = DOCUMENT
-        for name in node["$ref"].removeprefix("#/").split("/"):
-            found = found[name]
-        node = found
-    return node
-
-
-def fields_of(schema: dict[str, Any]) -> set[str]:
-    return set(resolved(schema).get("properties", {}))

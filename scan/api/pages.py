@@ -23,6 +23,7 @@ def docs() -> Blueprint:
         "app_name": "Scan API",
         "validatorUrl": None,
         "oauth2RedirectUrl": None,
+        "layout": "BaseLayout",
         "tryItOutEnabled": True,
         "displayRequestDuration": True,
         "defaultModelsExpandDepth": 0,
@@ -44,13 +45,19 @@ def _document() -> bytes:
 @blueprint.get("/")
 def landing() -> Response:
     """Never an error: whoever looks here wants to know why nothing else answers."""
-    problem, stats, head = None, None, {}
+    problem, answer, stats, head = None, "", None, {}
     try:
-        stats = json.loads(services().chain.value("network_stats"))
+        answer = services().chain.value("network_stats")
+        stats = json.loads(answer)
         head = json.loads(services().reads.value("chain_status"))
     except ScanError as error:
         problem = error.message
     page = render_template(
-        "landing.html", base=request.host_url.rstrip("/"), stats=stats, head=head, problem=problem
+        "landing.html",
+        base=request.host_url.rstrip("/"),
+        answer=answer,
+        stats=stats,
+        head=head,
+        problem=problem,
     )
     return Response(page, headers={"Content-Security-Policy": POLICY})

@@ -1,0 +1,120 @@
+"""Chromium without a window, spoken to over a pipe in its DevTools protocol."""
+
+import base64
+import itertools
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+PATIENCE_S = 30.0
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--remote-debugging-pipe",
+    "--window-size=1280,1600",
+)
+
+
+class Page:
+    """One tab; `requested` are the addresses it asked for, `errors` what its scripts threw."""
+
+    def __init__(self, write: int, read: int) -> None:
+        self._write, self._read = write, read
+        self._numbers = itertools.count(1)
+        self._pending = b""
+        self._session: str | None = None
+        self.requested: list[str] = []
+        self.errors: list[str] = []
+        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
+        self._session = attached["sessionId"]
+        for domain in ("Page", "Network", "Runtime"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **params: Any) -> dict[str, Any]:
+        number = next(self._numbers)
+        message: dict[str, Any] = {"id": number, "method": method, "params": params}
+        if self._session:
+            message["sessionId"] = self._session
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._receive()
+            if answer.get("id") == number:
+                assert "error" not in answer, answer["error"]
+                return dict(answer["result"])
+
+    def open(self, address: str) -> None:
+        self.call("Page.navigate", url=address)
+        self.wait("document.readyState === 'complete'")
+
+    def evaluate(self, script: str) -> Any:
+        answer = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
+        assert "exceptionDetails" not in answer, answer["exceptionDetails"]
+        return answer["result"].get("value")
+
+    def wait(self, condition: str) -> None:
+        """Until a script's value is true."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.evaluate(f"Boolean({condition})"):
+            assert time.monotonic() < deadline, f"waited in vain for {condition}"
+            time.sleep(0.05)
+
+    def screenshot(self, path: Path) -> None:
+        answer = self.call("Page.captureScreenshot", format="png")
+        path.write_bytes(base64.b64decode(answer["data"]))
+
+    def _receive(self) -> dict[str, Any]:
+        while b"\0" not in self._pending:
+            part = os.read(self._read, 1 << 20)
+            assert part, "the browser ended"
+            self._pending += part
+        line, self._pending = self._pending.split(b"\0", 1)
+        message: dict[str, Any] = json.loads(line)
+        if message.get("method") == "Network.requestWillBeSent":
+            self.requested.append(message["params"]["request"]["url"])
+        elif message.get("method") == "Runtime.exceptionThrown":
+            self.errors.append(message["params"]["exceptionDetails"]["text"])
+        return message
+
+
+@contextmanager
+def chromium() -> Iterator[Page]:
+    program = shutil.which("chromium")
+    if program is None:
+        pytest.skip("chromium is not installed")
+    to_read, to_write = os.pipe()
+    from_read, from_write = os.pipe()
+    with tempfile.TemporaryDirectory(prefix="scan-chromium-", ignore_cleanup_errors=True) as folder:
+        command = [program, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
+        process = subprocess.Popen(  # the protocol wants descriptors 3 and 4
+            ["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{from_write}', "bash", *command],
+            pass_fds=(to_read, from_write),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(to_read)
+        os.close(from_write)
+        try:
+            yield Page(to_write, from_read)
+        finally:
+            process.terminate()
+            process.wait(PATIENCE_S)
+            os.close(to_write)
+            os.close(from_read)
