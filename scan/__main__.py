@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 import threading
+from pathlib import Path
+from typing import Any, TypeAlias
 
 from scan import logs, metrics
 from scan.db import Database
@@ -40,7 +42,71 @@ def _parser() -> argparse.ArgumentParser:
         ("migrate", _migrate, "bring the database's schema up to date"),
     ):
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
+    _add_status(commands)
+    _add_labels(commands)
+    _add_key_request(commands)
     return parser
+
+
+KEY_REQUEST = """\
+Get an API key for an address. With SCAN_PRIVATE_KEY in the environment everything is done here.
+Otherwise call it with --owner alone: it prints the message to sign with that wallet; and then
+again with the --timestamp it told and the --signature that the wallet gave."""
+
+
+def _add_key_request(commands: Any) -> None:
+    key = commands.add_parser("key", help="API keys")
+    request = key.add_subparsers(required=True, metavar="command").add_parser(
+        "request",
+        help="get an API key for a wallet",
+        description=KEY_REQUEST,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    request.add_argument("--url", help="where Scan serves; default http://HOST:PORT")
+    request.add_argument("--owner", help="the wallet's address")
+    request.add_argument("--label", default="", help="what you will know the key by")
+    request.add_argument("--timestamp", type=int, help="the Unix milliseconds that were signed")
+    request.add_argument("--signature", help="what the wallet gave, 0x...")
+    request.set_defaults(command=_key_request)
+
+
+def _key_request(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import key_request
+
+    return key_request.run(settings, options)
+
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def _add_status(commands: _Commands) -> None:
+    text = "whether a running service serves, and how far behind the node it is"
+    status = commands.add_parser(
+        "status", help=text, description=f"Says {text}. Exits 0 when all is well, else 1."
+    )
+    status.add_argument("--url", help="where it serves; default http://HOST:PORT")
+    status.add_argument("--most-behind", type=int, metavar="BLOCKS", help="more is not well")
+    status.add_argument("--json", action="store_true", help="for scripts")
+    status.set_defaults(command=_status)
+
+
+LABELS = """\
+Stores what addresses are called, from a CSV file with the columns address and label:
+    0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
+A label replaces the one before it, an empty one removes it. All of the file is stored or, when a
+line is wrong, nothing; that line is named. Answers show it at once."""
+
+
+def _add_labels(commands: _Commands) -> None:
+    labels = commands.add_parser("labels", help="what addresses are called")
+    load = labels.add_subparsers(required=True, metavar="action").add_parser(
+        "import",
+        help="store labels from a CSV file",
+        description=LABELS,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    load.add_argument("file", type=Path, metavar="FILE.csv")
+    load.set_defaults(command=_import_labels)
 
 
 def _run(settings: Settings, _options: argparse.Namespace) -> int:
@@ -77,10 +143,31 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
 def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
     from scan import migrate
 
-    if not settings.database_url:
-        raise SettingError("DATABASE_URL", "", "a database is needed")
+    _require_database(settings)
     for name in migrate.run(settings):
         print(f"applied {name}")
+    return 0
+
+
+def _status(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import status
+
+    return status.run(settings, options.url, most_behind=options.most_behind, as_json=options.json)
+
+
+def _import_labels(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import labels
+    from scan.supervisor import with_running_database
+
+    settings = with_running_database(settings)
+    _require_database(settings)
+    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-labels")
+    try:
+        stored, removed = labels.import_file(database, options.file)
+    except OSError as error:
+        print(f"scan: {options.file}: {error.strerror}", file=sys.stderr)
+        return 1
+    print(f"{stored} labels stored, {removed} removed")
     return 0
 
 
@@ -95,9 +182,13 @@ def _bring_up(settings: Settings) -> None:
             logging.warning("the schema could not be checked: %s", error.message)
 
 
-def _require(settings: Settings) -> None:
+def _require_database(settings: Settings) -> None:
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
+
+
+def _require(settings: Settings) -> None:
+    _require_database(settings)
     if not settings.rpc_urls:
         raise SettingError("RPC_URL", "", "the address of a node is needed")
 

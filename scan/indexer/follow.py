@@ -148,6 +148,7 @@ class Follower:
                         metrics.INDEXED_TRANSACTIONS.inc(transactions)
                         batch = []
             finally:
+                progress.close()
                 for future in ahead:
                     future.cancel()
 

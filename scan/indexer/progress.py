@@ -1,7 +1,10 @@
-"""Long catch-up, told: a line every few seconds."""
+"""Long catch-up, told: a bar on a terminal, else a line every few seconds."""
 
 import logging
+import sys
 import time
+
+from tqdm import tqdm
 
 log = logging.getLogger(__name__)
 
@@ -17,14 +20,28 @@ class Progress:
         self._last = last
         self._began = self._told = time.monotonic()
         self._transactions = 0
+        self._is_long = last - first >= WORTH_TELLING
+        self._bar: tqdm[None] | None = None
+        if self._is_long and sys.stderr.isatty():
+            self._bar = tqdm(total=last - first + 1, desc="indexing", unit=" blocks", leave=False)
 
     def advance(self, number: int, transactions: int) -> None:
         self._transactions += transactions
+        if self._bar is not None:
+            self._bar.update(number - self._first + 1 - self._bar.n)
         now = time.monotonic()
         is_end = number == self._last
-        if self._last - self._first < WORTH_TELLING or (now - self._told < EVERY_S and not is_end):
+        if not self._is_long or (now - self._told < EVERY_S and not is_end):
             return
         self._told = now
+        if self._bar is None or is_end:
+            self._tell(number, now)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+    def _tell(self, number: int, now: float) -> None:
         done = number - self._first + 1
         elapsed = max(now - self._began, 1e-6)
         left = (self._last - number) * elapsed / done

@@ -1,0 +1,55 @@
+"""`scan status`: what a running service says of itself, for people and for scripts."""
+
+import json
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+from scan.settings import Settings
+
+TIMEOUT_S = 10
+
+
+def run(settings: Settings, url: str | None, *, most_behind: int | None, as_json: bool) -> int:
+    """0 where it serves and follows, 1 where it does not; says which."""
+    base = (url or settings.base_url).rstrip("/")
+    state = _ask(f"{base}/readyz")
+    problem = state.get("problem") or _lag_problem(state, most_behind)
+    if as_json:
+        print(json.dumps({**state, "problem": problem}))
+    else:
+        print(_sentence(base, state, problem))
+    return 1 if problem else 0
+
+
+def _ask(address: str) -> dict[str, Any]:
+    try:
+        with urlopen(address, timeout=TIMEOUT_S) as answer:
+            return dict(json.load(answer))
+    except HTTPError as error:
+        try:
+            return dict(json.load(error))
+        except ValueError:
+            return {"status": "unavailable", "problem": f"it answers HTTP {error.code}"}
+    except (URLError, OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        return {"status": "unreachable", "problem": f"nothing answers at {address} ({reason})"}
+
+
+def _lag_problem(state: dict[str, Any], most_behind: int | None) -> str | None:
+    lag = state.get("lagBlocks") or 0
+    if most_behind is not None and lag > most_behind:
+        return f"the index is {lag} blocks behind the node, more than {most_behind}"
+    return None
+
+
+def _sentence(base: str, state: dict[str, Any], problem: str | None) -> str:
+    lines = [f"{base}: {state['status']}"]
+    if state.get("indexedBlock") is not None:
+        lines.append(
+            f"block {state['indexedBlock']} of {state['headBlock']},"
+            f" {state['lagBlocks']} behind; the node was asked at {state['checkedAt']}"
+        )
+    if problem:
+        lines.append(f"problem: {problem}")
+    return "\n".join(lines)

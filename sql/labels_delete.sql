@@ -1,0 +1,5 @@
+-- Takes names away.
+-- params: addresses bytea[]
+-- returns: nothing
+-- index: labels_pkey
+DELETE FROM labels WHERE address = ANY (%(addresses)s::bytea[]);
