@@ -144,8 +144,8 @@ def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
     from scan import migrate
 
     _require_database(settings)
-    for name in migrate.run(settings):
-        print(f"applied {name}")
+    applied = migrate.run(settings)
+    print("\n".join(f"applied {name}" for name in applied) or "the schema is current")
     return 0
 
 

@@ -79,11 +79,14 @@ SHAPE = """
     UNION ALL
     SELECT 'function', proname, pg_get_function_arguments(oid), pg_get_functiondef(oid)
     FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    UNION ALL
+    SELECT 'storage', relname, relkind::text, reloptions::text
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace
 """
 
 
 def shape(url: str) -> set[tuple[str, ...]]:
-    """Columns in any order, indexes, constraints and functions."""
+    """Columns in any order, indexes, constraints, functions and how tables are stored."""
     with _cursor(url) as cursor:
         cursor.execute(SHAPE)
         return set(cursor.fetchall())

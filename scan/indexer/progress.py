@@ -3,6 +3,7 @@
 import logging
 import sys
 import time
+from typing import Never
 
 from tqdm import tqdm
 
@@ -21,7 +22,7 @@ class Progress:
         self._began = self._told = time.monotonic()
         self._transactions = 0
         self._is_long = last - first >= WORTH_TELLING
-        self._bar: tqdm[None] | None = None
+        self._bar: tqdm[Never] | None = None
         if self._is_long and sys.stderr.isatty():
             self._bar = tqdm(total=last - first + 1, desc="indexing", unit=" blocks", leave=False)
 
