@@ -46,6 +46,24 @@ class JsonWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 self._read_deadlines.pop(conn, 0.0)
                 _stop_reading(conn.sock)
 
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """When stopping: take what has connected already, then refuse.
+
+        Left open, as gunicorn does, the socket takes connections that nobody will answer; refused
+        ones go to another instance at once.
+        """
+        super().set_accept_enabled(enabled)
+        if not self.alive:
+            for listener in self.sockets:
+                self._accept_waiting(listener)
+                listener.close()
+
+    def _accept_waiting(self, listener: socket.socket) -> None:
+        before = -1
+        while before != self.nr_conns:
+            before = self.nr_conns
+            self.accept(listener)
+
     def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
         status, code, sentence = _refusal(exc)
         if status == 500:
