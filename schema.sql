@@ -110,7 +110,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 );
 -- serves tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serves tokens_to_refresh
+-- serves tokens_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 
@@ -192,7 +192,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_out numeric(78, 0) NOT NULL,
     PRIMARY KEY (block_number, log_index)
 );
--- serve dex_trades_list_by_maker, dex_trades_list_by_dex
+-- serve dex_trades_list_by_party
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, block_number, log_index);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, block_number, log_index);
 
@@ -213,7 +213,7 @@ CREATE TABLE IF NOT EXISTS addresses (
 );
 -- serves addresses_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE last_seen IS NULL;
--- serves addresses_without_balance
+-- serves addresses_stale
 CREATE INDEX IF NOT EXISTS addresses_stale ON addresses (address) WHERE balance_block IS NULL;
 
 -- Names that operators give to addresses.
