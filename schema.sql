@@ -9,6 +9,7 @@ CREATE TABLE IF NOT EXISTS chain (
     genesis_hash bytea NOT NULL,
     start_block bigint NOT NULL,
     token_count bigint NOT NULL DEFAULT 0,
+    version bigint NOT NULL DEFAULT 0, -- grows with every change to what is indexed
     node_head bigint,              -- the newest block number the node has told
     problem text,                  -- why the head does not advance, null when it does
     checked_at timestamptz
