@@ -222,6 +222,15 @@ CREATE TABLE IF NOT EXISTS labels (
     address bytea PRIMARY KEY,
     label text NOT NULL
 );
+-- Answers kept in memory show them; a lock on the chain's row would hold up the indexer.
+CREATE OR REPLACE FUNCTION announce_labels() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('scan_chain', 'labels ' || pg_current_xact_id());
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER labels_announced AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON labels
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- Every 128th entry of a list: where ordinal N of it is, so that a deep page starts near by.
 CREATE TABLE IF NOT EXISTS list_checkpoints (

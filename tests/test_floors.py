@@ -18,8 +18,9 @@ FLOORS_LISTED = {
         params decode events metadata abi abi_calls abi_json bytecode cbor keys signatures
         client_address releases submission metadata_hash metadata_search settings_search""",
     "2": """
-        limiter ownership keyring key_usage contract_wallets compiler compiler_install matching
-        proxies read_calls verify api indexer delivery embedded demo_node worker""",
+        chain_reader limiter ownership keyring key_usage contract_wallets compiler
+        compiler_install matching proxies read_calls verify api indexer delivery embedded
+        demo_node worker""",
     "3": "app supervisor key_request __main__",
 }
 FLOORS = {part: int(key[0]) for key, parts in FLOORS_LISTED.items() for part in parts.split()}

@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from bench.seed import seed
 from scan.api import Services
+from scan.chain_reader import ChainReader
 from tests.database import Postgres
 from tests.explaining import ExplainingDatabase, Plan
 from tests.indexing import settings_for
@@ -56,7 +57,7 @@ def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
         database = ExplainingDatabase(url)
         app = create_app(settings_for(url, NOBODY))
         served: Services = app.extensions["scan"]
-        app.extensions["scan"] = replace(served, reads=database)
+        app.extensions["scan"] = replace(served, reads=database, chain=ChainReader(database))
         client = app.test_client()
         yield Seeded(
             client,
@@ -235,5 +236,5 @@ def test_single_answers_use_an_index(
 def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
     address = seeded.value("transactions", "address", heat)
     seeded.database.plans.clear()
-    assert seeded.database.row("addresses_get", address=bytes.fromhex(address[2:])) is not None
+    assert seeded.database.row("addresses_get", address=bytes.fromhex(address[2:]))
     require_index_and_order(seeded.database.plans[0], 25)
