@@ -2,9 +2,11 @@
 
 import json
 import logging
+import os
 import re
 import subprocess
 import time
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -65,16 +67,29 @@ class EmbeddedPostgres:
             self._server.ensure_pgdata_inited()
             self._configure()
             self._server.ensure_postgres_running()
-        except (subprocess.TimeoutExpired, AssertionError):
+            self._require_answer()
+        except (subprocess.TimeoutExpired, AssertionError, Unavailable):
             raise StillStarting("PostgreSQL is recovering from a crash.") from None
         except (subprocess.CalledProcessError, OSError) as error:
             raise StartFailed(f"PostgreSQL does not start: {self._reason(error)}") from None
 
     def stop(self) -> None:
-        self._server.stop()
+        from psutil import NoSuchProcess
+
+        with suppress(NoSuchProcess):  # it was killed, or was just going
+            self._server.stop()
 
     def is_running(self) -> bool:
-        return bool(self._server.get_postmaster_info().is_running())
+        info = self._server.get_postmaster_info()
+        with suppress(ChildProcessError):  # ours where we are a container's first process
+            os.waitpid(info.pid, os.WNOHANG)
+        return bool(info.is_running())
+
+    def _require_answer(self) -> None:
+        """A killed server's process may still be there for a moment."""
+        maintenance = Database(self._server.get_uri(), statement_timeout_ms=60_000)
+        maintenance.value("databases_find", name="postgres")
+        maintenance.close()
 
     def database_url(self, name: str) -> str:
         """The address of a database, made where it is new."""
