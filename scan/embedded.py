@@ -76,8 +76,9 @@ class EmbeddedPostgres:
     def stop(self) -> None:
         from psutil import NoSuchProcess
 
+        # Not its stop(): that takes a lock in /tmp, which may be another user's. We have our own.
         with suppress(NoSuchProcess):  # it was killed, or was just going
-            self._server.stop()
+            self._server._stop()
 
     def is_running(self) -> bool:
         info = self._server.get_postmaster_info()
