@@ -66,6 +66,7 @@ class EmbeddedPostgres:
             self._set_unfinished_aside()
             self._server.ensure_pgdata_inited()
             self._configure()
+            self._forget_a_stranger()
             self._server.ensure_postgres_running()
             self._require_answer()
         except (subprocess.TimeoutExpired, AssertionError, Unavailable):
@@ -130,6 +131,19 @@ class EmbeddedPostgres:
             log.warning("PostgreSQL's data were never finished; setting them aside as %s", aside)
             folder.rename(aside)
             folder.mkdir()
+
+    def _forget_a_stranger(self) -> None:
+        """After a reboot the number of a killed server may be another process's."""
+        from psutil import NoSuchProcess, Process
+
+        file = Path(self._server.pgdata) / "postmaster.pid"
+        try:
+            if Process(int(file.read_text().split("\n")[0])).name() != "postgres":
+                file.unlink()
+        except (OSError, NoSuchProcess):
+            return
+        except ValueError:
+            file.unlink()
 
     def _configure(self) -> None:
         folder = Path(self._server.pgdata)
