@@ -27,6 +27,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
     app.register_blueprint(health.blueprint)
