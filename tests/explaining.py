@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from scan.chain_reader import SESSION
 from scan.db import Database, Row
 
 SORTS = ("Sort", "Incremental Sort")
@@ -35,20 +36,29 @@ class ExplainingDatabase(Database):
     """A Database that keeps the plan of each statement it runs: same text, same session."""
 
     def __init__(self, url: str) -> None:
-        super().__init__(url, statement_timeout_ms=60_000)
+        super().__init__(url, statement_timeout_ms=60_000, session=SESSION)
         self.plans: list[Plan] = []
 
     def rows(self, statement: str, **params: object) -> list[Row]:
         found = super().rows(statement, **params)
-        self.plans.append(self._explain(statement, params))
+        self._explain(statement, self._statements[statement].text, params)
         return found
 
-    def _explain(self, statement: str, params: dict[str, object]) -> Plan:
-        text = self._statements[statement].text
+    def prepared_row(self, statement: str, **params: object) -> Row | None:
+        found = super().prepared_row(statement, **params)
+        used = self._statements[statement]
         with self._connection().cursor() as cursor:
-            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", params)
+            name = self._prepare(cursor, used, params)  # the one that was just run
+        values = [value for key, value in params.items() if not used.is_literal(key, value)]
+        places = f"({', '.join(['%s'] * len(values))})" if values else ""
+        self._explain(statement, f"EXECUTE {name}{places}", values)
+        return found
+
+    def _explain(self, statement: str, text: str, values: Any) -> None:
+        with self._connection().cursor() as cursor:
+            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
             root = cursor.fetchone()[0][0]["Plan"]
-        return Plan(statement, list(_walk(root)), _buffers(root))
+        self.plans.append(Plan(statement, list(_walk(root)), _buffers(root)))
 
 
 def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -236,5 +236,5 @@ def test_single_answers_use_an_index(
 def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
     address = seeded.value("transactions", "address", heat)
     seeded.database.plans.clear()
-    assert seeded.database.row("addresses_get", address=bytes.fromhex(address[2:]))
+    assert seeded.database.prepared_row("addresses_get", address=bytes.fromhex(address[2:]))
     require_index_and_order(seeded.database.plans[0], 25)

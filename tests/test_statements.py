@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from scan.db import Database, StatementError, load_statements
+from scan.db import Database
+from scan.statements import StatementError, load_statements
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = sorted((ROOT / "sql").glob("*.sql"))
@@ -35,7 +36,9 @@ def header_part(path: Path, name: str) -> str:
 def indexes() -> set[str]:
     """Those that schema.sql names, and those of its constraints by the names PostgreSQL gives."""
     named = set(re.findall(r"CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)", SCHEMA))
-    for table, body in re.findall(r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\n\);", SCHEMA, re.S):
+    for table, body in re.findall(
+        r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\n\)[^\n]*;", SCHEMA, re.S
+    ):
         named.add(f"{table}_pkey")
         named |= {
             f"{table}_{column}_key" for column in re.findall(r"^ +(\w+) .*UNIQUE", body, re.M)
@@ -100,6 +103,10 @@ def test_indexes_in_the_schema_name_statements_that_exist() -> None:
         ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
         ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
         ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
+        (
+            "-- A.\n-- params: a text\n-- plan depends on: b\nSELECT %(a)s;",
+            "depends on what is no parameter",
+        ),
     ],
 )
 def test_a_header_that_does_not_fit_stops_the_start(tmp_path: Path, text: str, reason: str) -> None:
@@ -113,8 +120,19 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -
     text = "-- A.\n-- params: a text,\n--   b bigint null\nSELECT %(a)s, %(b)s, %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
     statement = load_statements(tmp_path)["things_list"]
-    assert statement.params == {"a", "b"}
+    assert statement.types == {"a": "text", "b": "bigint"}
     assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
+
+
+def test_tests_for_null_are_answered_before_a_plan_is_made(tmp_path: Path) -> None:
+    body = "SELECT 1 WHERE (%(a)s::bytea IS NULL OR %(b)s IS NULL OR %(a)s = %(b)s)"
+    header = "-- A.\n-- params: a bytea null, b text\n-- plan depends on: b\n"
+    (tmp_path / "things_list.sql").write_text(f"{header}{body};\n")
+    statement = load_statements(tmp_path)["things_list"]
+    folded = "SELECT 1 WHERE (true OR false OR %(a)s = %(b)s)"
+    assert statement.folded({"a": None, "b": "x"}) == folded
+    assert statement.is_literal("a", None) and not statement.is_literal("a", b"1")
+    assert statement.is_literal("b", "x")
 
 
 @pytest.mark.parametrize("params", [{}, {"number": 1, "hash": None, "more": 1}])
