@@ -12,15 +12,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # A pure part has no database, no node and no settings: values in, values out.
 FLOORS_LISTED = {
-    "0": "settings errors quantity",
-    "1": "statements db rpc targets",
+    "0": "settings errors quantity metrics",
+    "1": "logs statements db rpc targets",
     "1, pure": """
         params decode events metadata abi abi_calls abi_json bytecode cbor keys signatures
-        client_address releases submission metadata_hash metadata_search settings_search""",
+        client_address releases submission metadata_hash metadata_search settings_search
+        openapi""",
     "2": """
         chain_reader limiter ownership keyring key_usage contract_wallets compiler
         compiler_install matching proxies read_calls verify api indexer delivery embedded
-        demo_node worker""",
+        demo_node worker gunicorn_logs labels migrate status""",
     "3": "app supervisor key_request __main__",
 }
 FLOORS = {part: int(key[0]) for key, parts in FLOORS_LISTED.items() for part in parts.split()}

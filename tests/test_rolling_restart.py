@@ -12,7 +12,6 @@ import requests
 
 from scan.keys import NewKey, new_key
 from tests.database import execute
-from tests.indexing import Indexing
 from tests.serving import free_port, gunicorn_started, nginx, stop, wait_for
 
 CLIENTS = 6  # with a key each, so that they meet different instances
@@ -79,18 +78,16 @@ def instance(database_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
         yield process
 
 
-def test_no_request_is_lost_while_instances_are_replaced(indexed: Indexing, tmp_path: Path) -> None:
-    url = indexed.settings.database_url
+def test_no_request_is_lost_while_instances_are_replaced(database_url: str, tmp_path: Path) -> None:
     ports = [free_port() for _ in range(3)]
     with ExitStack() as stack:
-        processes = [stack.enter_context(instance(url, port)) for port in ports]
+        processes = [stack.enter_context(instance(database_url, port)) for port in ports]
         servers = [f"http://127.0.0.1:{port}" for port in ports]
         front = stack.enter_context(nginx(tmp_path, servers))
-        with Load(front, keys_in(url)) as load:
-            for port, process in zip(ports, processes, strict=True):
+        with Load(front, keys_in(database_url)) as load:
+            for port, process in zip(ports[:2], processes[:2], strict=True):
                 stop(process)
-                stack.enter_context(instance(url, port))
+                stack.enter_context(instance(database_url, port))
                 time.sleep(0.5)
-    print(load.answers)
     assert set(load.answers) == {"GET 200", "POST 200"}, load.answers
     assert sum(load.answers.values()) > 300
