@@ -35,6 +35,8 @@ setup(
             "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
             "ruff==0.17.5",
             "mypy==2.4.1",
+            "openapi-python-client==0.29.1",  # somebody else's client, from our document
+            "schemathesis==4.32.5",  # requests nobody thought of, from our document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
             "types-requests==2.33.0.20261030",
             "types-psycopg2==2.9.21.20261008",

@@ -27,6 +27,9 @@ INDEXED_TRANSACTIONS = Counter("scan_indexed_transactions", "Transactions writte
 REORGANISED_BLOCKS = Counter("scan_reorganised_blocks", "Blocks taken back for a fork.")
 INDEXER_STALLED = Gauge("scan_indexer_stalled", "1 while the head cannot advance.")
 
+DELIVERY_ATTEMPTS = Counter("scan_delivery_attempts", "Webhook attempts that ended.", ["outcome"])
+DELIVERY_SECONDS = Histogram("scan_delivery_seconds", "Time of an attempt.", buckets=_SLOW_S)
+
 _Post = TypeVar("_Post", bound=Callable[..., Any])
 
 

@@ -193,7 +193,8 @@ def _accepts(port: int) -> bool:
 
 
 def _answers(port: int) -> bool:
+    address = f"http://127.0.0.1:{port}/healthz"
     try:
-        return requests.get(f"http://127.0.0.1:{port}/healthz", timeout=5).status_code < 500
+        return requests.get(address, timeout=5, allow_redirects=False).status_code < 500
     except requests.RequestException:  # also slow, on a busy machine
         return False
