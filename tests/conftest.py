@@ -2,11 +2,13 @@
 
 import signal
 import sys
+import threading
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.serving import make_server
 
 from app import create_app
 from tests.chain import Anvil
@@ -94,3 +96,12 @@ def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Ind
 def client(indexed: Indexing) -> FlaskClient:
     """Asks the API over the scenario's chain."""
     return create_app(indexed.settings).test_client()
+
+
+@pytest.fixture(scope="session")
+def over_http(client: FlaskClient) -> Iterator[str]:
+    """The same over a socket; its address."""
+    server = make_server("127.0.0.1", 0, client.application, threaded=True)
+    threading.Thread(target=server.serve_forever, name="over_http", daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()

@@ -8,6 +8,13 @@ from werkzeug.test import TestResponse
 from scan.openapi import document
 
 DOCUMENT = document()
+METHODS = ("get", "post", "patch", "put", "delete")
+OPERATIONS = [
+    (method, path, page[method])
+    for path, page in DOCUMENT["paths"].items()
+    for method in METHODS
+    if method in page
+]
 
 
 def check(schema: dict[str, Any], value: Any, at: str) -> None:

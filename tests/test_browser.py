@@ -1,27 +1,15 @@
 """The pages, in a real browser."""
 
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import requests
-from flask.testing import FlaskClient
-from werkzeug.serving import make_server
 
 from tests.browser import Page, chromium
 
 STATS = "#operations-Chain-getStats"
-
-
-@pytest.fixture(scope="module")
-def server(client: FlaskClient) -> Iterator[str]:
-    """The scenario's chain over HTTP."""
-    httpd = make_server("127.0.0.1", 0, client.application, threaded=True)
-    threading.Thread(target=httpd.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{httpd.server_port}"
-    httpd.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -41,27 +29,27 @@ def requested_from(page: Page) -> set[str]:
     return {urlsplit(address).netloc for address in page.requested if address.startswith("http")}
 
 
-def test_the_landing_page_shows_the_head(page: Page, server: str, tmp_path: Path) -> None:
-    page.open(server)
-    head = requests.get(f"{server}/api/v1/stats", timeout=10).json()["latestBlock"]
+def test_the_landing_page_shows_the_head(page: Page, over_http: str, tmp_path: Path) -> None:
+    page.open(over_http)
+    head = requests.get(f"{over_http}/api/v1/stats", timeout=10).json()["latestBlock"]
     assert page.evaluate("document.getElementById('head').textContent") == f"{head:,}"
-    assert f"{server}/api/v1/stats" in page.evaluate("document.body.innerText")
+    assert f"{over_http}/api/v1/stats" in page.evaluate("document.body.innerText")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    assert requested_from(page) == {urlsplit(server).netloc}
+    assert requested_from(page) == {urlsplit(over_http).netloc}
     page.screenshot(tmp_path / "landing.png")
 
 
-def test_links_of_the_landing_page_lead_somewhere(page: Page, server: str) -> None:
-    page.open(server)
+def test_links_of_the_landing_page_lead_somewhere(page: Page, over_http: str) -> None:
+    page.open(over_http)
     links = page.evaluate("[...document.links].map(link => link.href)")
     assert len(links) >= 5
     assert {requests.get(link, timeout=10).status_code for link in links} == {200}
 
 
 def test_a_request_can_be_tried_in_the_documentation(
-    page: Page, server: str, tmp_path: Path
+    page: Page, over_http: str, tmp_path: Path
 ) -> None:
-    page.open(f"{server}/docs/")
+    page.open(f"{over_http}/docs/")
     page.wait(f"document.querySelector('{STATS} button')")
     page.evaluate(f"document.querySelector('{STATS} button').click()")
     page.wait(f"document.querySelector('{STATS} button.execute')")
@@ -73,20 +61,20 @@ def test_a_request_can_be_tried_in_the_documentation(
     page.screenshot(tmp_path / "docs.png")
 
 
-def test_the_documentation_is_whole_and_from_here_alone(page: Page, server: str) -> None:
-    page.open(f"{server}/docs/")
+def test_the_documentation_is_whole_and_from_here_alone(page: Page, over_http: str) -> None:
+    page.open(f"{over_http}/docs/")
     page.wait("document.querySelectorAll('.opblock').length > 20")
-    documented = requests.get(f"{server}/api/v1/openapi.json", timeout=10).json()
+    documented = requests.get(f"{over_http}/api/v1/openapi.json", timeout=10).json()
     names = [o["operationId"] for p in documented["paths"].values() for o in p.values()]
     shown = page.evaluate("[...document.querySelectorAll('.opblock')].map(block => block.id)")
     assert {block.rsplit("-", 1)[-1] for block in shown} >= set(names)
     assert page.evaluate("document.querySelectorAll('.errors-wrapper').length") == 0
-    assert requested_from(page) == {urlsplit(server).netloc}
+    assert requested_from(page) == {urlsplit(over_http).netloc}
     assert page.errors == []
 
 
-def test_another_site_may_ask(page: Page, server: str) -> None:
+def test_another_site_may_ask(page: Page, over_http: str) -> None:
     """A browser lets a page of another origin read the answer and its headers."""
-    page.open(f"{server.replace('127.0.0.1', 'localhost')}/healthz")
-    script = f"fetch('{server}/api/v1/stats', {{headers: {{'X-Request-Id': 'a-page'}}}})"
+    page.open(f"{over_http.replace('127.0.0.1', 'localhost')}/healthz")
+    script = f"fetch('{over_http}/api/v1/stats', {{headers: {{'X-Request-Id': 'a-page'}}}})"
     assert page.evaluate(f"{script}.then(answer => answer.headers.get('x-request-id'))") == "a-page"

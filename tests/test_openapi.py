@@ -9,17 +9,9 @@ from openapi_spec_validator import validate
 
 from scan.errors import ScanError
 from scan.openapi.parts import ERRORS
-from tests.documented import DOCUMENT, check
+from tests.documented import DOCUMENT, OPERATIONS, check
 
 PAGES = {"/", "/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
-METHODS = ("get", "post", "patch", "put", "delete")
-
-
-def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for path, page in DOCUMENT["paths"].items():
-        for method in METHODS:
-            if method in page:
-                yield method, path, page[method]
 
 
 def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -45,7 +37,7 @@ def test_every_path_of_the_code_is_documented_and_no_other(client: FlaskClient) 
         for rule in client.application.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
-    assert {(method, path) for method, path, _ in operations()} == {
+    assert {(method, path) for method, path, _ in OPERATIONS} == {
         (method, path) for method, path in served if path not in PAGES
     }
 
@@ -82,5 +74,5 @@ def test_examples_are_what_their_schemas_say() -> None:
 
 
 def test_ids_of_operations_differ() -> None:
-    names = [operation["operationId"] for _, _, operation in operations()]
+    names = [operation["operationId"] for _, _, operation in OPERATIONS]
     assert len(set(names)) == len(names)
