@@ -83,7 +83,8 @@ def _run(settings: Settings, _options: argparse.Namespace) -> int:
     return supervisor.run(settings)
 
 
-def _serve(_settings: Settings, _options: argparse.Namespace) -> int:
+def _serve(settings: Settings, _options: argparse.Namespace) -> int:
+    _require_database(settings)
     configuration = str(ROOT / "gunicorn.conf.py")
     os.execv(
         sys.executable,
@@ -95,7 +96,9 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
     from scan.indexer.follow import Follower
     from scan.rpc import Node
 
-    _require(settings)
+    _require_database(settings)
+    if not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -108,17 +111,14 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
 def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
     from scan.supervisor import apply_schema
 
-    if not settings.database_url:
-        raise SettingError("DATABASE_URL", "", "a database is needed")
+    _require_database(settings)
     apply_schema(settings)
     return 0
 
 
-def _require(settings: Settings) -> None:
+def _require_database(settings: Settings) -> None:
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
-    if not settings.rpc_urls:
-        raise SettingError("RPC_URL", "", "the address of a node is needed")
 
 
 if __name__ == "__main__":
