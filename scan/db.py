@@ -127,6 +127,7 @@ class Database:
             return None
         with self._translated():
             connection.poll()
+            connection.poll()  # the first reads a server's last words, the second finds it gone
         if connection.notifies:
             self._local.announced = connection.notifies[-1].payload
             connection.notifies.clear()

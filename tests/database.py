@@ -34,6 +34,13 @@ class Postgres:
         self._server._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def halt(self) -> None:
+        """Ends every connection; the data stay."""
+        self._server._stop()
+
+    def resume(self) -> None:
+        self._server.ensure_postgres_running()
+
     def url(self, name: str) -> str:
         return str(self._server.get_uri(name))
 
