@@ -27,6 +27,7 @@ from scan.settings import ROOT, Settings, child_environment
 log = logging.getLogger(__name__)
 
 GRACE_S = 20.0
+PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
 RESTART_PAUSE_S = 1.0
 PR_SET_PDEATHSIG = 1
@@ -42,7 +43,7 @@ def run(settings: Settings) -> int:
         except OSError:
             reason = "another `scan run` uses it; give this one a folder of its own"
             raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
-        _require_free_port(settings)
+        _require_free_port(settings, stop)
         settings = _with_node(settings)
         postgres = EmbeddedPostgres(settings.data_dir) if not settings.database_url else None
         try:
@@ -70,17 +71,27 @@ def _stop_on_signals(stop: threading.Event) -> None:
     signal.signal(signal.SIGINT, handle)
 
 
-def _require_free_port(settings: Settings) -> None:
+def _require_free_port(settings: Settings, stop: threading.Event) -> None:
+    """After a kill -9 the children of the last run take a moment to let go of the port."""
+    deadline = time.monotonic() + PORT_WAIT_S
+    while (error := _bind_error(settings)) is not None:
+        reason = error.strerror or str(error)
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise SettingError("HOST", settings.host, reason)
+        if error.errno == errno.EACCES or time.monotonic() > deadline or stop.is_set():
+            raise SettingError("PORT", str(settings.port), reason)
+        stop.wait(0.2)
+
+
+def _bind_error(settings: Settings) -> OSError | None:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((settings.host, settings.port))
         except OSError as error:
-            reason = error.strerror or str(error)
-            if error.errno in (errno.EADDRINUSE, errno.EACCES):
-                raise SettingError("PORT", str(settings.port), reason) from None
-            raise SettingError("HOST", settings.host, reason) from None
+            return error
+    return None
 
 
 def _with_node(settings: Settings) -> Settings:
