@@ -98,14 +98,19 @@ class Node:
     def batch(self, calls: Sequence[Call], timeout_s: float | None = None) -> list[Any]:
         """Results in the order of the calls; a call that the node refused gives an RpcError value.
 
-        Batches halve when the node refuses or breaks one and grow back as they pass.
+        Batches halve when the node refuses or breaks one and grow back as they pass. `timeout_s`
+        is for all of it; without one each exchange has the node's own.
         """
         results: list[Any] = []
+        ends_at = None if timeout_s is None else time.monotonic() + timeout_s
         while len(results) < len(calls):
+            left_s = self._timeout_s if ends_at is None else ends_at - time.monotonic()
+            if left_s <= 0:
+                raise NodeError("the node did not answer in time")
             size = self._batch_size
             chunk = calls[len(results) : len(results) + size]
             try:
-                results += self._exchange(chunk, timeout_s or self._timeout_s)
+                results += self._exchange(chunk, left_s)
             except BatchRefused:
                 if len(chunk) == 1:
                     raise
