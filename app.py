@@ -6,7 +6,17 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
-from scan.api import Services, addresses, blocks, health, json_value, network, tokens, transactions
+from scan.api import (
+    Services,
+    addresses,
+    blocks,
+    health,
+    json_value,
+    network,
+    tokens,
+    transactions,
+    webhooks,
+)
 from scan.api import query as query_api
 from scan.db import Database
 from scan.rpc import Node
@@ -16,7 +26,7 @@ log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 1024 * 1024
 EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After"
-BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api)
+BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api, webhooks)
 
 
 def create_app(settings: Settings | None = None) -> Flask:

@@ -41,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
         ("run", _run, "everything on one machine: database, indexer, API, webhooks"),
         ("serve", _serve, "the HTTP API alone"),
         ("index", _index, "the indexer alone"),
+        ("deliver", _deliver, "webhook deliveries alone"),
         ("migrate", _migrate, "bring the database's schema up to date"),
     ):
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
@@ -75,18 +76,32 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
     return 0
 
 
+def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan.delivery.pool import Pool
+
+    _require_database(settings)
+    pool = Pool(settings)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: pool.request_stop())
+    pool.run()
+    return 0
+
+
 def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
     from scan.supervisor import apply_schema
 
-    if not settings.database_url:
-        raise SettingError("DATABASE_URL", "", "a database is needed")
+    _require_database(settings)
     apply_schema(settings)
     return 0
 
 
-def _require(settings: Settings) -> None:
+def _require_database(settings: Settings) -> None:
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
+
+
+def _require(settings: Settings) -> None:
+    _require_database(settings)
     if not settings.rpc_urls:
         raise SettingError("RPC_URL", "", "the address of a node is needed")
 

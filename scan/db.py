@@ -3,6 +3,7 @@
 import io
 import logging
 import re
+import select
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -119,6 +120,17 @@ class Database:
                     cursor.execute("ROLLBACK")
                 raise
             cursor.execute("COMMIT")
+
+    def wait(self, timeout_s: float, wake: int) -> None:
+        """Until a channel this thread's connection listens to is notified, the descriptor `wake`
+        is readable, or time is up."""
+        connection = self._connection()
+        with self._translated():
+            connection.poll()
+            if not connection.notifies:
+                select.select([connection, wake], [], [], timeout_s)
+                connection.poll()
+            connection.notifies.clear()
 
     def execute_script(self, text: str) -> None:
         """Several statements at once, in one transaction: schema.sql."""
