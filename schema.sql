@@ -67,7 +67,8 @@ CREATE INDEX IF NOT EXISTS transactions_to_self
     ON transactions (to_address, block_number, transaction_index)
     WHERE to_address IS NOT DISTINCT FROM from_address;
 
--- Which contracts emitted a log in which block: an address is seen there too.
+-- Which contracts emitted a log in which block, or were made there by another contract: an address
+-- is seen there too.
 CREATE TABLE IF NOT EXISTS log_emitters (
     address bytea NOT NULL,
     block_number bigint NOT NULL,

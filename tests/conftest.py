@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import pytest
+from flask.testing import FlaskClient
 
+from app import create_app
 from tests.chain import Anvil
 from tests.database import Postgres
+from tests.indexing import Indexing
 from tests.scenario import Stage, play
 from tests.truth import Truth, read_truth
 
@@ -59,3 +62,20 @@ def scenario() -> Iterator[Played]:
     with Anvil() as node:
         stage = play(node)
         yield Played(node, stage, read_truth(node))
+
+
+@pytest.fixture(scope="session")
+def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Indexing]:
+    """The scenario's chain in a database, with everything derived from it; not to be changed."""
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, scenario.anvil.url) as indexing,
+    ):
+        indexing.wait_for(scenario.anvil.head())
+        yield indexing
+
+
+@pytest.fixture(scope="session")
+def client(indexed: Indexing) -> FlaskClient:
+    """Asks the API over the scenario's chain."""
+    return create_app(indexed.settings).test_client()

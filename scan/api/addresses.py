@@ -62,7 +62,7 @@ class NodeStates:
 
 def _ask(node: Node, address: bytes, block_number: int) -> State | None:
     block = hex(block_number)
-    balance, code = node.batch(
+    balance, code = node.once(
         [
             Call("eth_getBalance", (to_hex(address), block)),
             Call("eth_getCode", (to_hex(address), block)),

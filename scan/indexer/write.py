@@ -237,6 +237,7 @@ def _copy_trades(tx: Transaction, batch: Sequence[Fetched], findings: Findings) 
 
 def _copy_emitters(tx: Transaction, batch: Sequence[Fetched]) -> None:
     pairs = {(log.address, block.number): None for block, _ in batch for log in block.logs}
+    pairs |= {(address, block.number): None for block, created in batch for address in created}
     tx.copy("log_emitters", "address, block_number", pairs)
 
 
