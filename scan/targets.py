@@ -52,6 +52,8 @@ _SPECIAL = tuple(
     )
 )
 
+_LOOPBACK, _LOOPBACK_IPV6 = ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")
+
 _lookups = threading.BoundedSemaphore(MOST_LOOKUPS)
 
 
@@ -100,7 +102,8 @@ def parse(url: str) -> Target:
         raise RefusedTarget("its host or port cannot be read") from None
     if "@" in parts.netloc:
         raise RefusedTarget("it must not hold a user name or a password")
-    if len(host) > 253 or not (_NAME.match(host) or _is_ipv6(host)):
+    is_host = _is_ipv6(host) if parts.netloc.startswith("[") else _NAME.match(host)
+    if not is_host or len(host) > 253:
         raise RefusedTarget("its host is not a name; other alphabets are written as xn--…")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return Target(host, 443 if port is None else port, path)
@@ -180,4 +183,7 @@ def _is_ipv6(host: str) -> bool:
 
 
 def _is_in(address: Address, networks: Sequence[Network]) -> bool:
+    """The name localhost often has both loopback addresses: who allows 127.0.0.1 means ::1, too."""
+    if address == _LOOPBACK_IPV6:
+        address = _LOOPBACK
     return any(address in network for network in networks)

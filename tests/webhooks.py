@@ -1,0 +1,75 @@
+"""Webhooks on a database of the test's own: registered through the API, fed block by block."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from app import create_app
+from scan.db import Database
+from scan.delivery.pool import Pool, Shape
+from tests.blocks import Chain
+from tests.indexing import settings_for
+
+NO_NODE = "http://127.0.0.1:9"
+QUICK = Shape(poll_s=0.1, retry_steps_s=(0.3,) * 7)
+
+
+class Hook(NamedTuple):
+    id: int
+    secret: str
+
+
+class Webhooks:
+    """A database with a chain in it, an API on it, and pools that deliver from it."""
+
+    def __init__(self, database_url: str, bundle: Path) -> None:
+        self.settings = settings_for(
+            database_url,
+            NO_NODE,
+            webhook_allow_networks=(ip_network("127.0.0.0/8"),),
+            ca_bundle=str(bundle),
+        )
+        self.database = Database(database_url, statement_timeout_ms=60_000)
+        self.client = create_app(self.settings).test_client()
+        self.chain = Chain(self.database)
+
+    def register(
+        self,
+        owner: bytes,
+        url: str,
+        event_types: Sequence[str] = ("tx",),
+        watch_address: bytes | None = None,
+    ) -> Hook:
+        body: dict[str, Any] = {
+            "ownerAddress": f"0x{owner.hex()}",
+            "url": url,
+            "eventTypes": list(event_types),
+        }
+        if watch_address is not None:
+            body["watchAddress"] = f"0x{watch_address.hex()}"
+        answer = self.client.post("/api/v1/webhooks", json=body)
+        assert answer.status_code == 201, answer.get_json()
+        return Hook(answer.get_json()["id"], answer.get_json()["secret"])
+
+    def record(self, owner: bytes, hook: Hook) -> dict[str, Any]:
+        answer = self.client.get(f"/api/v1/webhooks?owner=0x{owner.hex()}")
+        [found] = [w for w in answer.get_json()["webhooks"] if w["id"] == hook.id]
+        return dict(found)
+
+    def deliveries(self, hook: Hook) -> list[dict[str, Any]]:
+        """The newest hundred, oldest first."""
+        answer = self.client.get(f"/api/v1/webhooks/{hook.id}/deliveries?limit=100")
+        assert answer.status_code == 200, answer.get_json()
+        return list(reversed(answer.get_json()["deliveries"]))
+
+    @contextmanager
+    def delivering(self, shape: Shape = QUICK, **settings: Any) -> Iterator[Pool]:
+        pool = Pool(replace(self.settings, **settings), shape)
+        pool.start()
+        try:
+            yield pool
+        finally:
+            pool.stop()
