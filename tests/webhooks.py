@@ -1,11 +1,14 @@
 """Webhooks on a database of the test's own: registered through the API, fed block by block."""
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import psycopg2
 
 from app import create_app
 from scan.db import Database
@@ -65,6 +68,16 @@ class Webhooks:
         assert answer.status_code == 200, answer.get_json()
         return list(reversed(answer.get_json()["deliveries"]))
 
+    def pending(self) -> int:
+        """How many deliveries still wait."""
+        connection = psycopg2.connect(self.settings.database_url)
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT count(*) FROM deliveries WHERE status = 'pending'")
+                return int(cursor.fetchall()[0][0])
+        finally:
+            connection.close()
+
     @contextmanager
     def delivering(self, shape: Shape = QUICK, **settings: Any) -> Iterator[Pool]:
         pool = Pool(replace(self.settings, **settings), shape)
@@ -73,3 +86,10 @@ class Webhooks:
             yield pool
         finally:
             pool.stop()
+
+
+def wait_until(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about in time"
+        time.sleep(0.02)

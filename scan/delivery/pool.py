@@ -47,6 +47,8 @@ class Pool:
 
     def __init__(self, settings: Settings, shape: Shape | None = None) -> None:
         self._shape = shape or Shape()
+        # It would log whole urls of receivers that answer oddly.
+        logging.getLogger("urllib3").setLevel(logging.ERROR)
         self._allowed: Sequence[Network] = settings.webhook_allow_networks
         self._context = tls_context(settings.ca_bundle)
         self._listener = Database(settings.database_url, statement_timeout_ms=0, name="scan-listen")

@@ -122,8 +122,8 @@ class Receiver:
         started = time.monotonic()
         with self._watchdog.deadline(self._limits.total_s) as deadline:
             code, asked_s, error, sent = self._attempt(message, now, deadline)
-            if error is not None and deadline.is_over:
-                error = f"no answer within {self._limits.total_s:g} s"
+            if deadline.is_over:  # headers that were cut off look like headers that ended
+                code, error = None, f"no answer within {self._limits.total_s:g} s"
         return Outcome(code, error, sent, time.monotonic() - started, asked_s)
 
     def _attempt(
@@ -138,13 +138,10 @@ class Receiver:
                 deadline.hold(connection.sock)
             sent = True
             code, retry_after = self._exchange(connection, message)
-        except ConnectionError as error:
+        except _FAULTS as error:
             self._close()
             if was_kept and not deadline.is_over:
                 return self._attempt(message, now, deadline)
-            return None, None, _reason(error, sent), sent
-        except (*_FAULTS, HTTPException, urllib3.exceptions.HTTPError) as error:
-            self._close()
             return None, None, _reason(error, sent), sent
         return code, retry_after_s(retry_after, now), None, sent
 
@@ -233,7 +230,14 @@ class CheckedConnection(HTTPSConnection):
         return sock
 
 
-_FAULTS = (OSError, ValueError, RefusedTarget, NotResolved)
+_FAULTS = (
+    OSError,
+    ValueError,
+    RefusedTarget,
+    NotResolved,
+    HTTPException,
+    urllib3.exceptions.HTTPError,
+)
 
 
 def _reason(error: Exception, sent: bool) -> str:
