@@ -70,7 +70,11 @@ class Handler(BaseHTTPRequestHandler):
     server: "Receiver"
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:  # the sender died on the way
+            self.close_connection = True
+            return
         received = Received(self.path, dict(self.headers.items()), body, time.time())
         self.server.note(received)
         answer = self.server.behaviour(self, received)

@@ -51,7 +51,12 @@ class Pool:
         logging.getLogger("urllib3").setLevel(logging.ERROR)
         self._allowed: Sequence[Network] = settings.webhook_allow_networks
         self._context = tls_context(settings.ca_bundle)
-        self._listener = Database(settings.database_url, statement_timeout_ms=0, name="scan-listen")
+        self._listener = Database(
+            settings.database_url,
+            statement_timeout_ms=30_000,
+            name="scan-listen",
+            channel="scan_outbox",
+        )
         self._database = Database(
             settings.database_url, statement_timeout_ms=30_000, name="scan-deliver"
         )
@@ -109,7 +114,6 @@ class Pool:
     def _announce(self) -> None:
         self._listener.close()
         self._listener.rows("deliverers_announce", lease_holder=self._queues.holder)
-        self._listener.rows("outbox_listen")
 
     def _dispatch(self, executor: ThreadPoolExecutor) -> None:
         """Claim queues for every thread that is free."""

@@ -99,6 +99,7 @@ class Writer:
             if not tx.value("writer_lock_transaction") or not unchanged:
                 raise ConnectionLost("another indexer has written to this database")
             yield tx
+            tx.execute("chain_announce")
 
 
 def derive(tx: Transaction, first: int, last: int) -> None:

@@ -1,0 +1,87 @@
+"""SIGKILL at any moment loses no event, and a repeated one is known by its id."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+
+from scan.settings import ROOT
+from tests.blocks import Move, address
+from tests.receiver import Receiver
+from tests.webhooks import Webhooks, wait_until
+
+OWNERS = [address(f"owner {number}") for number in range(10)]
+KILLS = 50
+BLOCKS, PER_BLOCK = 200, 10
+
+
+def test_fifty_kills_lose_no_event(webhooks: Webhooks, receiver: Receiver) -> None:
+    for owner in OWNERS:
+        webhooks.register(owner, receiver.url(f"/{owner.hex()}"))
+    expected: list[tuple[str, str]] = []
+    feeder = threading.Thread(target=lambda: expected.extend(feed(webhooks)))
+    feeder.start()
+    chance = random.Random(6)
+    for _ in range(KILLS):
+        already = len(receiver.received)
+        with Deliverer(webhooks) as deliverer:
+            wait_until(lambda n=already: len(receiver.received) > n or not webhooks.pending())
+            time.sleep(chance.uniform(0.0, 0.2))
+            deliverer.kill()
+    feeder.join()
+    with Deliverer(webhooks) as deliverer:
+        wait_until(lambda: not webhooks.pending())
+        assert deliverer.terminate() == 0
+    found = Counter((r.path[1:], r.event["data"]["hash"]) for r in receiver.received)
+    assert set(found) == set(expected)
+    assert len(expected) == BLOCKS * PER_BLOCK
+    ids = {(r.delivery, r.path, r.body) for r in receiver.received}
+    assert len(ids) == len({r.delivery for r in receiver.received}) == len(expected)
+
+
+def feed(webhooks: Webhooks) -> list[tuple[str, str]]:
+    """2,000 events over the time that the kills take: (owner, transaction) of each."""
+    told = []
+    for _ in range(BLOCKS):
+        hashes = webhooks.chain.append([Move(owner, bytes(20)) for owner in OWNERS])
+        told += [
+            (owner.hex(), f"0x{found.hex()}") for owner, found in zip(OWNERS, hashes, strict=True)
+        ]
+        time.sleep(0.1)
+    return told
+
+
+class Deliverer:
+    """A `scan deliver` of its own."""
+
+    def __init__(self, webhooks: Webhooks) -> None:
+        settings = webhooks.settings
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "scan", "deliver"],
+            cwd=ROOT,
+            env={
+                "PATH": os.environ["PATH"],
+                "DATABASE_URL": settings.database_url,
+                "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
+                "REQUESTS_CA_BUNDLE": settings.ca_bundle,
+            },
+            stderr=subprocess.DEVNULL,
+        )
+
+    def __enter__(self) -> "Deliverer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def terminate(self) -> int:
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(30)
