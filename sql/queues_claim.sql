@@ -1,15 +1,17 @@
 -- Takes the lease of one queue with something to do: of those that may be served, the longest
--- unserved. An expired lease is no lease. Several processes may claim at once.
+-- unserved. An expired lease is no lease. Several processes may claim at once. A host's healthy
+-- queues are counted apart from its others, so that a receiver that hangs takes no place of theirs.
 -- params: now timestamptz, confirmations integer, healthy_only boolean, most_per_host integer,
---   lease bigint, lease_holder integer, leased_until timestamptz
+--   most_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
 -- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy
 -- index: delivery_queues_waiting
 WITH crowded AS MATERIALIZED (
-    SELECT host
+    SELECT host, is_healthy
     FROM delivery_queues
     WHERE leased_until > %(now)s AND (fresh_block IS NOT NULL OR retry_at IS NOT NULL)
-    GROUP BY host
-    HAVING count(*) >= %(most_per_host)s
+    GROUP BY host, is_healthy
+    HAVING count(*) >= CASE WHEN is_healthy THEN %(most_per_host)s
+        ELSE %(most_unhealthy_per_host)s END
 ), found AS (
     SELECT q.webhook_id
     FROM delivery_queues q
@@ -21,7 +23,7 @@ WITH crowded AS MATERIALIZED (
             OR q.retry_at <= %(now)s
         )
         AND (q.is_healthy OR NOT %(healthy_only)s)
-        AND q.host NOT IN (SELECT host FROM crowded)
+        AND (q.host, q.is_healthy) NOT IN (SELECT host, is_healthy FROM crowded)
     ORDER BY q.leased_until, q.webhook_id
     LIMIT 1
     FOR UPDATE SKIP LOCKED

@@ -11,7 +11,8 @@ from scan.delivery.schedule import RETRY_STEPS_S, retry_delay_s
 
 LEASE_S = 30.0  # an attempt takes 10 s at most, and the lease is extended before each
 QUICK_S = 2.0  # whoever takes longer to say yes is not served from the healthy ones' share
-MOST_PER_HOST = 6
+MOST_PER_HOST = 8
+MOST_UNHEALTHY_PER_HOST = 4
 DELIVERED_KEPT = timedelta(hours=24)
 GIVEN_UP_KEPT = timedelta(days=7)
 SWEPT_AT_ONCE = 1_000
@@ -73,6 +74,7 @@ class Queues:
             confirmations=self._confirmations,
             healthy_only=healthy_only,
             most_per_host=MOST_PER_HOST,
+            most_unhealthy_per_host=MOST_UNHEALTHY_PER_HOST,
             lease=number,
             lease_holder=self.holder,
             leased_until=now + self._lease,
