@@ -1,7 +1,6 @@
 """A real chain, the real indexer, and the receivers that the documentation shows."""
 
 import os
-import socket
 import subprocess
 import sys
 from collections import Counter
@@ -18,7 +17,7 @@ from tests.indexing import Indexing
 from tests.receiver import Authority, Receiver
 from tests.scenario import play
 from tests.truth import ZERO, Truth, read_truth
-from tests.webhooks import Webhooks, wait_until
+from tests.webhooks import Webhooks, free_port, wait_until
 
 BLOCKS = 300
 EXAMPLES = ROOT / "docs" / "examples"
@@ -91,7 +90,7 @@ def test_the_documented_receivers_tell_ours_from_others(
     sender, recipient = anvil.accounts[:2]
     certificate, key = authority.certificate("localhost")
     # The port is in the url, and the secret comes with the registration: a port is taken first.
-    port = _free_port()
+    port = free_port()
     hook = webhooks.register(bytes.fromhex(sender[2:]), f"https://localhost:{port}/")
     with (
         _example([*command, str(port), str(certificate), str(key)], hook.secret) as lines,
@@ -167,8 +166,3 @@ def _example(command: Sequence[str], secret: str) -> Iterator[Iterator[str]]:
         process.kill()
         process.wait()
         process.stdout.close()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])

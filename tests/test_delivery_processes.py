@@ -1,4 +1,4 @@
-"""SIGKILL at any moment loses no event, and a repeated one is known by its id."""
+"""Processes that deliver: killed at any moment they lose no event, told to stop they end well."""
 
 import os
 import random
@@ -10,8 +10,8 @@ import time
 
 from scan.settings import ROOT
 from tests.blocks import Move, address
-from tests.receiver import Receiver
-from tests.webhooks import Webhooks, wait_until
+from tests.receiver import Answer, Receiver
+from tests.webhooks import NO_NODE, Webhooks, free_port, wait_until
 
 OWNERS = [address(f"owner {number}") for number in range(10)]
 KILLS = 50
@@ -44,6 +44,25 @@ def test_fifty_kills_lose_no_event(webhooks: Webhooks, receiver: Receiver) -> No
     assert len({delivery for delivery, _, _ in deliveries}) == len(expected)
 
 
+def test_the_api_process_delivers_and_gives_its_leases_back(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    webhooks.register(OWNERS[0], receiver.url())
+    with Deliverer(webhooks, "serve", RPC_URL=NO_NODE, PORT=str(free_port())) as api:
+        webhooks.chain.append([Move(OWNERS[0], OWNERS[1])])
+        wait_until(lambda: receiver.received and not webhooks.pending())
+        receiver.behaviour = lambda *_: receiver.closing.wait(60) and None
+        webhooks.chain.append([Move(OWNERS[0], OWNERS[1])])
+        receiver.wait_for(2)
+        assert api.terminate() == 0
+    receiver.behaviour = lambda *_: Answer()
+    with Deliverer(webhooks):
+        receiver.wait_for(3, timeout_s=20)
+        wait_until(lambda: not webhooks.pending())
+    first, second, third = receiver.received
+    assert first.delivery != second.delivery == third.delivery
+
+
 def feed(webhooks: Webhooks, blocks: int = BLOCKS) -> list[tuple[str, str]]:
     """2,000 events over the time that the kills take: (owner, transaction) of each."""
     told = []
@@ -57,18 +76,19 @@ def feed(webhooks: Webhooks, blocks: int = BLOCKS) -> list[tuple[str, str]]:
 
 
 class Deliverer:
-    """A `scan deliver` of its own."""
+    """A `scan` process of its own: `deliver` does nothing else, `serve` beside the API."""
 
-    def __init__(self, webhooks: Webhooks) -> None:
+    def __init__(self, webhooks: Webhooks, command: str = "deliver", **environment: str) -> None:
         settings = webhooks.settings
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "scan", "deliver"],
+            [sys.executable, "-m", "scan", command],
             cwd=ROOT,
             env={
                 "PATH": os.environ["PATH"],
                 "DATABASE_URL": settings.database_url,
                 "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
                 "REQUESTS_CA_BUNDLE": settings.ca_bundle,
+                **environment,
             },
             stderr=subprocess.DEVNULL,
         )
