@@ -85,13 +85,21 @@ class Database:
     """
 
     def __init__(
-        self, url: str, *, statement_timeout_ms: int, name: str = "scan", channel: str | None = None
+        self,
+        url: str,
+        *,
+        statement_timeout_ms: int,
+        name: str = "scan",
+        channel: str | None = None,
+        durable: bool = True,
     ) -> None:
         self._url = url
         self._options = (
             f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC -c jit=off"
             " -c random_page_cost=1.1"  # plans for lists must not turn to bitmaps and sorts
         )
+        if not durable:  # what a crash of the server may undo: its last half second
+            self._options += " -c synchronous_commit=off"
         self._name = name
         self._channel = channel
         self._statements = load_statements()

@@ -95,8 +95,6 @@ class Queues:
             if not found:
                 _release(tx, lease, now)
                 return None
-            until = now + self._lease
-            tx.execute("queues_extend", webhook_id=lease.webhook_id, leased_until=until)
         [(delivery_id, event, body, attempts, was_sent)] = found
         return Attempt(Message(delivery_id, event, body.encode()), attempts, was_sent)
 
@@ -128,7 +126,12 @@ class Queues:
         self, tx: Transaction, lease: Lease, settled: Settled | None, now: datetime
     ) -> bool:
         """Whether the lease still holds, and there is any use in going on."""
-        held = tx.rows("queues_hold", webhook_id=lease.webhook_id, lease=lease.id)
+        held = tx.rows(
+            "queues_hold",
+            webhook_id=lease.webhook_id,
+            lease=lease.id,
+            leased_until=now + self._lease,
+        )
         if not held:
             return False
         [(is_active,)] = held
