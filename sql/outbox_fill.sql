@@ -1,6 +1,7 @@
 -- The events of new blocks for every active webhook they concern, in chain order, and the queues
 -- that have something to do now. Each address is looked up in the index, so idle webhooks cost
--- nothing; ANY takes an array's element once, so a transfer to oneself is one event.
+-- nothing; ANY takes an array's element once, so a transfer to oneself is one event. The range is
+-- said of every table: a join that has only the other's rows to go by might read all of it.
 -- params: block_from bigint, block_to bigint, now timestamptz
 -- returns: the number of queues with something new
 -- index: transactions_pkey, token_transfers_pkey, webhooks_by_watch_address
@@ -11,7 +12,8 @@ WITH matched AS (
     JOIN webhooks w
         ON w.watch_address = ANY (ARRAY[t.from_address, t.to_address, t.contract_address])
         AND w.active AND 'tx' = ANY (w.event_types)
-    JOIN blocks b ON b.number = t.block_number
+    JOIN blocks b
+        ON b.number = t.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
     WHERE t.block_number BETWEEN %(block_from)s AND %(block_to)s
     UNION ALL
     SELECT w.id, 'token_transfer', x.block_number, x.transaction_index,
@@ -22,8 +24,10 @@ WITH matched AS (
         AND w.active AND 'token_transfer' = ANY (w.event_types)
     JOIN transactions t
         ON t.block_number = x.block_number AND t.transaction_index = x.transaction_index
+        AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
     JOIN tokens k ON k.address = x.token_address
-    JOIN blocks b ON b.number = x.block_number
+    JOIN blocks b
+        ON b.number = x.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
     WHERE x.block_number BETWEEN %(block_from)s AND %(block_to)s
 ), inserted AS (
     INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)

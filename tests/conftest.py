@@ -14,6 +14,7 @@ from tests.database import Postgres
 from tests.indexing import Indexing
 from tests.receiver import Authority, Receiver, running
 from tests.scenario import Stage, play
+from tests.serving import gunicorn
 from tests.truth import Truth, read_truth
 from tests.webhooks import Webhooks
 
@@ -50,6 +51,20 @@ def database_url(postgres: Postgres, template: str) -> Iterator[str]:
     """An empty database with the schema, for this test alone."""
     with postgres.cloned(template) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def shared_database_url(postgres: Postgres, template: str) -> Iterator[str]:
+    """A database for tests that only add to it, and mind nothing that others have added."""
+    with postgres.cloned(template) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def shared_server(shared_database_url: str) -> Iterator[str]:
+    """gunicorn on that database; anonymous requests are in fact not limited."""
+    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute") as address:
+        yield address
 
 
 @pytest.fixture
@@ -96,6 +111,8 @@ def receiver(authority: Authority) -> Iterator[Receiver]:
 
 
 @pytest.fixture
-def webhooks(database_url: str, authority: Authority) -> Webhooks:
+def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
     """The API on an empty chain, which may send webhooks to loopback."""
-    return Webhooks(database_url, authority.bundle)
+    found = Webhooks(database_url, authority.bundle)
+    yield found
+    found.close()

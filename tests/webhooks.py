@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import psycopg2
+from flask import Flask
+from flask.testing import FlaskClient
 
 from app import create_app
 from scan.db import Database
@@ -37,8 +39,19 @@ class Webhooks:
             ca_bundle=str(bundle),
         )
         self.database = Database(database_url, statement_timeout_ms=60_000)
-        self.client = create_app(self.settings).test_client()
+        self._apps: list[Flask] = []
+        self.client = self.another()
         self.chain = Chain(self.database)
+
+    def another(self, **settings: Any) -> FlaskClient:
+        """A client of the API under other settings."""
+        self._apps.append(create_app(replace(self.settings, **settings)))
+        return self._apps[-1].test_client()
+
+    def close(self) -> None:
+        for app in self._apps:
+            app.extensions["scan"].key_usage.close()
+        self.database.close()
 
     def register(
         self,

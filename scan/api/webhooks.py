@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, g
 
 from scan import params, targets
 from scan.api import json_body, json_object, json_page, json_value, query_arguments, services
 from scan.api.lists import Records
 from scan.db import Transaction
-from scan.errors import InvalidParameter, LimitReached, NotFound
+from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
+from scan.ownership import is_claimed, require_owner
 from scan.targets import NotResolved, RefusedTarget, Target
 
 blueprint = Blueprint("webhooks", __name__)
@@ -183,14 +184,19 @@ def _owned(webhook_id: str, must_be_active: bool = False) -> tuple[int, bytes]:
     if row is None:
         raise _not_found()
     owner = bytes(row[0])
-    _require_owner(owner)
+    try:
+        _require_owner(owner)
+    except OwnerMismatch:
+        raise _not_found() from None
     if must_be_active and not row[1]:
         raise InvalidParameter('This webhook is not active; PATCH it with {"active": true} first.')
     return number, owner
 
 
 def _require_owner(owner: bytes) -> None:
-    """DECISIONS "Ownership"."""
+    mode = services().settings.owner_auth
+    claimed = mode == "claimed" and is_claimed(services().writes, owner)
+    require_owner(owner, g.api_key, mode, claimed)
 
 
 def _require_room(tx: Transaction, owner: bytes) -> None:

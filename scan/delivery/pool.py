@@ -60,7 +60,10 @@ class Pool:
         # Events are the indexer's to keep. What is lost here is told again; waiting for the disk
         # took 4 of the 7 ms that lie between two attempts.
         self._database = Database(
-            settings.database_url, statement_timeout_ms=30_000, name="scan-deliver", durable=False
+            settings.database_url,
+            statement_timeout_ms=30_000,
+            name="scan-deliver",
+            session="-c synchronous_commit=off",
         )
         self._queues = Queues(
             self._database,

@@ -68,7 +68,7 @@ class Queues:
     def claim(self, *, healthy_only: bool, now: datetime) -> Lease | None:
         """The lease of the longest unserved queue that has something due."""
         number = next(self._numbers)
-        row = self._database.row(
+        row = self._database.prepared_row(
             "queues_claim",
             now=now,
             confirmations=self._confirmations,
