@@ -2,7 +2,7 @@
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from scan import targets
 from scan.targets import Address
 from tests.blocks import Move, address
-from tests.receiver import Receiver
+from tests.receiver import Authority, Receiver
 from tests.webhooks import Webhooks
 
 OWNER = address("owner")
@@ -29,6 +29,14 @@ def public_names(monkeypatch: pytest.MonkeyPatch) -> None:
         return asked(host, port)
 
     monkeypatch.setattr(targets, "lookup", lookup)
+
+
+@pytest.fixture(scope="module")
+def unchanged(shared_database_url: str, authority: Authority) -> Iterator[Webhooks]:
+    """For requests that are refused, and so leave nothing behind."""
+    found = Webhooks(shared_database_url, authority.bundle)
+    yield found
+    found.close()
 
 
 def create(webhooks: Webhooks, **body: Any) -> Any:
@@ -109,12 +117,12 @@ def test_watch_address_and_event_types_are_kept_and_null_means_absent(webhooks: 
     ],
 )
 def test_bad_input_is_refused_and_named(
-    webhooks: Webhooks, body: dict[str, Any], field: str
+    unchanged: Webhooks, body: dict[str, Any], field: str
 ) -> None:
-    answer = create(webhooks, **body)
+    answer = create(unchanged, **body)
     assert answer.status_code == 400
     assert (answer.get_json()["code"], answer.get_json()["field"]) == ("invalid_parameter", field)
-    assert listed(webhooks) == []
+    assert listed(unchanged) == []
 
 
 def test_a_name_that_leads_inside_is_refused(
@@ -185,8 +193,8 @@ def test_patch_takes_a_boolean(webhooks: Webhooks, body: Any) -> None:
 @pytest.mark.parametrize(
     "text", ["abc", "0", "-1", "1.0", "+1", "0x1", str(2**63), "1e3", "%31%00"]
 )
-def test_deleting_what_is_no_id_is_refused(webhooks: Webhooks, text: str) -> None:
-    answer = webhooks.client.delete(f"/api/v1/webhooks/{text}")
+def test_deleting_what_is_no_id_is_refused(unchanged: Webhooks, text: str) -> None:
+    answer = unchanged.client.delete(f"/api/v1/webhooks/{text}")
     assert (answer.status_code, answer.get_json()["code"]) == (400, "invalid_parameter")
 
 
