@@ -122,19 +122,22 @@ class Pool:
 
     def _dispatch(self, executor: ThreadPoolExecutor) -> None:
         """Claim queues for every thread that is free."""
-        while not self._stopping.is_set():
-            with self._lock:
-                if self._serving >= self._shape.threads:
-                    return
-                shared = self._shape.threads - self._shape.reserved
-                healthy_only = self._serving_unhealthy >= shared
-            lease = self._queues.claim(healthy_only=healthy_only, now=now())
+        while not self._stopping.is_set() and self._serving < self._shape.threads:
+            lease = self._claim()
             if lease is None:
                 return
             with self._lock:
                 self._serving += 1
                 self._serving_unhealthy += not lease.is_healthy
             executor.submit(self._serve, lease)
+
+    def _claim(self) -> Lease | None:
+        """Healthy ones first, unless nobody serves the others; those within their share only."""
+        unhealthy = self._serving_unhealthy
+        lease = self._queues.claim(healthy_only=True, now=now()) if unhealthy else None
+        if lease is None and unhealthy < self._shape.threads - self._shape.reserved:
+            lease = self._queues.claim(healthy_only=False, now=now())
+        return lease
 
     def _look_after(self) -> None:
         if self._due.is_due("reap", REAP_EVERY_S) and self._queues.reap(now()):
