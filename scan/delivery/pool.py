@@ -63,7 +63,7 @@ class Pool:
             settings.database_url,
             statement_timeout_ms=30_000,
             name="scan-deliver",
-            session="-c synchronous_commit=off",
+            session="-c synchronous_commit=off -c idle_in_transaction_session_timeout=10s",
         )
         self._queues = Queues(
             self._database,
