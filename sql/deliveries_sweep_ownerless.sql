@@ -10,6 +10,7 @@ WITH swept AS (
         WHERE d.status = 'pending'
             AND NOT EXISTS (SELECT FROM webhooks w WHERE w.id = d.webhook_id)
         LIMIT %(limit)s
+        FOR UPDATE SKIP LOCKED
     )
     RETURNING 1
 )

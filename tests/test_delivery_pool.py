@@ -3,7 +3,8 @@
 import socket
 import time
 
-from scan.delivery.queues import MOST_UNHEALTHY_PER_HOST
+from scan.db import Database
+from scan.delivery.queues import MOST_UNHEALTHY_PER_HOST, Queues, now
 from tests.blocks import Move, address
 from tests.receiver import Answer, Handler, Received, Receiver
 from tests.webhooks import QUICK, Webhooks, wait_until
@@ -114,3 +115,26 @@ def test_one_host_is_sent_only_so_many_at_once(webhooks: Webhooks, receiver: Rec
     with webhooks.delivering():
         receiver.wait_for(15)
     assert 1 < max(at_once) <= MOST_UNHEALTHY_PER_HOST  # as new ones are
+
+
+def test_a_dead_process_is_found_dead_and_a_living_one_is_not(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    """Also while the indexer holds the queue: nobody waits for it, and so nobody deadlocks."""
+    hooks = [
+        webhooks.register(address(f"owner {n}"), receiver.url(), watch_address=OWNER)
+        for n in range(3)
+    ]
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    living, dead = (Queues(webhooks.database, confirmations=0, finality=0) for _ in range(2))
+    webhooks.database.rows("deliverers_announce", lease_holder=living.holder)
+    leases = [who.claim(healthy_only=False, now=now()) for who in (living, dead, dead)]
+    assert {lease.webhook_id for lease in leases if lease} == {hook.id for hook in hooks}
+    assert leases[1] is not None
+    other = Database(webhooks.settings.database_url, statement_timeout_ms=1000)
+    with other.transaction() as tx:
+        tx.execute("queues_lock", webhook_id=leases[1].webhook_id)
+        assert living.reap(now()) == 1
+    assert living.reap(now()) == 1
+    assert living.reap(now()) == 0
+    other.close()

@@ -136,9 +136,10 @@ class Queues:
             return False
         [(is_active,)] = held
         stop = settled is not None and self._ends_webhook(tx, lease, settled, now)
+        if stop:
+            tx.execute("webhooks_deactivate", webhook_id=lease.webhook_id)
         if stop or not is_active:
             reason = "the webhook was deactivated"
-            tx.execute("webhooks_deactivate", webhook_id=lease.webhook_id)
             tx.execute("deliveries_cancel", webhook_id=lease.webhook_id, now=now, error=reason)
             _release(tx, lease, now)
             return False
