@@ -42,6 +42,7 @@ def _parser() -> argparse.ArgumentParser:
         ("run", _run, "everything on one machine: database, indexer, API, webhooks"),
         ("serve", _serve, "the HTTP API alone"),
         ("index", _index, "the indexer alone"),
+        ("deliver", _deliver, "webhook deliveries alone"),
         ("migrate", _migrate, "bring the database's schema up to date"),
     ):
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
@@ -105,6 +106,17 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-indexer")
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     Follower(settings, database, node, stop).run()
+    return 0
+
+
+def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan.delivery.pool import Pool
+
+    _require_database(settings)
+    pool = Pool(settings)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: pool.request_stop())
+    pool.run()
     return 0
 
 
