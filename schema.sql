@@ -8,10 +8,15 @@ CREATE TABLE IF NOT EXISTS chain (
     chain_id numeric(78, 0) NOT NULL,
     genesis_hash bytea NOT NULL,
     start_block bigint NOT NULL,
-    token_count bigint NOT NULL DEFAULT 0,
+    token_count bigint NOT NULL DEFAULT 0
+);
+
+-- What the indexer has to tell operators, also while it knows no chain yet.
+CREATE TABLE IF NOT EXISTS indexer_status (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     node_head bigint,              -- the newest block number the node has told
     problem text,                  -- why the head does not advance, null when it does
-    checked_at timestamptz
+    checked_at timestamptz NOT NULL
 );
 
 -- *_before count the rows of older blocks: they turn an ordinal into a block in one index probe.
@@ -102,7 +107,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     symbol text NOT NULL,
     decimals smallint NOT NULL,
     total_supply numeric(78, 0) NOT NULL,
-    supply_block bigint,           -- the block total_supply was read at; null: to be read again
+    supply_block bigint,           -- of the last transfer, which total_supply was read after;
+                                   -- null: to be read again
     wraps boolean NOT NULL,        -- its Deposit and Withdrawal mint and burn, as WETH's do
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
@@ -110,7 +116,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 );
 -- serves tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serves tokens_to_refresh
+-- serves tokens_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 
@@ -213,8 +219,8 @@ CREATE TABLE IF NOT EXISTS addresses (
 );
 -- serves addresses_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE last_seen IS NULL;
--- serves addresses_without_balance
-CREATE INDEX IF NOT EXISTS addresses_stale ON addresses (address) WHERE balance_block IS NULL;
+-- serves addresses_stale, and blocks_unwind: balances read in blocks that are taken back
+CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
 
 -- Names that operators give to addresses.
 CREATE TABLE IF NOT EXISTS labels (

@@ -72,4 +72,4 @@ FROM (
             AND d.block_number BETWEEN %(block_from)s AND %(block_to)s
     ) AS entry
 ) AS counted
-WHERE ordinal %% checkpoint_every() = 0;
+WHERE ordinal > 0 AND ordinal %% checkpoint_every() = 0;
