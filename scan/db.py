@@ -72,6 +72,10 @@ class ConnectionLost(Unavailable):
     """The connection broke under a statement; a read may be asked again."""
 
 
+class CannotWrite(Unavailable):
+    """The server answers but takes no writes: its disk is full, or it is a standby."""
+
+
 class QueryTooSlow(Unavailable):
     """A statement that met its time-out."""
 
@@ -88,7 +92,9 @@ class Database:
         self._options = (
             f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC -c jit=off"
             " -c random_page_cost=1.1"  # plans for lists must not turn to bitmaps and sorts
+            " -c client_connection_check_interval=2000"  # a killed client's statement ends, too
         )
+        self._told_unreachable = False
         self._name = name
         self._statements = load_statements()
         self._local = threading.local()
@@ -164,9 +170,13 @@ class Database:
                 tcp_user_timeout=10_000,
             )
         except psycopg2.Error as error:
-            log.warning("database cannot be reached: %s", str(error).strip().splitlines()[0])
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            level = logging.DEBUG if self._told_unreachable else logging.WARNING
+            log.log(level, "database cannot be reached: %s", reason)
+            self._told_unreachable = True
             raise Unavailable("The database cannot be reached; try again shortly.") from error
         connection.autocommit = True
+        self._told_unreachable = False
         return connection
 
     @contextmanager
@@ -185,6 +195,15 @@ class Database:
             raise Unavailable("The database's schema is not the current one.") from error
         except psycopg2.IntegrityError as error:
             raise Conflict(error.diag.constraint_name or "") from error
+        except psycopg2.errors.DiskFull as error:
+            raise CannotWrite(
+                "The database's disk is full; writing goes on by itself once there is room."
+            ) from error
+        except psycopg2.errors.ReadOnlySqlTransaction as error:
+            self.close()  # where the address names several hosts, the next may be the primary
+            raise CannotWrite(
+                "The database is read-only, as a standby is; DATABASE_URL has to name the primary."
+            ) from error
         except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
             self.close()
             log.warning("database connection lost: %s", str(error).strip() or type(error).__name__)
