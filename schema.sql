@@ -8,7 +8,8 @@ CREATE TABLE IF NOT EXISTS chain (
     chain_id numeric(78, 0) NOT NULL,
     genesis_hash bytea NOT NULL,
     start_block bigint NOT NULL,
-    token_count bigint NOT NULL DEFAULT 0
+    token_count bigint NOT NULL DEFAULT 0,
+    version bigint NOT NULL DEFAULT 0 -- grows with every change to what is indexed
 );
 
 -- What the indexer has to tell operators, also while it knows no chain yet.

@@ -125,6 +125,7 @@ class Writer:
             if found != ([head.hash] if head else []):
                 raise NotTheWriter
             yield tx
+            tx.execute("chain_announce")
 
 
 def derive(tx: Transaction, first: int, last: int) -> None:
