@@ -46,7 +46,7 @@ _PASSING_WORDS = re.compile(
     r"|connection|busy",
     re.I,
 )
-_TOO_MUCH_WORDS = re.compile(r"batch|too (large|big|many)|exceeds? .{0,40}(size|limit)", re.I)
+_TOO_MUCH_WORDS = re.compile(r"batch|too (large|big)|exceeds? .{0,40}size", re.I)
 
 
 class Call(NamedTuple):
@@ -300,12 +300,12 @@ def _results(answer: Any, count: int) -> list[Any]:
     by_id = {item["id"]: item for item in answer if _has_number(item)}
     if any(number not in by_id for number in range(count)):
         raise BatchRefused("the node left calls of a batch unanswered")
-    results = [_result(by_id[number]) for number in range(count)]
-    for result in results:
+    for item in by_id.values():
         # geth answers what fits into 25 MB and says "response too large" of the rest.
-        if count > 1 and isinstance(result, RpcError) and result.is_too_much:
-            raise BatchRefused(f"the node refused calls of a batch of {count}: {result.message}")
-    return results
+        error = _rpc_error(item["error"]) if item.get("error") is not None else None
+        if error is not None and error.is_too_much and count > 1:
+            raise BatchRefused(f"the node refused calls of a batch of {count}: {error.message}")
+    return [_result(by_id[number]) for number in range(count)]
 
 
 def _has_number(item: Any) -> bool:

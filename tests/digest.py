@@ -1,10 +1,9 @@
 """Whether two databases say the same of a chain, however each came to it."""
 
+from scan.db import Database
 from tests.chain import Anvil
 from tests.database import Postgres
 from tests.indexing import Indexing
-
-from scan.db import Database
 
 Digest = dict[str, tuple[int, str]]
 

@@ -25,7 +25,7 @@ class IndexerProcess:
             "RPC_URL": rpc_url,
             **environment,
         }
-        self._output = tempfile.TemporaryFile()  # noqa: SIM115: it lives as long as we do
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115
         self._process: subprocess.Popen[bytes] | None = None
         self._database = Database(database_url, statement_timeout_ms=10_000)
 

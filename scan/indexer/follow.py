@@ -302,8 +302,8 @@ def load_factories(chain_id: int) -> Factories:
 
 
 def _backoff(faults: int, retry_after_s: float | None) -> float:
-    """Seconds: doubling from 0.5, or what the node asked for where that is longer; with jitter."""
-    doubled: float = min(0.5 * 2 ** min(faults - 1, 10), MAX_BACKOFF_S)
+    """Seconds: doubling from 0.1, or what the node asked for where that is longer; with jitter."""
+    doubled: float = min(0.1 * 2 ** min(faults - 1, 10), MAX_BACKOFF_S)
     return max(doubled, retry_after_s or 0.0) * random.uniform(1.0, 1.5)
 
 
