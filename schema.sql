@@ -114,7 +114,7 @@ CREATE TABLE IF NOT EXISTS tokens (
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0
-);
+) WITH (fillfactor = 60);
 -- serves tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
 -- serves tokens_stale
@@ -207,7 +207,8 @@ CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, block_number
 CREATE TABLE IF NOT EXISTS addresses (
     address bytea PRIMARY KEY,
     first_seen bigint NOT NULL,    -- block numbers
-    last_seen bigint,              -- null only inside the transaction that unwinds
+    last_seen bigint NOT NULL,
+    unwound boolean NOT NULL DEFAULT false, -- last_seen is to be found anew: never outlives unwind
     transaction_count bigint NOT NULL,
     sent_count bigint NOT NULL,
     received_count bigint NOT NULL,
@@ -217,9 +218,9 @@ CREATE TABLE IF NOT EXISTS addresses (
     trade_count bigint NOT NULL,
     balance numeric(78, 0),
     balance_block bigint           -- the block balance was read at; null: to be read
-);
+) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves addresses_last_seen
-CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE last_seen IS NULL;
+CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
 -- serves addresses_stale, and blocks_unwind: balances read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
 
@@ -311,3 +312,26 @@ LANGUAGE sql STABLE AS $$
         CASE WHEN direction = 'desc' THEN c.ordinal END ASC
     LIMIT 1
 $$;
+
+-- API keys. A row outlives its key: its uses are shown, and its signed request stays used.
+CREATE TABLE IF NOT EXISTS api_keys (
+    id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND (1::bigint << 53) - 1), -- random
+    owner_address bytea NOT NULL CHECK (octet_length(owner_address) = 20),
+    signed_at_ms bigint NOT NULL,  -- the timestamp in the message that the wallet signed
+    key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32), -- SHA-256
+    key_prefix text NOT NULL,
+    label text NOT NULL CHECK (char_length(label) <= 100),
+    requests_per_minute integer NOT NULL CHECK (requests_per_minute > 0),
+    total_requests bigint NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    last_used_at timestamptz NOT NULL DEFAULT now(),
+    active boolean NOT NULL DEFAULT true,
+    -- serves api_keys_list, api_keys_claimed, api_keys_create
+    CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
+);
+
+CREATE OR REPLACE FUNCTION api_key_record(k api_keys) RETURNS json LANGUAGE sql STABLE
+RETURN json_build_object(
+    'id', k.id, 'keyPrefix', k.key_prefix, 'label', k.label,
+    'requestsPerMinute', k.requests_per_minute, 'totalRequests', k.total_requests,
+    'createdAt', iso(k.created_at), 'lastUsedAt', iso(k.last_used_at), 'active', k.active);

@@ -188,8 +188,7 @@ class Node:
                 failure = error
                 rest_s = max(REST_AFTER_FAILURE_S, error.retry_after_s or 0.0)
                 self._resting_until[url] = time.monotonic() + rest_s
-        assert failure is not None
-        raise failure
+        raise failure or NodeError("no node is configured (RPC_URL)")
 
     def _usable_urls(self) -> list[str]:
         """Those not resting first; the others after them, since a tired node beats none."""
