@@ -101,12 +101,16 @@ class Database:
         return rows[0] if rows else None
 
     @contextmanager
-    def transaction(self) -> Iterator["Transaction"]:
-        """One transaction: committed at the end of the block, rolled back when it raises."""
+    def transaction(self, *, snapshot: bool = False) -> Iterator["Transaction"]:
+        """One transaction: committed at the end of the block, rolled back when it raises.
+
+        With `snapshot` all its statements see the database as the first one does.
+        """
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" if snapshot else "BEGIN"
         try:
-            cursor = self._begin()
+            cursor = self._begin(begin)
         except ConnectionLost:  # it had died unnoticed
-            cursor = self._begin()
+            cursor = self._begin(begin)
         with self._translated(), cursor:
             try:
                 yield Transaction(cursor, self._statements)
@@ -150,10 +154,10 @@ class Database:
             with suppress(psycopg2.Error):
                 connection.close()
 
-    def _begin(self) -> Any:
+    def _begin(self, begin: str) -> Any:
         with self._translated():
             cursor = self._connection().cursor()
-            cursor.execute("BEGIN")
+            cursor.execute(begin)
             return cursor
 
     def _run(self, statement: Statement, params: dict[str, object]) -> list[Row]:

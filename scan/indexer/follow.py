@@ -57,6 +57,7 @@ class Follower:
         self._refresher = Refresher(node, database, self._writer)
         self._report = Report(database)
         self._inspector: Inspector | None = None
+        self._chain_id: int | None = None
         self._genesis_hash: bytes | None = None
         self._start_block = settings.start_block
         self._node_head: int | None = None
@@ -110,7 +111,7 @@ class Follower:
         kept = int(row[0]), bytes(row[1])
         check_chain(kept, (chain_id, genesis_hash))
         self._check_each_node(kept)
-        self._genesis_hash, self._start_block = kept[1], row[2]
+        (self._chain_id, self._genesis_hash), self._start_block = kept, row[2]
         self._inspector = Inspector(self._node, self._database, load_factories(chain_id))
 
     def _check_each_node(self, kept: tuple[int, bytes]) -> None:
@@ -125,7 +126,10 @@ class Follower:
 
     def _advance(self) -> bool:
         """One step; true when there was nothing to do."""
-        node_head = self._node_head = self._source.head_number()
+        node_head, chain_id = self._source.head()
+        self._node_head = node_head
+        if chain_id != self._chain_id:
+            self._prepare()  # which refuses a node that was replaced in place
         head = self._writer.head()
         first = head.number + 1 if head else self._start_block
         if head and not self._is_on_our_chain(head, node_head):
