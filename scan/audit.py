@@ -15,10 +15,29 @@ from scan.indexer.write import NotTheWriter, Writer
 from scan.rpc import Node, NodeError
 from scan.settings import Settings
 
+
+class Derivation(NamedTuple):
+    """Statements that compute what a table should hold, tell what differs, and mend it."""
+
+    expect: str
+    compare: str
+    repair: str
+
+
 # In this order: what holders hold is counted before who holds each token.
-DERIVED = (
-    *("blocks", "token_holders", "tokens", "dexes", "addresses", "list_checkpoints", "chain"),
-)
+DERIVED = {
+    "blocks": Derivation("audit_expect_blocks", "audit_blocks", "audit_repair_blocks"),
+    "token_holders": Derivation(
+        "audit_expect_token_holders", "audit_token_holders", "audit_repair_token_holders"
+    ),
+    "tokens": Derivation("audit_expect_tokens", "audit_tokens", "audit_repair_tokens"),
+    "dexes": Derivation("audit_expect_dexes", "audit_dexes", "audit_repair_dexes"),
+    "addresses": Derivation("audit_expect_addresses", "audit_addresses", "audit_repair_addresses"),
+    "list_checkpoints": Derivation(
+        "audit_expect_list_checkpoints", "audit_list_checkpoints", "audit_repair_list_checkpoints"
+    ),
+    "chain": Derivation("audit_expect_chain", "audit_chain", "audit_repair_chain"),
+}
 MOST_TOLD = 20
 EXACT, DIFFERS, UNTOLD = 0, 1, 2
 # Sorts and joins over whole tables: room for them, since nothing else runs in this session.
@@ -91,7 +110,7 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
         for table in DERIVED:
             differences = _audit_table(tx, table)
             if differences and repair:
-                tx.execute(f"audit_repair_{table}")
+                tx.execute(DERIVED[table].repair)
                 say(f"  mended {table}")
             elif differences:
                 code = DIFFERS
@@ -102,8 +121,8 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
 
 def _audit_table(tx: Transaction, table: str) -> int:
     began = time.monotonic()
-    tx.execute(f"audit_expect_{table}")
-    rows = tx.rows(f"audit_{table}", most=MOST_TOLD)
+    tx.execute(DERIVED[table].expect)
+    rows = tx.rows(DERIVED[table].compare, most=MOST_TOLD)
     count = int(rows[0][3]) if rows else 0
     _tell(f"{table} differ", count, began, [str(Difference(*row[:3])) for row in rows])
     return count

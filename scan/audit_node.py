@@ -41,6 +41,14 @@ _COLUMNS = {
         "amount_out",
     ),
 }
+# The statement that reads the rows, and how many of its columns are their key.
+_STORED = {
+    "block": ("audit_rows_block", 1),
+    "transaction": ("audit_rows_transaction", 2),
+    "emitter": ("audit_rows_emitter", 2),
+    "transfer": ("audit_rows_transfer", 3),
+    "trade": ("audit_rows_trade", 2),
+}
 
 
 class NodeAudit:
@@ -82,8 +90,8 @@ class NodeAudit:
         self.compared += len(blocks)
 
     def _stored(self, name: str, first: int, last: int) -> _Rows:
-        rows = self._database.rows(f"audit_rows_{name}", block_from=first, block_to=last)
-        keys = {"block": 1, "transaction": 2, "emitter": 2, "transfer": 3, "trade": 2}[name]
+        statement, keys = _STORED[name]
+        rows = self._database.rows(statement, block_from=first, block_to=last)
         return {_plain(row[:keys]): _plain(row[keys:]) for row in rows}
 
     def _check_roots(self, block: Block, header: Any, receipts: Any) -> Iterator[str]:

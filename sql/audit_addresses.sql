@@ -1,7 +1,7 @@
 -- Addresses whose counters, or first or last block, are not what the rows say.
 -- params: most integer
 -- returns: address, what is stored or null, what is expected or null (jsonb), how many there are
--- index: none: it reads everything
+-- index: none
 SELECT hex(address), stored, expected, count(*) OVER ()
 FROM (
     SELECT address, to_jsonb(a) - 'address' - 'balance' - 'balance_block' - 'unwound' AS stored,

@@ -1,7 +1,7 @@
 -- Rows that contradict each other, which no recomputing mends: an index anew does.
 -- params: most integer
 -- returns: what is wrong, where, how many such there are
--- index: none: it reads everything
+-- index: none
 SELECT what, place, count(*) OVER ()
 FROM (
     SELECT 'a block does not follow the one before it' AS what, 'block ' || number AS place

@@ -1,7 +1,7 @@
 -- Blocks whose counts or ordinals are not what the rows say.
 -- params: most integer
 -- returns: block number, what is stored, what is expected (jsonb), how many such there are
--- index: none: it reads everything
+-- index: none
 SELECT number::text, stored, expected, count(*) OVER ()
 FROM (
     SELECT b.number,

@@ -1,7 +1,7 @@
 -- Exchanges whose number of trades is not what the trades say.
 -- params: most integer
 -- returns: name, what is stored, what is expected or null (jsonb), how many there are
--- index: none: it reads everything
+-- index: none
 SELECT x.name, jsonb_build_object('trade_count', x.trade_count),
     jsonb_build_object('trade_count', e.trade_count), count(*) OVER ()
 FROM dexes x

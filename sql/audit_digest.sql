@@ -3,7 +3,7 @@
 -- to exchanges, when balances and supplies were read, and balances, which the node alone knows.
 -- params: none
 -- returns: table, rows, digest; no row for an empty table
--- index: none: it reads everything
+-- index: none
 SELECT name, count(*), md5(sum(hashtextextended(line, 0)) || ':' || sum(hashtextextended(line, 1)))
 FROM (
     SELECT 'chain' AS name,

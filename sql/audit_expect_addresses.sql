@@ -1,7 +1,7 @@
 -- Every address that the rows show, counted anew and from the first block.
 -- params: none
 -- returns: nothing; makes the temporary table expected_addresses
--- index: none: it reads everything
+-- index: none
 CREATE TEMPORARY TABLE expected_addresses ON COMMIT DROP AS
 SELECT address, min(block_number) AS first_seen, max(block_number) AS last_seen,
     sum(transactions) AS transaction_count, sum(sent) AS sent_count,

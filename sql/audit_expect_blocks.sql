@@ -1,7 +1,7 @@
 -- What the rows of blocks have to say of the rows in them and before them.
 -- params: none
 -- returns: nothing; makes the temporary table expected_blocks
--- index: none: it reads everything
+-- index: none
 CREATE TEMPORARY TABLE expected_blocks ON COMMIT DROP AS
 SELECT b.number,
     coalesce(sum(t.entries) OVER before, 0) AS transactions_before,

@@ -1,7 +1,7 @@
 -- Net balances by all transfers.
 -- params: none
 -- returns: nothing; makes the temporary table expected_token_holders
--- index: none: it reads everything
+-- index: none
 CREATE TEMPORARY TABLE expected_token_holders ON COMMIT DROP AS
 SELECT holder, token_address, sum(amount) AS balance
 FROM (

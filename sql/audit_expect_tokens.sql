@@ -1,7 +1,7 @@
 -- How many hold each token and how often it was moved. Reads expected_token_holders.
 -- params: none
 -- returns: nothing; makes the temporary table expected_tokens
--- index: none: it reads everything
+-- index: none
 CREATE TEMPORARY TABLE expected_tokens ON COMMIT DROP AS
 SELECT k.address, coalesce(h.holders, 0) AS holder_count,
     coalesce(h.negative_holders, 0) AS negative_holder_count,

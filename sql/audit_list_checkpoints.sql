@@ -1,7 +1,7 @@
 -- Checkpoints that are missing, too many, or elsewhere than their entry.
 -- params: most integer
 -- returns: list, key and ordinal, what is stored or null, what is expected or null, how many
--- index: none: it reads everything
+-- index: none
 SELECT list || ' of ' || hex(key) || ' at ' || ordinal,
     to_jsonb(c) - 'list' - 'key' - 'ordinal', to_jsonb(e) - 'list' - 'key' - 'ordinal',
     count(*) OVER ()

@@ -1,7 +1,7 @@
 -- Makes the counts and ordinals of blocks what the rows say.
 -- params: none
 -- returns: nothing
--- index: none: it reads everything
+-- index: none
 UPDATE blocks b
 SET transactions_before = e.transactions_before,
     token_transfers_before = e.token_transfers_before,

@@ -1,7 +1,7 @@
 -- Makes the number of trades of exchanges what the trades say.
 -- params: none
 -- returns: nothing
--- index: none: there are few
+-- index: none
 WITH unused AS (
     DELETE FROM dexes x WHERE NOT EXISTS (SELECT FROM expected_dexes e WHERE e.dex_id = x.dex_id)
 )

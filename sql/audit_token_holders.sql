@@ -1,7 +1,7 @@
 -- Holders whose balance is not what the transfers say.
 -- params: most integer
 -- returns: holder and token, what is stored or null, what is expected or null (jsonb), how many
--- index: none: it reads everything
+-- index: none
 SELECT hex(holder) || ' of ' || hex(token_address),
     jsonb_build_object('balance', h.balance), jsonb_build_object('balance', e.balance),
     count(*) OVER ()

@@ -1,7 +1,7 @@
 -- Tokens whose counters are not what the transfers say.
 -- params: most integer
 -- returns: token, what is stored, what is expected (jsonb), how many there are
--- index: none: it reads everything
+-- index: none
 SELECT hex(address), stored, expected, count(*) OVER ()
 FROM (
     SELECT k.address,

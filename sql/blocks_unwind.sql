@@ -1,7 +1,9 @@
 -- Takes back all rows of the blocks after one; what is derived from them is taken back before.
 -- params: last_kept bigint
 -- returns: nothing
--- index: the primary keys, the *_by_block BRINs, addresses_by_balance_block
+-- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey, tokens_by_block,
+--   log_emitters_by_block, pools_by_block, rejected_emitters_by_block, contracts_by_block,
+--   contracts_by_code_hash, codes_pkey, list_checkpoints_by_block, addresses_by_balance_block
 WITH lost_transactions AS (
     DELETE FROM transactions WHERE block_number > %(last_kept)s
 ), lost_transfers AS (

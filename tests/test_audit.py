@@ -55,66 +55,85 @@ def test_a_true_index_passes(copied: Settings, capsys: pytest.CaptureFixture[str
     assert "0 differences in" in told and "addresses differ: 0" in told
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE blocks SET transactions_before = transactions_before + 1 WHERE number > 50",
-        "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
-        "UPDATE addresses SET sent_count = 99 WHERE sent_count > 10",
-        "UPDATE addresses SET first_seen = first_seen + 1, last_seen = 0 WHERE trade_count > 0",
-        "DELETE FROM addresses WHERE transfer_count > 0",
-        "INSERT INTO addresses VALUES ('\\x01', 0, 0, false, 0, 0, 0, 0, 0, 0, 0)",
-        "UPDATE token_holders SET balance = balance + 1",
-        "DELETE FROM token_holders",
-        "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
-        "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
-        "UPDATE dexes SET trade_count = 0",
-        "INSERT INTO dexes (name) VALUES ('nobody trades here')",
-        "DELETE FROM list_checkpoints",
-        "UPDATE list_checkpoints SET block_number = 1, position = 0",
-        "UPDATE chain SET token_count = 5",
-    ],
+CHANGED = (
+    "UPDATE blocks SET transactions_before = transactions_before + 1 WHERE number > 50",
+    "UPDATE addresses SET sent_count = 99, first_seen = first_seen + 1 WHERE sent_count > 10",
+    "UPDATE addresses SET last_seen = 0 WHERE trade_count > 0",
+    "UPDATE token_holders SET balance = balance + 1",
+    "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
+    "UPDATE dexes SET trade_count = 0",
+    "UPDATE list_checkpoints SET block_number = 1, position = 0",
+    "UPDATE chain SET token_count = 5",
 )
-def test_spoilt_derived_values_are_found_and_mended(copied: Settings, statement: str) -> None:
+LOST = (
+    "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
+    "DELETE FROM addresses WHERE transfer_count > 0",
+    "DELETE FROM token_holders",
+    "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
+    "UPDATE dexes SET trade_count = trade_count + 1",
+    "DELETE FROM list_checkpoints",
+    "UPDATE chain SET token_count = 0",
+)
+ADDED = (
+    "UPDATE blocks SET token_transfer_count = 3 WHERE token_transfer_count = 0",
+    "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
+    " received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count)"
+    " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+    "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
+    "UPDATE tokens SET transfer_count = transfer_count + 1",
+    "INSERT INTO dexes (name) VALUES ('nobody trades here')",
+    "INSERT INTO list_checkpoints VALUES ('transactions_by_from', '\\x01', 128, 1, 1, 0)",
+    "UPDATE chain SET token_count = token_count + 1",
+)
+
+
+@pytest.mark.parametrize("statements", [CHANGED, LOST, ADDED], ids=["changed", "lost", "added"])
+def test_spoilt_derived_values_are_found_and_mended(
+    copied: Settings, statements: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
     before = digest(copied.database_url)
-    spoil(copied, statement)
+    for statement in statements:
+        spoil(copied, statement)
     assert run(copied) == audit.DIFFERS
+    told = capsys.readouterr().out
+    for table in audit.DERIVED:
+        assert f"{table} differ: " in told and f"{table} differ: 0" not in told
     assert run(copied, repair=True) == audit.EXACT
     assert run(copied) == audit.EXACT
     assert digest(copied.database_url) == before
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "DELETE FROM transactions WHERE transaction_index = 0 AND block_number > 100",
-        "UPDATE blocks SET parent_hash = hash WHERE number = 77",
-        "DELETE FROM tokens WHERE transfer_count > 20",
-        "DELETE FROM codes",
-        "UPDATE dex_trades SET maker = '\\x01'",
-    ],
-)
-def test_rows_that_contradict_each_other_are_found(copied: Settings, statement: str) -> None:
-    spoil(copied, statement)
-    assert run(copied, repair=True) == audit.DIFFERS
+def test_rows_that_contradict_each_other_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement, told in (
+        ("UPDATE dex_trades SET maker = '\\x01' WHERE log_index = 3", "transaction of its maker"),
+        ("DELETE FROM codes WHERE length(code) > 5000", "a contract has no code"),
+        ("UPDATE blocks SET parent_hash = hash WHERE number = 77", "does not follow"),
+        ("DELETE FROM tokens WHERE transfer_count > 100", "a transfer has no token"),
+        ("DELETE FROM transactions WHERE block_number = 94", "a transfer has no transaction"),
+    ):
+        spoil(copied, statement)
+        assert run(copied, repair=True) == audit.DIFFERS
+        assert told in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "statement",
-    [
-        "UPDATE transactions SET value = value + 1 WHERE block_number = 60",
-        "UPDATE transactions SET status = NOT status WHERE block_number = 60",
-        "UPDATE blocks SET gas_limit = 1 WHERE number = 9",
-        "UPDATE blocks SET timestamp = timestamp + interval '1 second' WHERE number = 9",
-        "UPDATE token_transfers SET value = 1 WHERE value > 1",
-        "DELETE FROM token_transfers WHERE batch_index > 3",
-        "UPDATE dex_trades SET amount_in = amount_in + 1",
-        "DELETE FROM log_emitters WHERE block_number > 40",
-    ],
-)
-def test_rows_that_are_not_the_nodes_are_found(copied: Settings, statement: str) -> None:
-    spoil(copied, statement)
+def test_rows_that_are_not_the_nodes_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement in (
+        "UPDATE transactions SET value = value + 1, status = NOT status WHERE block_number = 19",
+        "UPDATE blocks SET gas_limit = 1, timestamp = timestamp + interval '1 s' WHERE number = 9",
+        "UPDATE token_transfers SET value = 1 WHERE block_number = 7",
+        "DELETE FROM token_transfers WHERE block_number = 37",
+        "UPDATE dex_trades SET amount_in = amount_in + 1 WHERE block_number = 38",
+        "DELETE FROM log_emitters WHERE block_number = 9",
+    ):
+        spoil(copied, statement)
     assert run(copied, node=True) == audit.DIFFERS
+    told = capsys.readouterr().out
+    for words in ("value is", "status is", "gas_limit is 1", "timestamp_s is"):
+        assert words in told
 
 
 def test_an_indexer_at_work_keeps_repair_away(

@@ -93,7 +93,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(
     scenario: Played, finished_digest: dict[str, tuple[int, str]], database_url: str
 ) -> None:
     with CommitCutter(database_url) as cutter:
-        cutter.cuts = 4
+        cutter.cuts = 2
         with Indexing(cutter.url, scenario.anvil.url) as indexing:
             indexing.wait_for(scenario.anvil.head())
         assert cutter.cuts == 0

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from scan.db import Database
+from scan.indexer import follow
 from scan.rpc import Call, Node, NodeError, RpcError
 from tests import faulty_node
 from tests.chain import Anvil
@@ -46,49 +47,43 @@ def wait_for_problem(database_url: str, words: str) -> None:
     wait_until(lambda: words in (status(database_url)["problem"] or ""))
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"),
-    [
-        (faulty_node.too_many_requests(0), "asks for fewer requests (429)"),
-        (faulty_node.status(500), "HTTP 500"),
-        (faulty_node.status(503), "HTTP 503"),
-        (faulty_node.cut_connection, "cut the connection"),
-        (faulty_node.half_json, "not JSON, or was cut short"),
-        (faulty_node.html, "not JSON"),
-        (faulty_node.null_results, "not a hex quantity"),
-        (faulty_node.answers_missing, "neither result nor error"),
-        (faulty_node.node_error(-32603, "Internal error"), "Internal error"),
-        (faulty_node.node_error(-32005, "daily limit exceeded"), "daily limit exceeded"),
-        (faulty_node.null_receipts, "does not have the receipts of block 3 yet"),
-        (faulty_node.foreign_receipts, "block 3: a part belongs to another block"),
-        (faulty_node.refuse_method("eth_getBlockByNumber"), "eth_getBlockByNumber does not exist"),
-    ],
-)
+FAULTS: dict[str, Fault] = {
+    "asks for fewer requests (429)": faulty_node.too_many_requests(0),
+    "HTTP 500": faulty_node.status(500),
+    "HTTP 503": faulty_node.status(503),
+    "cut the connection": faulty_node.cut_connection,
+    "not JSON, or was cut short": faulty_node.half_json,
+    "not a hex quantity": faulty_node.null_results,
+    "left calls of a batch unanswered": faulty_node.answers_missing,
+    "Internal error": faulty_node.node_error(-32603, "Internal error"),
+    "daily limit exceeded": faulty_node.node_error(-32005, "daily limit exceeded"),
+    "does not have the receipts of block": faulty_node.null_receipts,
+    "a part belongs to another block": faulty_node.foreign_receipts,
+    "eth_getBlockByNumber does not exist": faulty_node.refuse_method("eth_getBlockByNumber"),
+}
+
+
 def test_a_fault_is_told_once_and_waited_out(
-    node: FaultyNode,
-    anvil: Anvil,
-    database_url: str,
-    fault: Fault,
-    reason: str,
-    caplog: pytest.LogCaptureFixture,
+    node: FaultyNode, anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    anvil.mine()
-    anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
-    anvil.mine()
-    with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
-        indexing.wait_for(2)
-        node.fault = fault
+    def pay() -> None:
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
-        wait_for_problem(database_url, reason)
-        faults = node.requests
-        wait_until(lambda: node.requests > faults + 2)
-        assert status(database_url)["indexedBlock"] == 2
-        told = [r.getMessage() for r in caplog.records if reason in r.getMessage()]
-        assert len(told) == 1
-        node.fault = None
-        indexing.wait_for(3)
-        wait_until(lambda: status(database_url)["problem"] is None)
+
+    pay()
+    with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
+        indexing.wait_for(1)
+        for head, (reason, fault) in enumerate(FAULTS.items(), start=1):
+            node.fault = fault
+            pay()
+            wait_for_problem(database_url, reason)
+            before = node.requests
+            wait_until(lambda least=before + 2: node.requests > least)
+            assert status(database_url)["indexedBlock"] == head
+            assert sum(reason in record.getMessage() for record in caplog.records) == 1
+            node.fault = None
+            indexing.wait_for(head + 1)
+            wait_until(lambda: status(database_url)["problem"] is None)
 
 
 @pytest.mark.parametrize(
@@ -99,23 +94,52 @@ def test_a_fault_is_told_once_and_waited_out(
         faulty_node.limit_batch(7, faulty_node.status(413)),
         faulty_node.limit_batch(7, faulty_node.node_error(-32005, "batch of more than 7 calls")),
         faulty_node.cap_results(9),
-        faulty_node.refuse_method("eth_getBlockReceipts"),
-        faulty_node.refuse_method("debug_traceBlockByHash"),
-        faulty_node.refuse_block_hashes,
     ],
-    ids=[
-        *("batch limit as one error", "batch limit as a list", "batch limit as 413"),
-        *("batch limit in every call", "result cap", "no receipts by block", "no debug traces"),
-        "no state by hash",
-    ],
+    ids=["one error", "a list", "413", "an error in every call", "a result cap"],
 )
-def test_a_node_that_offers_less_gives_the_same_tables(
-    scenario: Played, indexed: Indexing, database_url: str, fault: Fault
-) -> None:
+def test_batches_shrink_to_what_the_node_takes(scenario: Played, fault: Fault) -> None:
+    calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in range(60)]
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = fault
+        answers = Node([node.url]).batch(calls)
+        assert node.requests < 40
+    assert [int(block["number"], 16) for block in answers] == list(range(60))
+
+
+def test_a_node_that_offers_less_gives_the_same_tables(
+    scenario: Played, indexed: Indexing, database_url: str
+) -> None:
+    """No receipts by block, no debug traces, no state by hash, and small batches."""
+
+    def poor(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        if len(calls) > 50:
+            return faulty_node.batch_error(calls, forward)
+        answers = faulty_node.refuse_block_hashes(calls, forward).body
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] in ("eth_getBlockReceipts", "debug_traceBlockByHash"):
+                answer.pop("result", None)
+                answer["error"] = {"code": -32601, "message": "Method not found"}
+        return faulty_node.Reply(body=answers)
+
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = poor
         with Indexing(database_url, node.url) as indexing:
             indexing.wait_for(scenario.anvil.head())
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+@pytest.mark.parametrize("blocks", [1, 7])
+def test_tables_are_the_same_however_blocks_are_put_into_batches(
+    scenario: Played,
+    indexed: Indexing,
+    database_url: str,
+    blocks: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(follow, "FETCH_BLOCKS", blocks)
+    monkeypatch.setattr(follow, "BATCH_BLOCKS", blocks)
+    with Indexing(database_url, scenario.anvil.url) as indexing:
+        indexing.wait_for(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
