@@ -35,7 +35,7 @@ class Report:
 
     def is_news(self, reason: str) -> bool:
         """Whether nothing of this kind was told lately; numbers and hashes make no new kind."""
-        kind = re.sub(r"0x[0-9a-f]+|[0-9]+", "#", reason)
+        kind = re.sub(r"0x[0-9a-f]+|(?<!HTTP )\b[0-9]+", "#", reason)
         now = time.monotonic()
         is_new = now - self._logged_at.get(kind, -AGAIN_AFTER_S) >= AGAIN_AFTER_S
         if is_new:
