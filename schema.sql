@@ -9,10 +9,15 @@ CREATE TABLE IF NOT EXISTS chain (
     genesis_hash bytea NOT NULL,
     start_block bigint NOT NULL,
     token_count bigint NOT NULL DEFAULT 0,
-    version bigint NOT NULL DEFAULT 0, -- grows with every change to what is indexed
+    version bigint NOT NULL DEFAULT 0 -- grows with every change to what is indexed
+);
+
+-- What the indexer has to tell operators, also while it knows no chain yet.
+CREATE TABLE IF NOT EXISTS indexer_status (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     node_head bigint,              -- the newest block number the node has told
     problem text,                  -- why the head does not advance, null when it does
-    checked_at timestamptz
+    checked_at timestamptz NOT NULL
 );
 
 -- *_before count the rows of older blocks: they turn an ordinal into a block in one index probe.
@@ -103,7 +108,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     symbol text NOT NULL,
     decimals smallint NOT NULL,
     total_supply numeric(78, 0) NOT NULL,
-    supply_block bigint,           -- the block total_supply was read at; null: to be read again
+    supply_block bigint,           -- of the last transfer, which total_supply was read after;
+                                   -- null: to be read again
     wraps boolean NOT NULL,        -- its Deposit and Withdrawal mint and burn, as WETH's do
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
@@ -215,8 +221,8 @@ CREATE TABLE IF NOT EXISTS addresses (
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves addresses_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
--- serves addresses_stale
-CREATE INDEX IF NOT EXISTS addresses_stale ON addresses (address) WHERE balance_block IS NULL;
+-- serves addresses_stale, and blocks_unwind: balances read in blocks that are taken back
+CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
 
 -- Names that operators give to addresses.
 CREATE TABLE IF NOT EXISTS labels (

@@ -47,7 +47,30 @@ def _parser() -> argparse.ArgumentParser:
     ):
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
     _add_key_request(commands)
+    _add_audit(commands)
     return parser
+
+
+def _add_audit(commands: Any) -> None:
+    text = "count everything derived anew, and compare the rows with the node; 1: something differs"
+    audit = commands.add_parser("audit", help="is what is indexed exact?", description=text)
+    audit.add_argument("--repair", action="store_true", help="mend derived values")
+    audit.add_argument("--node", action="store_true", help="compare blocks with those of RPC_URL")
+    audit.add_argument(
+        "--blocks", type=int, default=1000, help="with --node: how many, 0 for all (1000)"
+    )
+    audit.add_argument("--digest", action="store_true", help="only tell a digest of each table")
+    audit.set_defaults(command=_audit)
+
+
+def _audit(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import audit
+
+    if not settings.database_url:
+        raise SettingError("DATABASE_URL", "", "the database to audit is needed")
+    if options.node and not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
+    return audit.run(settings, options)
 
 
 KEY_REQUEST = """\
