@@ -21,6 +21,7 @@ from scan.api import (
     pages,
     tokens,
     transactions,
+    webhooks,
 )
 from scan.api import query as query_api
 from scan.chain_reader import CHANNEL, SESSION, ChainReader
@@ -40,7 +41,7 @@ MAX_BODY_BYTES = 1024 * 1024
 EXPOSED_HEADERS = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id"
 )
-BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api, keys)
+BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api, keys, webhooks)
 OUTSIDE = (health, metrics, pages)  # the version and the rate limits
 
 

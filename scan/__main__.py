@@ -39,13 +39,39 @@ def _parser() -> argparse.ArgumentParser:
         ("run", _run, "everything on one machine: database, indexer, API, webhooks"),
         ("serve", _serve, "the HTTP API alone"),
         ("index", _index, "the indexer alone"),
+        ("deliver", _deliver, "webhook deliveries alone"),
         ("migrate", _migrate, "bring the database's schema up to date"),
     ):
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
     _add_status(commands)
     _add_labels(commands)
     _add_key_request(commands)
+    _add_audit(commands)
     return parser
+
+
+def _add_audit(commands: Any) -> None:
+    text = "count everything derived anew, and compare the rows with the node; 1: something differs"
+    audit = commands.add_parser("audit", help="is what is indexed exact?", description=text)
+    audit.add_argument("--repair", action="store_true", help="mend derived values")
+    audit.add_argument("--node", action="store_true", help="compare blocks with those of RPC_URL")
+    audit.add_argument(
+        "--blocks", type=int, default=1000, help="with --node: how many, 0 for all (1000)"
+    )
+    audit.add_argument("--digest", action="store_true", help="only tell a digest of each table")
+    audit.set_defaults(command=_audit)
+
+
+def _audit(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import audit
+    from scan.supervisor import with_running_database
+
+    settings = with_running_database(settings)
+    if not settings.database_url:
+        raise SettingError("DATABASE_URL", "", "the database to audit is needed")
+    if options.node and not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
+    return audit.run(settings, options)
 
 
 KEY_REQUEST = """\
@@ -116,6 +142,7 @@ def _run(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def _serve(settings: Settings, _options: argparse.Namespace) -> int:
+    _require_database(settings)
     _bring_up(settings)
     configuration = str(ROOT / "gunicorn.conf.py")
     os.execv(
@@ -128,7 +155,9 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
     from scan.indexer.follow import Follower
     from scan.rpc import Node
 
-    _require(settings)
+    _require_database(settings)
+    if not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
     _bring_up(settings)
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -137,6 +166,19 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(settings.metrics_port)
     Follower(settings, database, node, stop).run()
+    return 0
+
+
+def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan.delivery.pool import Pool
+
+    _require_database(settings)
+    _bring_up(settings)
+    pool = Pool(settings)
+    metrics.serve(settings.metrics_port)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: pool.request_stop())
+    pool.run()
     return 0
 
 
@@ -185,12 +227,6 @@ def _bring_up(settings: Settings) -> None:
 def _require_database(settings: Settings) -> None:
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
-
-
-def _require(settings: Settings) -> None:
-    _require_database(settings)
-    if not settings.rpc_urls:
-        raise SettingError("RPC_URL", "", "the address of a node is needed")
 
 
 if __name__ == "__main__":

@@ -68,5 +68,4 @@ def import_file(database: Database, path: Path) -> Imported:
                 addresses, texts = zip(*batch, strict=True)
                 tx.execute("labels_put", addresses=list(addresses), labels=list(texts))
                 bar.update(len(batch))
-        tx.execute("chain_announce")
     return Imported(len(kept), removed)

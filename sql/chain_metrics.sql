@@ -4,12 +4,13 @@
 --   head stands still (0 or 1); all null before the first block
 -- index: blocks_pkey
 SELECT head.number,
-    greatest(c.node_head, head.number),
-    greatest(c.node_head - coalesce(head.number, c.start_block - 1), 0),
+    greatest(s.node_head, head.number),
+    greatest(s.node_head - coalesce(head.number, c.start_block - 1), 0),
     extract(epoch FROM now() - head.timestamp),
     head.transactions_before + head.transaction_count,
-    (c.problem IS NOT NULL)::integer
+    (s.problem IS NOT NULL)::integer
 FROM (SELECT 1) AS always
 LEFT JOIN chain c ON true
+LEFT JOIN indexer_status s ON true
 LEFT JOIN (SELECT b.number, b.timestamp, b.transactions_before, b.transaction_count
     FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;

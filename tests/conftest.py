@@ -14,9 +14,11 @@ from app import create_app
 from tests.chain import Anvil
 from tests.database import Postgres
 from tests.indexing import Indexing
+from tests.receiver import Authority, Receiver, running
 from tests.scenario import Stage, play
 from tests.serving import gunicorn
 from tests.truth import Truth, read_truth
+from tests.webhooks import Webhooks
 
 
 class Played(NamedTuple):
@@ -105,3 +107,23 @@ def over_http(client: FlaskClient) -> Iterator[str]:
     threading.Thread(target=server.serve_forever, name="over_http", daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def receiver(authority: Authority) -> Iterator[Receiver]:
+    """An HTTPS server on loopback that answers 204 until it is told otherwise."""
+    with running(Receiver(*authority.certificate("localhost"))) as server:
+        yield server
+
+
+@pytest.fixture
+def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
+    """The API on an empty chain, which may send webhooks to loopback."""
+    found = Webhooks(database_url, authority.bundle)
+    yield found
+    found.close()

@@ -13,7 +13,7 @@ from tests.database import execute
 from tests.indexing import settings_for
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
-COMMANDS = ("run", "serve", "index", "migrate", "status", "labels", "key")
+COMMANDS = ("run", "serve", "index", "deliver", "migrate", "status", "labels", "key", "audit")
 
 
 def scan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -104,7 +104,7 @@ def test_the_dashboard_asks_for_what_is_exported(client) -> None:
         for name in re.findall(r"\b(?:scan|process)_[a-z_]+", target["expr"])
     }
     exported = client.get("/metrics").text
-    known = {name for name, _ in state.CHAIN} | PROCESS_METRICS
+    known = {name for name, _ in state.CHAIN + state.DELIVERIES} | PROCESS_METRICS
     missing = {
         name for name in asked - known if not re.search(rf"^(# TYPE )?{name}\b", exported, re.M)
     }

@@ -15,14 +15,14 @@ FLOORS_LISTED = {
     "0": "settings errors quantity metrics",
     "1": "logs statements db rpc targets",
     "1, pure": """
-        params decode events metadata abi abi_calls abi_json bytecode cbor keys signatures
-        client_address releases submission metadata_hash metadata_search settings_search
-        openapi""",
+        params decode events metadata encoding trie abi abi_calls abi_json bytecode cbor keys
+        signatures client_address releases submission metadata_hash metadata_search
+        settings_search openapi""",
     "2": """
         chain_reader limiter ownership keyring key_usage contract_wallets compiler
         compiler_install matching proxies read_calls verify api indexer delivery embedded
         demo_node worker gunicorn_logs labels migrate status""",
-    "3": "app supervisor key_request __main__",
+    "3": "app supervisor key_request audit audit_node __main__",
 }
 FLOORS = {part: int(key[0]) for key, parts in FLOORS_LISTED.items() for part in parts.split()}
 PURE = sorted(FLOORS_LISTED["1, pure"].split())

@@ -24,6 +24,11 @@ CHAIN = (
     ("scan_transactions", "Transactions indexed."),
     ("scan_head_stalled", "1 while the head cannot advance."),
 )
+DELIVERIES = (
+    ("scan_deliveries_pending", "Webhook events that wait to be delivered."),
+    ("scan_deliveries_oldest_seconds", "How long the oldest of them has waited."),
+    ("scan_webhooks_active", "Webhooks that are served."),
+)
 
 
 @blueprint.get("/metrics")
@@ -43,10 +48,11 @@ class State(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
             chain = self._database.row("chain_metrics") or ()
+            deliveries = self._database.row("deliveries_metrics") or ()
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 1)
-        for (name, text), value in zip(CHAIN, chain, strict=True):
+        for (name, text), value in zip(CHAIN + DELIVERIES, chain + deliveries, strict=True):
             if value is not None:
                 yield GaugeMetricFamily(name, text, float(value))

@@ -1,0 +1,13 @@
+-- What waits to be delivered, as numbers for /metrics.
+-- params: none
+-- returns: one row: events pending, seconds since the oldest of them (null without one), active
+--   webhooks
+-- index: deliveries_fresh, deliveries_tried, webhooks_by_watch_address
+SELECT count(*),
+    extract(epoch FROM now() - min(waiting.created_at)),
+    (SELECT count(*) FROM webhooks w WHERE w.active)
+FROM (
+    SELECT d.created_at FROM deliveries d WHERE d.status = 'pending' AND d.tried_since IS NULL
+    UNION ALL
+    SELECT d.created_at FROM deliveries d WHERE d.status = 'pending' AND d.tried_since IS NOT NULL
+) AS waiting;
