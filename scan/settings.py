@@ -12,7 +12,9 @@ from urllib.parse import urlsplit
 from scan.errors import SettingError
 
 ROOT = Path(__file__).resolve().parent.parent
-_RATE = re.compile(r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?")
+_RATE = re.compile(
+    r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?"
+)
 _T = TypeVar("_T")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -40,6 +42,7 @@ class Settings:
     webhook_allow_networks: tuple[Network, ...] = ()
     solc_dir: Path | None = None
     statement_timeout_ms: int = 5000
+    path: str = os.defpath
     started_by_make: bool = False
 
     @staticmethod
@@ -75,6 +78,7 @@ class Settings:
             webhook_allow_networks=read("SCAN_WEBHOOK_ALLOW_NETWORKS", _networks, ()),
             solc_dir=read("SCAN_SOLC_DIR", Path, None),
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
+            path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
         )
 
