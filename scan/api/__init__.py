@@ -1,0 +1,58 @@
+"""What every blueprint needs: the parts it serves from, and answers as bytes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import orjson
+from flask import Response, current_app, request
+
+from scan import params
+from scan.api.lists import Records
+from scan.db import Database
+from scan.errors import InvalidParameter, UnsupportedMediaType
+from scan.rpc import Node
+from scan.settings import Settings
+
+
+@dataclass(frozen=True)
+class Services:
+    """The parts that a request is answered from. `reads` may be a replica."""
+
+    settings: Settings
+    reads: Database
+    writes: Database
+    node: Node
+
+
+def services() -> Services:
+    return cast(Services, current_app.extensions["scan"])
+
+
+def json_body(body: str | bytes, status: int = 200) -> Response:
+    """A body that PostgreSQL has already made."""
+    return Response(body, status, mimetype="application/json")
+
+
+def json_page(name: str, found: Records) -> Response:
+    """A list's page: {name: [...], total}."""
+    return json_body(f'{{"{name}":{found.data},"total":{found.total}}}')
+
+
+def json_value(value: object, status: int = 200) -> Response:
+    return json_body(orjson.dumps(value), status)
+
+
+def query_arguments() -> Mapping[str, str]:
+    """The query string; a parameter given twice is a mistake, not a choice."""
+    for name, values in request.args.lists():
+        if len(values) > 1:
+            raise InvalidParameter(f"{name[:50]} is given twice.", field=name[:50])
+    return request.args
+
+
+def json_object() -> dict[str, object]:
+    """The request's body; raises UnsupportedMediaType unless it is declared JSON."""
+    if not request.is_json:
+        raise UnsupportedMediaType("Send the body as JSON, with Content-Type: application/json.")
+    return params.json_object(request.get_data(cache=False))

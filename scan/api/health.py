@@ -1,0 +1,23 @@
+"""GET /healthz and /readyz: for load balancers and people, outside /api/v1."""
+
+from flask import Blueprint, Response
+
+from scan.api import json_body, json_value, services
+from scan.errors import ScanError
+
+blueprint = Blueprint("health", __name__)
+
+
+@blueprint.get("/healthz")
+def alive() -> Response:
+    return json_value({"status": "alive"})
+
+
+@blueprint.get("/readyz")
+def ready() -> Response:
+    """200 when the database answers with the current schema; how far behind the node it is."""
+    try:
+        body = services().reads.value("chain_status")
+    except ScanError as error:
+        return json_value({"status": "unavailable", "problem": error.message}, 503)
+    return json_body(body)

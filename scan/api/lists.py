@@ -1,0 +1,112 @@
+"""Pages of the five entities: which statement serves a filter, and where it may start."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scan.db import Database
+from scan.params import BIGINT_MAX
+
+
+class Window(NamedTuple):
+    """What part of a list is wanted: `direction` is asc or desc."""
+
+    limit: int
+    offset: int
+    direction: str = "desc"
+    block_from: int = 0
+    block_to: int = BIGINT_MAX
+
+    @property
+    def is_whole(self) -> bool:
+        return self.block_from == 0 and self.block_to == BIGINT_MAX
+
+
+@dataclass(frozen=True)
+class Records:
+    """`data` is a JSON array as text; `total` counts the rows that match the filter."""
+
+    data: str
+    count: int
+    total: int
+
+
+def blocks(database: Database, window: Window) -> Records:
+    return _records(database, "blocks_list", window)
+
+
+def tokens(database: Database, window: Window) -> Records:
+    row = database.row(
+        "tokens_list",
+        direction=window.direction,
+        limit=window.limit,
+        offset=window.offset,
+    )
+    assert row is not None
+    return Records(*row)
+
+
+def transactions(
+    database: Database,
+    window: Window,
+    *,
+    address: bytes | None = None,
+    sender: bytes | None = None,
+    recipient: bytes | None = None,
+) -> Records:
+    filters = {"address": address, "from": sender, "to": recipient}
+    return _filtered(database, "transactions", filters, window)
+
+
+def token_transfers(
+    database: Database,
+    window: Window,
+    *,
+    address: bytes | None = None,
+    sender: bytes | None = None,
+    recipient: bytes | None = None,
+    token: bytes | None = None,
+) -> Records:
+    filters = {"address": address, "from": sender, "to": recipient, "token": token}
+    return _filtered(database, "token_transfers", filters, window)
+
+
+def dex_trades(
+    database: Database, window: Window, *, maker: bytes | None = None, dex: str | None = None
+) -> Records:
+    return _filtered(database, "dex_trades", {"maker": maker, "dex": dex}, window)
+
+
+def _filtered(
+    database: Database, entity: str, filters: Mapping[str, bytes | str | None], window: Window
+) -> Records:
+    """No filter: by ordinal. One: from its nearest checkpoint. Several: the narrowest index."""
+    given = [name for name, value in filters.items() if value is not None]
+    if not given:
+        return _records(database, f"{entity}_list", window)
+    is_single = len(given) == 1 and window.is_whole
+    key = filters[given[0]]
+    checkpoints: dict[str, object] = {
+        "list": f"{entity}_by_{given[0]}" if is_single else None,
+        "key": (key.encode() if isinstance(key, str) else key) if is_single else None,
+    }
+    statement = f"{entity}_list_by_party"
+    if filters.get("address") is not None:
+        statement = f"{entity}_list_by_address"
+    else:
+        filters = {name: value for name, value in filters.items() if name != "address"}
+    return _records(database, statement, window, **filters, **checkpoints)
+
+
+def _records(database: Database, statement: str, window: Window, **filters: object) -> Records:
+    row = database.row(
+        statement,
+        limit=window.limit,
+        offset=window.offset,
+        direction=window.direction,
+        block_from=window.block_from,
+        block_to=window.block_to,
+        **filters,
+    )
+    assert row is not None
+    return Records(*row)

@@ -1,0 +1,239 @@
+"""The only psycopg2: named statements from sql/, one connection per thread, domain errors."""
+
+import io
+import logging
+import re
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg2
+import psycopg2.errors
+import psycopg2.sql
+
+from scan.errors import Unavailable
+from scan.settings import ROOT
+
+log = logging.getLogger(__name__)
+
+CONNECT_TIMEOUT_S = 2
+Row = tuple[Any, ...]
+
+
+class StatementError(Exception):
+    """A file in sql/ whose header and text do not agree."""
+
+
+class Statement(NamedTuple):
+    """One file of sql/: `text` as psycopg2 takes it, `params` as its header declares them."""
+
+    name: str
+    text: str
+    params: frozenset[str]
+
+
+def load_statements(folder: Path = ROOT / "sql") -> dict[str, Statement]:
+    """Every statement by file name; raises StatementError where declared and used params differ."""
+    return {path.stem: _load(path) for path in sorted(folder.glob("*.sql"))}
+
+
+def _load(path: Path) -> Statement:
+    text = path.read_text(encoding="utf-8")
+    header = re.match(r"(?:--[^\n]*\n)+", text)
+    declared = re.search(r"^-- params: (.*(?:\n--   .*)*)", header.group() if header else "", re.M)
+    if header is None or declared is None:
+        raise StatementError(f"{path.name} has no header with a '-- params:' line")
+    body = text[header.end() :].strip().rstrip(";")
+    params = _parameter_names(declared[1])
+    used = frozenset(re.findall(r"%\((\w+)\)s", body))
+    if params != used:
+        raise StatementError(f"{path.name} declares {sorted(params)} but uses {sorted(used)}")
+    return Statement(path.stem, body, params)
+
+
+def _parameter_names(declared: str) -> frozenset[str]:
+    """`a bigint, b bytea null` -> {a, b}; `none` -> {}."""
+    if declared.strip() == "none":
+        return frozenset()
+    return frozenset(part.split()[0] for part in declared.replace("\n--", " ").split(","))
+
+
+class Conflict(Exception):
+    """A row that a constraint of schema.sql does not allow; `constraint` is its name."""
+
+    def __init__(self, constraint: str) -> None:
+        super().__init__(constraint)
+        self.constraint = constraint
+
+
+class ConnectionLost(Unavailable):
+    """The connection broke under a statement; a read may be asked again."""
+
+
+class QueryTooSlow(Unavailable):
+    """A statement that met its time-out."""
+
+
+class Database:
+    """Connections to one PostgreSQL, one for each thread, in autocommit.
+
+    Every method raises Unavailable when the server cannot be reached, QueryTooSlow at the
+    statement time-out. Statements are named by their file in sql/.
+    """
+
+    def __init__(self, url: str, *, statement_timeout_ms: int, name: str = "scan") -> None:
+        self._url = url
+        self._options = f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC -c jit=off"
+        self._name = name
+        self._statements = load_statements()
+        self._local = threading.local()
+
+    def value(self, statement: str, **params: object) -> Any:
+        """The first column of the first row, or None without a row."""
+        row = self.row(statement, **params)
+        return None if row is None else row[0]
+
+    def row(self, statement: str, **params: object) -> Row | None:
+        rows = self.rows(statement, **params)
+        return rows[0] if rows else None
+
+    def rows(self, statement: str, **params: object) -> list[Row]:
+        """All rows; a read whose connection had died is asked once more on a new one."""
+        try:
+            return self._run(statement, params)
+        except ConnectionLost:
+            return self._run(statement, params)
+
+    @contextmanager
+    def transaction(self) -> Iterator["Transaction"]:
+        """One transaction: committed at the end of the block, rolled back when it raises."""
+        connection = self._connection()
+        with self._translated(), connection.cursor() as cursor:
+            cursor.execute("BEGIN")
+            try:
+                yield Transaction(cursor, self._statements)
+            except BaseException:
+                with suppress(psycopg2.Error):
+                    cursor.execute("ROLLBACK")
+                raise
+            cursor.execute("COMMIT")
+
+    def execute_script(self, text: str) -> None:
+        """Several statements at once, in one transaction: schema.sql."""
+        with self._translated(), self._connection().cursor() as cursor:
+            cursor.execute(text)
+
+    def create_database(self, name: str) -> None:
+        identifier = psycopg2.sql.Identifier(name)
+        with self._translated(), self._connection().cursor() as cursor:
+            cursor.execute(psycopg2.sql.SQL("CREATE DATABASE {}").format(identifier))
+
+    def close(self) -> None:
+        """Close this thread's connection."""
+        connection = self._local.__dict__.pop("connection", None)
+        if connection is not None:
+            with suppress(psycopg2.Error):
+                connection.close()
+
+    def _run(self, statement: str, params: dict[str, object]) -> list[Row]:
+        with self._translated(), self._connection().cursor() as cursor:
+            return _rows(cursor, self._statements[statement], params)
+
+    def _connection(self) -> Any:
+        connection = getattr(self._local, "connection", None)
+        if connection is None or connection.closed:
+            connection = self._connect()
+            self._local.connection = connection
+        return connection
+
+    def _connect(self) -> Any:
+        try:
+            connection = psycopg2.connect(
+                self._url,
+                connect_timeout=CONNECT_TIMEOUT_S,
+                options=self._options,
+                application_name=self._name,
+                keepalives_idle=5,
+                keepalives_interval=2,
+                keepalives_count=2,
+                tcp_user_timeout=10_000,
+            )
+        except psycopg2.Error as error:
+            log.warning("database cannot be reached: %s", str(error).strip().splitlines()[0])
+            raise Unavailable("The database cannot be reached; try again shortly.") from error
+        connection.autocommit = True
+        return connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except psycopg2.errors.QueryCanceled as error:
+            raise QueryTooSlow(
+                "This combination of filters took too long; narrow it with blockFrom and blockTo."
+            ) from error
+        except (
+            psycopg2.errors.UndefinedTable,
+            psycopg2.errors.UndefinedColumn,
+            psycopg2.errors.UndefinedFunction,
+        ) as error:
+            raise Unavailable("The database's schema is not the current one.") from error
+        except psycopg2.IntegrityError as error:
+            raise Conflict(error.diag.constraint_name or "") from error
+        except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
+            self.close()
+            log.warning("database connection lost: %s", str(error).strip() or type(error).__name__)
+            raise ConnectionLost("The database is restarting; try again shortly.") from error
+
+
+class Transaction:
+    """An open transaction: statements by name, and COPY."""
+
+    def __init__(self, cursor: Any, statements: dict[str, Statement]) -> None:
+        self._cursor = cursor
+        self._statements = statements
+
+    def value(self, statement: str, **params: object) -> Any:
+        rows = self.rows(statement, **params)
+        return rows[0][0] if rows else None
+
+    def rows(self, statement: str, **params: object) -> list[Row]:
+        return _rows(self._cursor, self._statements[statement], params)
+
+    def execute(self, statement: str, **params: object) -> int:
+        """Run it; how many rows it touched."""
+        _rows(self._cursor, self._statements[statement], params)
+        return int(self._cursor.rowcount)
+
+    def copy(self, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
+        """COPY rows of ints, bytes, bools, text and None into a table."""
+        text = "".join(map(_copy_line, rows))
+        if text:
+            target = f"COPY {table} ({columns}) FROM STDIN"
+            self._cursor.copy_expert(target, io.StringIO(text))
+
+
+def _rows(cursor: Any, statement: Statement, params: dict[str, object]) -> list[Row]:
+    if statement.params != params.keys():
+        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
+    cursor.execute(statement.text, params)
+    return cursor.fetchall() if cursor.description else []
+
+
+def _copy_line(row: Sequence[object]) -> str:
+    return "\t".join(map(_copy_field, row)) + "\n"
+
+
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+
+
+def _copy_field(value: object) -> str:
+    if value is None:
+        return "\\N"
+    if isinstance(value, bytes):
+        return "\\\\x" + value.hex()
+    if isinstance(value, str):
+        return value.translate(_ESCAPES)
+    return str(value)

@@ -1,0 +1,231 @@
+"""Logs as token transfers and trades: shapes of events, and their reading by a token's type. Pure.
+
+Sources: EIP-20, EIP-721, EIP-1155; WETH9; Swap of Uniswap V2 and V3 and of PancakeSwap V3.
+"""
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+from typing import NamedTuple
+
+from eth_hash.auto import keccak
+
+from scan.decode import Log
+
+ZERO_ADDRESS = bytes(20)
+_DIRTY = bytes(12)
+
+
+def _topic(signature: str) -> bytes:
+    return keccak(signature.encode())
+
+
+TRANSFER = _topic("Transfer(address,address,uint256)")
+TRANSFER_SINGLE = _topic("TransferSingle(address,address,address,uint256,uint256)")
+TRANSFER_BATCH = _topic("TransferBatch(address,address,address,uint256[],uint256[])")
+DEPOSIT = _topic("Deposit(address,uint256)")
+WITHDRAWAL = _topic("Withdrawal(address,uint256)")
+SWAP_V2 = _topic("Swap(address,uint256,uint256,uint256,uint256,address)")
+SWAP_V3 = _topic("Swap(address,address,int256,int256,uint160,uint128,int24)")
+SWAP_PANCAKE_V3 = _topic(
+    "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)"
+)
+
+
+class Shape(Enum):
+    """How a transfer was told: which words stood in topics and which in data."""
+
+    AMOUNT = "amount"  # Transfer with three topics
+    ID = "id"  # Transfer with four topics
+    PACKED = "packed"  # Transfer with everything in data
+    MULTI = "multi"  # TransferSingle, TransferBatch
+    WRAP = "wrap"  # Deposit
+    UNWRAP = "unwrap"  # Withdrawal
+
+
+class TransferEvent(NamedTuple):
+    shape: Shape
+    transaction_index: int
+    log_index: int
+    token: bytes
+    from_address: bytes
+    to_address: bytes
+    words: tuple[tuple[int, int], ...]  # (id, value); for a Transfer both are its third word
+
+
+class Transfer(NamedTuple):
+    transaction_index: int
+    log_index: int
+    batch_index: int
+    token: bytes
+    from_address: bytes
+    to_address: bytes
+    value: int
+    token_id: int | None
+
+
+class SwapEvent(NamedTuple):
+    """Amounts as the pool sees them: positive came in, negative went out."""
+
+    family: str
+    transaction_index: int
+    log_index: int
+    pool: bytes
+    amount0: int
+    amount1: int
+
+
+def transfer_event(log: Log) -> TransferEvent | None:
+    """The transfer that a log tells of, or None: any contract may emit anything."""
+    if not log.topics:
+        return None
+    read = _READERS.get(log.topics[0])
+    found = read(log.topics, log.data) if read else None
+    if found is None:
+        return None
+    shape, from_address, to_address, words = found
+    return TransferEvent(
+        shape, log.transaction_index, log.log_index, log.address, from_address, to_address, words
+    )
+
+
+_Found = tuple[Shape, bytes, bytes, tuple[tuple[int, int], ...]] | None
+
+
+def _read_transfer(topics: Sequence[bytes], data: bytes) -> _Found:
+    if len(topics) == 3 and len(data) >= 32:
+        shape, parties, word = Shape.AMOUNT, topics[1:], data[:32]
+    elif len(topics) == 4 and not data:
+        shape, parties, word = Shape.ID, topics[1:3], topics[3]
+    elif len(topics) == 1 and len(data) == 96:
+        shape, parties, word = Shape.PACKED, (data[:32], data[32:64]), data[64:]
+    else:
+        return None
+    value = int.from_bytes(word)
+    return _between(shape, parties[0], parties[1], ((value, value),))
+
+
+def _read_transfer_single(topics: Sequence[bytes], data: bytes) -> _Found:
+    if len(topics) != 4 or len(data) < 64:
+        return None
+    entry = (int.from_bytes(data[:32]), int.from_bytes(data[32:64]))
+    return _between(Shape.MULTI, topics[2], topics[3], (entry,))
+
+
+def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Found:
+    if len(topics) != 4:
+        return None
+    ids, values = _uint256_array(data, 0), _uint256_array(data, 32)
+    if ids is None or values is None or len(ids) != len(values):
+        return None
+    return _between(Shape.MULTI, topics[2], topics[3], tuple(zip(ids, values, strict=True)))
+
+
+def _uint256_array(data: bytes, head: int) -> list[int] | None:
+    """The dynamic array whose offset stands at `head`; None where the data does not hold it."""
+    start = int.from_bytes(data[head : head + 32])
+    if len(data) < head + 32 or start + 32 > len(data):
+        return None
+    count = int.from_bytes(data[start : start + 32])
+    if count > (len(data) - start - 32) // 32:
+        return None
+    first = start + 32
+    return [int.from_bytes(data[at : at + 32]) for at in range(first, first + 32 * count, 32)]
+
+
+def _read_deposit(topics: Sequence[bytes], data: bytes) -> _Found:
+    if len(topics) != 2 or len(data) != 32:
+        return None
+    value = int.from_bytes(data)
+    return _between(Shape.WRAP, bytes(32), topics[1], ((value, value),))
+
+
+def _read_withdrawal(topics: Sequence[bytes], data: bytes) -> _Found:
+    if len(topics) != 2 or len(data) != 32:
+        return None
+    value = int.from_bytes(data)
+    return _between(Shape.UNWRAP, topics[1], bytes(32), ((value, value),))
+
+
+def _between(
+    shape: Shape, sender: bytes, recipient: bytes, words: tuple[tuple[int, int], ...]
+) -> _Found:
+    """None where a party is no address: twelve zero bytes must stand before its twenty."""
+    if not sender.startswith(_DIRTY) or not recipient.startswith(_DIRTY):
+        return None
+    return shape, sender[12:], recipient[12:], words
+
+
+_READERS = {
+    TRANSFER: _read_transfer,
+    TRANSFER_SINGLE: _read_transfer_single,
+    TRANSFER_BATCH: _read_transfer_batch,
+    DEPOSIT: _read_deposit,
+    WITHDRAWAL: _read_withdrawal,
+}
+
+
+def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
+    """One record per moved id. What a Transfer's third word means is the token type's to say."""
+    for batch_index, (word, amount) in enumerate(event.words):
+        token_id: int | None = None
+        value = amount
+        if event.shape is Shape.MULTI:
+            token_id = None if token_type == "BEP20" else word
+        elif token_type == "BEP721" or (token_type == "BEP1155" and event.shape is Shape.ID):
+            token_id, value = word, 1
+        yield Transfer(
+            event.transaction_index,
+            event.log_index,
+            batch_index,
+            event.token,
+            event.from_address,
+            event.to_address,
+            value,
+            token_id,
+        )
+
+
+def is_told_twice(event: TransferEvent, events: Sequence[TransferEvent]) -> bool:
+    """Whether a Deposit or Withdrawal comes beside a Transfer that tells the same mint or burn."""
+    return any(
+        other.shape not in (Shape.WRAP, Shape.UNWRAP)
+        and other.transaction_index == event.transaction_index
+        and other.token == event.token
+        and (
+            other.from_address == ZERO_ADDRESS
+            if event.shape is Shape.WRAP
+            else other.to_address == ZERO_ADDRESS
+        )
+        for other in events
+    )
+
+
+def swap_event(log: Log) -> SwapEvent | None:
+    """The swap that a log tells of, or None."""
+    if len(log.topics) != 3:
+        return None
+    topic, data = log.topics[0], log.data
+    if topic == SWAP_V2 and len(data) == 128:
+        in0, in1, out0, out1 = (int.from_bytes(data[at : at + 32]) for at in range(0, 128, 32))
+        family, amount0, amount1 = "v2", in0 - out0, in1 - out1
+    elif (topic == SWAP_V3 and len(data) == 160) or (topic == SWAP_PANCAKE_V3 and len(data) == 224):
+        family = "v3"
+        amount0 = int.from_bytes(data[:32], signed=True)
+        amount1 = int.from_bytes(data[32:64], signed=True)
+    else:
+        return None
+    return SwapEvent(family, log.transaction_index, log.log_index, log.address, amount0, amount1)
+
+
+class Trade(NamedTuple):
+    token_in: bytes
+    token_out: bytes
+    amount_in: int
+    amount_out: int
+
+
+def trade(swap: SwapEvent, token0: bytes, token1: bytes) -> Trade:
+    """Which token went into the pool and which came out; amounts are net and never negative."""
+    if swap.amount0 > 0 or (swap.amount0 == 0 and swap.amount1 <= 0):
+        return Trade(token0, token1, max(swap.amount0, 0), max(-swap.amount1, 0))
+    return Trade(token1, token0, max(swap.amount1, 0), max(-swap.amount0, 0))

@@ -1,0 +1,1 @@
+"""The only writer of chain data: follows a node block by block into PostgreSQL."""

@@ -1,0 +1,401 @@
+"""What a batch of blocks says of contracts: code, tokens, pools; the node is asked what is new."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from eth_hash.auto import keccak
+
+from scan import metadata
+from scan.db import Database
+from scan.events import (
+    ZERO_ADDRESS,
+    Shape,
+    SwapEvent,
+    Trade,
+    Transfer,
+    TransferEvent,
+    is_told_twice,
+    swap_event,
+    trade,
+    transfer_event,
+    transfers,
+)
+from scan.indexer.fetch import Fetched
+from scan.quantity import BadHex, data, to_hex
+from scan.rpc import Call, Node, NodeError, RpcError
+
+CALL_GAS = hex(1_000_000)  # enough for any honest name(), and a bound for one that burns
+MAX_KNOWN = 200_000
+DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
+
+Factories = dict[bytes, str]
+Question = tuple[bytes, str, int]  # contract, call data, block number
+
+
+class Code(NamedTuple):
+    address: bytes
+    block_number: int
+    code_hash: bytes
+    code: bytes
+
+
+class Token(NamedTuple):
+    address: bytes
+    block_number: int
+    type: str
+    name: str
+    symbol: str
+    decimals: int
+    total_supply: int
+    wraps: bool
+
+
+class Pool(NamedTuple):
+    address: bytes
+    block_number: int
+    dex: str
+    token0: bytes
+    token1: bytes
+
+
+class Rejection(NamedTuple):
+    address: bytes
+    claim: str
+    block_number: int
+
+
+class PoolTrade(NamedTuple):
+    block_number: int
+    swap: SwapEvent
+    dex: str
+    trade: Trade
+
+
+class Findings(NamedTuple):
+    """Everything that a batch of blocks adds beside its blocks and transactions."""
+
+    codes: list[Code]
+    tokens: list[Token]
+    pools: list[Pool]
+    rejections: list[Rejection]
+    transfers: list[tuple[int, Transfer]]  # with the block number
+    trades: list[PoolTrade]
+    supplies: dict[bytes, int]  # of tokens minted or burnt, at the batch's last block
+
+
+class Known:
+    """What the database knows of a contract, as far as reading logs needs it."""
+
+    __slots__ = ("code_hash", "pool", "rejected", "token_since", "token_type", "wraps")
+
+    def __init__(self) -> None:
+        self.token_type: str | None = None
+        self.token_since = (-1, -1)  # block number and log index, where this batch found it
+        self.wraps = False
+        self.pool: Pool | None = None
+        self.rejected: set[str] = set()
+        self.code_hash: bytes | None = None
+
+
+class Inspector:
+    """Finds what logs mean. Knows what was asked before, so that each contract is asked once.
+
+    After a reorganisation or a failed write a new one is needed: what was learnt may be gone.
+    """
+
+    def __init__(self, node: Node, database: Database, factories: Factories) -> None:
+        self._node = node
+        self._database = database
+        self._factories = factories
+        self._known: dict[bytes, Known] = {}
+
+    def inspect(self, batch: Sequence[Fetched]) -> Findings:
+        """Raises NodeError; asks only for contracts not seen before, each at its block."""
+        events, swaps = _events(batch)
+        self._recall(batch, events, swaps)
+        codes = self._new_codes(batch)
+        tokens, token_rejections = self._new_tokens(events)
+        pools, pool_rejections = self._new_pools(swaps)
+        moved = list(self._transfers(events))
+        return Findings(
+            codes,
+            tokens,
+            pools,
+            token_rejections + pool_rejections,
+            moved,
+            list(self._trades(swaps)),
+            self._supplies(moved, batch[-1].block.number),
+        )
+
+    def _recall(
+        self,
+        batch: Sequence[Fetched],
+        events: dict[int, list[TransferEvent]],
+        swaps: dict[int, list[SwapEvent]],
+    ) -> None:
+        if len(self._known) > MAX_KNOWN:
+            self._known.clear()
+        wanted = {address for _, address in _code_candidates(batch)}
+        wanted.update(event.token for in_block in events.values() for event in in_block)
+        wanted.update(swap.pool for in_block in swaps.values() for swap in in_block)
+        missing = [address for address in wanted if address not in self._known]
+        if not missing:
+            return
+        for row in self._database.rows("emitters_known", addresses=missing):
+            known = self._known[bytes(row[0])] = Known()
+            known.token_type, known.wraps = row[1], bool(row[2])
+            if row[3] is not None:
+                known.pool = Pool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
+            known.rejected = set(row[6])
+            known.code_hash = None if row[7] is None else bytes(row[7])
+
+    # Code
+
+    def _new_codes(self, batch: Sequence[Fetched]) -> list[Code]:
+        created = {(f.block.number, address) for f in batch for address in _created_addresses(f)}
+        asked = [
+            (number, address)
+            for number, address in _code_candidates(batch)
+            if (number, address) in created or self._known[address].code_hash is None
+        ]
+        answers = self._state("eth_getCode", [(address, (), number) for number, address in asked])
+        codes = []
+        for (number, address), code in zip(asked, answers, strict=True):
+            known = self._known[address]
+            if not code or code.startswith(DELEGATION):
+                continue
+            if known.code_hash is not None and (number, address) not in created:
+                continue
+            code_hash = keccak(code)
+            if code_hash != known.code_hash:
+                known.code_hash = code_hash
+                codes.append(Code(address, number, code_hash, code))
+        return codes
+
+    # Tokens
+
+    def _new_tokens(
+        self, events: dict[int, list[TransferEvent]]
+    ) -> tuple[list[Token], list[Rejection]]:
+        firsts = self._first_claims(events)
+        answers = self._ask(
+            (event.token, question, number)
+            for number, event in firsts
+            for question in metadata.TOKEN_QUESTIONS
+        )
+        tokens: list[Token] = []
+        rejections: list[Rejection] = []
+        for number, event in firsts:
+            known = self._known[event.token]
+            said = metadata.token_answers(
+                [answers[event.token, q, number] for q in metadata.TOKEN_QUESTIONS]
+            )
+            if known.token_type is not None:
+                continue
+            if event.shape in (Shape.WRAP, Shape.UNWRAP) and not said.wraps:
+                if "token" not in known.rejected:
+                    known.rejected.add("token")
+                    rejections.append(Rejection(event.token, "token", number))
+                continue
+            known.token_type = _token_type(event.shape, said)
+            known.token_since = (number, event.log_index)
+            known.wraps = said.wraps and known.token_type == "BEP20"
+            tokens.append(
+                Token(
+                    event.token,
+                    number,
+                    known.token_type,
+                    said.name,
+                    said.symbol,
+                    said.decimals,
+                    said.total_supply,
+                    known.wraps,
+                )
+            )
+        return tokens, rejections
+
+    def _first_claims(
+        self, events: dict[int, list[TransferEvent]]
+    ) -> list[tuple[int, TransferEvent]]:
+        """For each contract not known as a token: its first Transfer, and a Deposit before that."""
+        firsts: dict[tuple[bytes, bool], tuple[int, TransferEvent]] = {}
+        for number, in_block in events.items():
+            for event in in_block:
+                known = self._known[event.token]
+                is_wrap = event.shape in (Shape.WRAP, Shape.UNWRAP)
+                if known.token_type or (is_wrap and "token" in known.rejected):
+                    continue
+                firsts.setdefault((event.token, is_wrap), (number, event))
+        return sorted(firsts.values(), key=lambda first: (first[0], first[1].log_index))
+
+    def _transfers(self, events: dict[int, list[TransferEvent]]) -> Iterable[tuple[int, Transfer]]:
+        for number, in_block in events.items():
+            for event in in_block:
+                known = self._known[event.token]
+                if known.token_type is None or (number, event.log_index) < known.token_since:
+                    continue
+                if event.shape in (Shape.WRAP, Shape.UNWRAP) and (
+                    not known.wraps or is_told_twice(event, in_block)
+                ):
+                    continue
+                for transfer in transfers(event, known.token_type):
+                    yield number, transfer
+
+    def _supplies(self, moved: list[tuple[int, Transfer]], block_number: int) -> dict[bytes, int]:
+        tokens = {t.token for _, t in moved if ZERO_ADDRESS in (t.from_address, t.to_address)}
+        answers = self._ask((token, metadata.TOTAL_SUPPLY, block_number) for token in tokens)
+        return {
+            token: metadata.word(answers[token, metadata.TOTAL_SUPPLY, block_number]) or 0
+            for token in tokens
+        }
+
+    # Pools
+
+    def _new_pools(self, swaps: dict[int, list[SwapEvent]]) -> tuple[list[Pool], list[Rejection]]:
+        firsts: dict[bytes, tuple[int, SwapEvent]] = {}
+        for number, in_block in swaps.items():
+            for swap in in_block:
+                known = self._known[swap.pool]
+                if known.pool is None and "pool" not in known.rejected:
+                    firsts.setdefault(swap.pool, (number, swap))
+        answers = self._ask(
+            (pool, question, number)
+            for pool, (number, _) in firsts.items()
+            for question in metadata.POOL_QUESTIONS
+        )
+        pools, rejections = [], []
+        for address, (number, swap) in firsts.items():
+            tokens, factory, fee = _pool_answers(address, number, answers)
+            known = self._known[address]
+            if tokens is None:
+                known.rejected.add("pool")
+                rejections.append(Rejection(address, "pool", number))
+            else:
+                dex = self._dex_name(swap.family, factory, tokens, fee, address, number)
+                known.pool = Pool(address, number, dex, *tokens)
+                pools.append(known.pool)
+        return pools, rejections
+
+    def _dex_name(
+        self,
+        family: str,
+        factory: bytes,
+        tokens: tuple[bytes, bytes],
+        fee: int,
+        pool: bytes,
+        number: int,
+    ) -> str:
+        """A well-known factory's name only where the factory itself knows the pool."""
+        name = self._factories.get(factory)
+        if name is not None:
+            question = metadata.pool_of(family, *tokens, fee)
+            answers = self._ask([(factory, question, number)])
+            if metadata.address(answers[factory, question, number]) == pool:
+                return name
+        return f"{family}-{to_hex(factory)}"
+
+    def _trades(self, swaps: dict[int, list[SwapEvent]]) -> Iterable[PoolTrade]:
+        for number, in_block in swaps.items():
+            for swap in in_block:
+                pool = self._known[swap.pool].pool
+                if pool is not None:
+                    made = trade(swap, pool.token0, pool.token1)
+                    yield PoolTrade(number, swap, pool.dex, made)
+
+    # Asking the node
+
+    def _ask(self, questions: Iterable[Question]) -> dict[Question, bytes | None]:
+        """What contracts return; None where they revert."""
+        asked = list(dict.fromkeys(questions))
+        states = [(address, (question,), number) for address, question, number in asked]
+        return dict(zip(asked, self._state("eth_call", states), strict=True))
+
+    def _state(
+        self, method: str, asked: Sequence[tuple[bytes, tuple[str, ...], int]]
+    ) -> list[bytes | None]:
+        """State at the block named; where the node has pruned that, its newest."""
+        calls = [_state_call(method, to, args, hex(number)) for to, args, number in asked]
+        answers = self._node.batch(calls)
+        pruned = [
+            at for at, a in enumerate(answers) if isinstance(a, RpcError) and a.is_missing_state
+        ]
+        latest = [Call(calls[at].method, (calls[at].params[0], "latest")) for at in pruned]
+        for at, answer in zip(pruned, self._node.batch(latest), strict=True):
+            answers[at] = answer
+        return [_bytes_or_revert(method, answer) for answer in answers]
+
+
+def _events(
+    batch: Sequence[Fetched],
+) -> tuple[dict[int, list[TransferEvent]], dict[int, list[SwapEvent]]]:
+    events: dict[int, list[TransferEvent]] = defaultdict(list)
+    swaps: dict[int, list[SwapEvent]] = defaultdict(list)
+    for fetched in batch:
+        for log in fetched.block.logs:
+            event = transfer_event(log)
+            if event is not None:
+                events[fetched.block.number].append(event)
+            else:
+                swap = swap_event(log)
+                if swap is not None:
+                    swaps[fetched.block.number].append(swap)
+    return events, swaps
+
+
+def _created_addresses(fetched: Fetched) -> list[bytes]:
+    direct = [t.contract_address for t in fetched.block.transactions if t.contract_address]
+    return direct + fetched.created
+
+
+def _code_candidates(batch: Sequence[Fetched]) -> list[tuple[int, bytes]]:
+    """(block number, address) wherever code may stand: created, called, or emitting."""
+    found: dict[tuple[int, bytes], None] = {}
+    for fetched in batch:
+        block = fetched.block
+        addresses = _created_addresses(fetched)
+        addresses += [t.to_address for t in block.transactions if t.to_address and t.ran_code]
+        addresses += [log.address for log in block.logs]
+        found.update(dict.fromkeys((block.number, address) for address in addresses))
+    return list(found)
+
+
+def _token_type(shape: Shape, said: metadata.TokenAnswers) -> str:
+    """EIP-165 where it says one thing, else the shape of the first event."""
+    if said.interface is not None:
+        return said.interface
+    if shape is Shape.MULTI:
+        return "BEP1155"
+    if shape is Shape.ID or (shape is Shape.PACKED and not said.has_decimals):
+        return "BEP721"
+    return "BEP20"
+
+
+def _pool_answers(
+    pool: bytes, number: int, answers: dict[Question, bytes | None]
+) -> tuple[tuple[bytes, bytes] | None, bytes, int]:
+    token0, token1, factory = (
+        metadata.address(answers[pool, question, number])
+        for question in (metadata.TOKEN0, metadata.TOKEN1, metadata.FACTORY)
+    )
+    fee = metadata.word(answers[pool, metadata.FEE, number]) or 0
+    tokens = None if token0 is None or token1 is None else (token0, token1)
+    return tokens, factory or ZERO_ADDRESS, fee
+
+
+def _state_call(method: str, address: bytes, arguments: tuple[str, ...], block: str) -> Call:
+    if method == "eth_call":
+        call = {"to": to_hex(address), "data": arguments[0], "gas": CALL_GAS}
+        return Call(method, (call, block))
+    return Call(method, (to_hex(address), block))
+
+
+def _bytes_or_revert(method: str, answer: Any) -> bytes | None:
+    if isinstance(answer, RpcError):
+        if method == "eth_call" and not answer.is_missing_state:
+            return None
+        raise NodeError(f"the node refuses {method}: {answer}")
+    try:
+        return data(answer)
+    except BadHex as error:
+        raise NodeError(f"the node's answer to {method} is malformed: {error}") from error

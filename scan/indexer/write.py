@@ -1,0 +1,249 @@
+"""A batch of blocks into PostgreSQL, and the tail taken back: one transaction each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from scan.db import ConnectionLost, Database, Transaction
+from scan.indexer.contracts import Findings
+from scan.indexer.fetch import Fetched
+
+GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
+
+BLOCK_COLUMNS = (
+    "number, timestamp, transactions_before, token_transfers_before, dex_trades_before,"
+    " transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,"
+    " gas_used, gas_limit, gas_price_sum"
+)
+TRANSACTION_COLUMNS = (
+    "block_number, transaction_index, hash, from_address, to_address, contract_address, value,"
+    " gas_price, gas_used, status"
+)
+TRANSFER_COLUMNS = (
+    "block_number, transaction_index, log_index, batch_index, token_address, from_address,"
+    " to_address, value, token_id"
+)
+TOKEN_COLUMNS = (
+    "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
+)
+TRADE_COLUMNS = (
+    "block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in, token_out,"
+    " amount_in, amount_out"
+)
+
+
+class Totals(NamedTuple):
+    """How many rows the blocks up to the head hold."""
+
+    transactions: int
+    transfers: int
+    trades: int
+
+
+class Head(NamedTuple):
+    number: int
+    hash: bytes
+    totals: Totals
+
+
+class Writer:
+    """The only writer of chain data."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def head(self) -> Head | None:
+        row = self._database.row("blocks_head")
+        return None if row is None else Head(row[0], bytes(row[1]), Totals(*row[2:]))
+
+    def append(self, head: Head | None, batch: Sequence[Fetched], findings: Findings) -> Head:
+        """Write blocks that follow the head, with all that is derived from them; the new head."""
+        first, last = batch[0].block.number, batch[-1].block.number
+        with self._exclusively(head) as tx:
+            totals = _copy_blocks(tx, head.totals if head else Totals(0, 0, 0), batch, findings)
+            _copy_transactions(tx, batch)
+            _copy_contracts(tx, findings)
+            _copy_transfers(tx, findings)
+            _copy_trades(tx, batch, findings)
+            _copy_emitters(tx, batch)
+            _derive(tx, first, last)
+            _store_supplies(tx, findings.supplies, last)
+            # The webhook outbox is filled here: each transaction and transfer of first..last once.
+        return Head(last, batch[-1].block.hash, totals)
+
+    def unwind(self, last_kept: int) -> None:
+        """Take back every block after `last_kept`, and everything derived from them."""
+        head = self.head()
+        if head is None or head.number <= last_kept:
+            return
+        span = {"block_from": last_kept + 1, "block_to": head.number, "sign": -1}
+        with self._exclusively(head) as tx:
+            # The webhook outbox is unwound here, while the orphaned rows are still there.
+            tx.execute("token_holders_derive", **span)
+            tx.execute("token_holders_sweep")
+            tx.execute("addresses_derive", **span)
+            tx.execute("tokens_derive", **span)
+            tx.execute("dexes_derive", **span)
+            tx.execute("blocks_unwind", last_kept=last_kept)
+            tx.execute("addresses_forget", last_kept=last_kept)
+            tx.execute("addresses_last_seen")
+
+    @contextmanager
+    def _exclusively(self, head: Head | None) -> Iterator[Transaction]:
+        """A transaction on top of `head`; raises ConnectionLost when another writer was there."""
+        with self._database.transaction() as tx:
+            found = tx.rows("blocks_head")
+            unchanged = [bytes(row[1]) for row in found] == ([head.hash] if head else [])
+            if not tx.value("writer_lock_transaction") or not unchanged:
+                raise ConnectionLost("another indexer has written to this database")
+            yield tx
+
+
+def _derive(tx: Transaction, first: int, last: int) -> None:
+    """Everything that follows from the rows of blocks first..last; unwind() is its inverse."""
+    span = {"block_from": first, "block_to": last}
+    tx.execute("token_holders_derive", sign=1, **span)
+    tx.execute("token_holders_sweep")
+    grown = [
+        row
+        for statement in ("addresses_derive", "tokens_derive", "dexes_derive")
+        for row in tx.rows(statement, sign=1, **span)
+    ]
+    if grown:
+        lists, keys, entries = zip(*grown, strict=True)
+        tx.execute(
+            "lists_checkpoint",
+            lists=list(lists),
+            keys=[bytes(key) for key in keys],
+            entries=list(entries),
+            **span,
+        )
+
+
+def _copy_blocks(
+    tx: Transaction, totals: Totals, batch: Sequence[Fetched], findings: Findings
+) -> Totals:
+    transfers = _count(number for number, _ in findings.transfers)
+    trades = _count(trade.block_number for trade in findings.trades)
+    rows = []
+    for block, _ in batch:
+        counts = Totals(
+            len(block.transactions), transfers.get(block.number, 0), trades.get(block.number, 0)
+        )
+        rows.append(
+            (
+                block.number,
+                _timestamp(block.timestamp_s),
+                *totals,
+                *counts,
+                block.hash,
+                block.parent_hash,
+                block.miner,
+                block.gas_used,
+                block.gas_limit,
+                sum(t.gas_price for t in block.transactions),
+            )
+        )
+        totals = Totals(*(before + count for before, count in zip(totals, counts, strict=True)))
+    tx.copy("blocks", BLOCK_COLUMNS, rows)
+    return totals
+
+
+def _count(numbers: Iterable[int]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for number in numbers:
+        counts[number] = counts.get(number, 0) + 1
+    return counts
+
+
+def _timestamp(seconds: int) -> str:
+    """As PostgreSQL reads it, also beyond the year 9999 where datetime ends."""
+    cycles, rest = divmod(seconds, GREGORIAN_CYCLE_S)
+    moment = datetime.fromtimestamp(rest, UTC)
+    return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
+
+
+def _copy_transactions(tx: Transaction, batch: Sequence[Fetched]) -> None:
+    rows = (
+        (
+            block.number,
+            t.transaction_index,
+            t.hash,
+            t.from_address,
+            t.to_address,
+            t.contract_address,
+            t.value,
+            t.gas_price,
+            t.gas_used,
+            t.status,
+        )
+        for block, _ in batch
+        for t in block.transactions
+    )
+    tx.copy("transactions", TRANSACTION_COLUMNS, rows)
+
+
+def _copy_contracts(tx: Transaction, findings: Findings) -> None:
+    if findings.codes:
+        tx.execute(
+            "codes_insert",
+            code_hashes=[code.code_hash for code in findings.codes],
+            codes=[code.code for code in findings.codes],
+        )
+        tx.copy("contracts", "address, block_number, code_hash", [c[:3] for c in findings.codes])
+    tx.copy("tokens", TOKEN_COLUMNS, [(*token, token.block_number) for token in findings.tokens])
+    if findings.tokens:
+        tx.execute("chain_count_tokens", added=len(findings.tokens))
+    dexes = {dex: _dex_id(tx, dex) for dex in {pool.dex for pool in findings.pools}}
+    tx.copy(
+        "pools",
+        "address, block_number, dex_id, token0, token1",
+        [(p.address, p.block_number, dexes[p.dex], p.token0, p.token1) for p in findings.pools],
+    )
+    tx.copy("rejected_emitters", "address, claim, block_number", findings.rejections)
+
+
+def _dex_id(tx: Transaction, name: str) -> int:
+    return int(tx.value("dexes_insert", name=name))
+
+
+def _copy_transfers(tx: Transaction, findings: Findings) -> None:
+    tx.copy(
+        "token_transfers",
+        TRANSFER_COLUMNS,
+        ((number, *transfer) for number, transfer in findings.transfers),
+    )
+
+
+def _copy_trades(tx: Transaction, batch: Sequence[Fetched], findings: Findings) -> None:
+    dexes = {dex: _dex_id(tx, dex) for dex in {trade.dex for trade in findings.trades}}
+    senders = {block.number: block.transactions for block, _ in batch}
+    rows = [
+        (
+            number,
+            swap.log_index,
+            swap.transaction_index,
+            dexes[dex],
+            swap.pool,
+            senders[number][swap.transaction_index].from_address,
+            *trade,
+        )
+        for number, swap, dex, trade in findings.trades
+    ]
+    tx.copy("dex_trades", TRADE_COLUMNS, rows)
+
+
+def _copy_emitters(tx: Transaction, batch: Sequence[Fetched]) -> None:
+    pairs = {(log.address, block.number): None for block, _ in batch for log in block.logs}
+    tx.copy("log_emitters", "address, block_number", pairs)
+
+
+def _store_supplies(tx: Transaction, supplies: dict[bytes, int], block_number: int) -> None:
+    if supplies:
+        tx.execute(
+            "tokens_refresh",
+            addresses=list(supplies),
+            supplies=list(supplies.values()),
+            block_number=block_number,
+        )

@@ -1,0 +1,106 @@
+"""What a token or pool says of itself, as hostile bytes: words, names and types. Pure."""
+
+import re
+from typing import NamedTuple
+
+MAX_NAME = 255
+MAX_SYMBOL = 50
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY = "0x06fdde03", "0x95d89b41", "0x313ce567", "0x18160ddd"
+TOKEN0, TOKEN1, FACTORY, FEE = "0x0dfe1681", "0xd21220a7", "0xc45a0155", "0xddca3f43"
+ERC165, ERC165_INVALID = "01ffc9a7", "ffffffff"
+ERC721, ERC1155 = "80ac58cd", "d9b67a26"
+
+
+def supports_interface(interface_id: str) -> str:
+    """Call data of EIP-165's supportsInterface(bytes4)."""
+    return "0x01ffc9a7" + interface_id.ljust(64, "0")
+
+
+def balance_of(holder: bytes) -> str:
+    return "0x70a08231" + holder.hex().rjust(64, "0")
+
+
+TOKEN_QUESTIONS = (
+    NAME,
+    SYMBOL,
+    DECIMALS,
+    TOTAL_SUPPLY,
+    *map(supports_interface, (ERC165, ERC165_INVALID, ERC721, ERC1155)),
+    balance_of(bytes(20)),
+)
+
+
+def pool_of(family: str, token0: bytes, token1: bytes, fee: int) -> str:
+    """Call data of a factory's getPair(address,address) or getPool(address,address,uint24)."""
+    tokens = "".join(token.hex().rjust(64, "0") for token in (token0, token1))
+    return f"0xe6a43905{tokens}" if family == "v2" else f"0x1698ee82{tokens}{fee:064x}"
+
+
+POOL_QUESTIONS = (TOKEN0, TOKEN1, FACTORY, FEE)
+
+
+class TokenAnswers(NamedTuple):
+    """Answers to TOKEN_QUESTIONS, cleaned."""
+
+    name: str
+    symbol: str
+    decimals: int
+    total_supply: int
+    interface: str | None  # BEP721 or BEP1155 where EIP-165 says exactly one of them
+    has_decimals: bool
+    wraps: bool  # answers as a fungible token does, so its Deposit may be a mint
+
+
+def token_answers(answers: list[bytes | None]) -> TokenAnswers:
+    """From what each of TOKEN_QUESTIONS returned; None where it reverted."""
+    name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, balance = answers
+    interface = None
+    if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
+        interface = "BEP721" if word(erc721) == 1 else "BEP1155"
+    places = word(decimals)
+    return TokenAnswers(
+        text(name, MAX_NAME),
+        text(symbol, MAX_SYMBOL),
+        places if places is not None and places <= 255 else 0,
+        word(supply) or 0,
+        interface,
+        places is not None,
+        None not in (places, word(supply), word(balance)),
+    )
+
+
+def word(answer: bytes | None) -> int | None:
+    """The first 32 bytes as uint256, or None where there are not as many."""
+    return int.from_bytes(answer[:32]) if answer is not None and len(answer) >= 32 else None
+
+
+def address(answer: bytes | None) -> bytes | None:
+    """An address in a 32-byte word, or None where it is anything else."""
+    if answer is None or len(answer) < 32 or any(answer[:12]):
+        return None
+    return answer[12:32]
+
+
+def text(answer: bytes | None, most: int) -> str:
+    """A returned string or bytes32, without control characters, cut to `most` characters."""
+    if not answer:
+        return ""
+    raw = _dynamic(answer)
+    if raw is None:
+        raw = answer.rstrip(b"\0") if len(answer) == 32 else b""
+    return _CONTROL.sub("", raw.decode("utf-8", "replace"))[:most]
+
+
+def _dynamic(answer: bytes) -> bytes | None:
+    """The bytes of an ABI-encoded string; None where offset or length do not fit the answer."""
+    if len(answer) < 64:
+        return None
+    start = int.from_bytes(answer[:32])
+    if start + 32 > len(answer):
+        return None
+    length = int.from_bytes(answer[start : start + 32])
+    if start + 32 + length > len(answer):
+        return None
+    return answer[start + 32 : start + 32 + length]

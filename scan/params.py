@@ -1,0 +1,140 @@
+"""What a client sends, checked: pure functions that return values or raise InvalidParameter."""
+
+import json
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, NamedTuple
+
+from scan.errors import InvalidJson, InvalidParameter
+
+MAX_LIMIT = 100
+DEFAULT_LIMIT = 25
+BIGINT_MAX = 2**63 - 1
+
+_ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
+_HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
+_DIGITS = re.compile(r"[0-9]{1,19}\Z")
+
+
+class Page(NamedTuple):
+    limit: int
+    offset: int
+
+
+def page(arguments: Mapping[str, str]) -> Page:
+    """`page` (from 1) and `limit` (1 to 100) of a list's query string."""
+    number = integer_text(arguments, "page", default=1, least=1)
+    limit = integer_text(arguments, "limit", default=DEFAULT_LIMIT, least=1, most=MAX_LIMIT)
+    return Page(limit, min((number - 1) * limit, BIGINT_MAX))
+
+
+def integer_text(
+    arguments: Mapping[str, str], name: str, *, default: int, least: int, most: int = BIGINT_MAX
+) -> int:
+    text = arguments.get(name)
+    if text is None:
+        return default
+    if not _DIGITS.match(text) or not least <= int(text) <= most:
+        raise InvalidParameter(_range_message(name, least, most), field=name)
+    return int(text)
+
+
+def integer(
+    values: Mapping[str, Any], name: str, *, default: int, least: int, most: int = BIGINT_MAX
+) -> int:
+    """A JSON integer; not a boolean, a fraction, null or text."""
+    value = values.get(name, default)
+    if type(value) is not int or not least <= value <= most:
+        raise InvalidParameter(_range_message(name, least, most), field=name)
+    return value
+
+
+def _range_message(name: str, least: int, most: int) -> str:
+    if most == BIGINT_MAX:
+        return f"{name} must be a whole number, {least} or more."
+    return f"{name} must be a whole number from {least} to {most}."
+
+
+def address(value: object, name: str = "address") -> bytes:
+    """20 bytes from 0x and 40 hex digits in any letter case."""
+    if not isinstance(value, str) or not _ADDRESS.match(value):
+        raise InvalidParameter(f"{name} must be 0x followed by 40 hex digits.", field=name)
+    return bytes.fromhex(value[2:])
+
+
+def hash32(value: object, name: str = "hash") -> bytes:
+    """32 bytes from 0x and 64 hex digits in any letter case."""
+    if not isinstance(value, str) or not _HASH.match(value):
+        raise InvalidParameter(f"{name} must be 0x followed by 64 hex digits.", field=name)
+    return bytes.fromhex(value[2:])
+
+
+def block_number_or_hash(value: str) -> int | bytes:
+    if _DIGITS.match(value) and int(value) <= BIGINT_MAX:
+        return int(value)
+    if _HASH.match(value):
+        return bytes.fromhex(value[2:])
+    raise InvalidParameter(
+        "A block is named by its number, or by its hash: 0x followed by 64 hex digits.",
+        field="block",
+    )
+
+
+def optional_address(values: Mapping[str, Any], name: str) -> bytes | None:
+    return address(values[name], name) if name in values else None
+
+
+def text(value: object, name: str, *, most: int) -> str:
+    """Text without NUL, of at most `most` characters."""
+    if not isinstance(value, str) or len(value) > most or "\0" in value or not _is_unicode(value):
+        raise InvalidParameter(
+            f"{name} must be text of at most {most} characters, without NUL.", field=name
+        )
+    return value
+
+
+def _is_unicode(value: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in value)
+
+
+def one_of(value: object, name: str, allowed: Collection[str]) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise InvalidParameter(f"{name} must be one of {', '.join(allowed)}.", field=name)
+    return value
+
+
+def only_known(values: Mapping[str, Any], allowed: Collection[str], what: str) -> None:
+    """Raises for the first key that nobody reads: a typo must not silently widen a query."""
+    for name in values:
+        if name not in allowed:
+            known = f"allowed: {', '.join(allowed)}" if allowed else "there are none"
+            raise InvalidParameter(f"Unknown {what} {name[:50]!r}; {known}.", field=name[:50])
+
+
+def json_object(body: bytes) -> dict[str, Any]:
+    """The body as a JSON object with no key twice; raises InvalidJson."""
+    try:
+        value = json.loads(
+            body.decode("utf-8"), object_pairs_hook=_unique_keys, parse_constant=_no_constant
+        )
+    except (ValueError, RecursionError) as error:
+        reason = str(error) if isinstance(error, _Repeated) else "it cannot be parsed"
+        raise InvalidJson(f"The body must be a JSON object: {reason}.") from None
+    if not isinstance(value, dict):
+        raise InvalidJson("The body must be a JSON object.")
+    return value
+
+
+class _Repeated(ValueError):
+    pass
+
+
+def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    if len(values) != len(pairs):
+        raise _Repeated("a key stands in it twice")
+    return values
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(name)

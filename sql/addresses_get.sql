@@ -1,0 +1,26 @@
+-- What is indexed about one address; its newest 25 transactions.
+-- params: address bytea
+-- returns: no row for one never seen; else transaction_count, label, first_seen, last_seen (ISO 8601),
+--   recent (JSON text), balance, balance_block, is_contract, head_number, head_hash
+-- index: addresses_pkey, transactions_by_from, transactions_by_to, transactions_by_contract,
+--   contracts_pkey, blocks_pkey
+SELECT a.transaction_count,
+    (SELECT l.label FROM labels l WHERE l.address = a.address),
+    (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.first_seen),
+    (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.last_seen),
+    (SELECT coalesce(json_agg(transaction_record(page.t,
+        (SELECT b.timestamp FROM blocks b WHERE b.number = (page.t).block_number))), '[]')::text
+    FROM (
+        SELECT t
+        FROM transactions_of(%(address)s::bytea) t
+        ORDER BY t.block_number DESC, t.transaction_index DESC
+        LIMIT 25
+    ) AS page),
+    a.balance::text,
+    a.balance_block,
+    EXISTS (SELECT 1 FROM contracts c WHERE c.address = a.address),
+    head.number,
+    head.hash
+FROM addresses a
+CROSS JOIN (SELECT number, hash FROM blocks ORDER BY number DESC LIMIT 1) AS head
+WHERE a.address = %(address)s;

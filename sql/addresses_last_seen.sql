@@ -1,0 +1,15 @@
+-- After a reorganisation: where the addresses that it touched were last seen before it.
+-- params: none
+-- returns: nothing
+-- index: addresses_unwound, transactions_by_from, transactions_by_to, transactions_by_contract,
+--   token_transfers_by_from, token_transfers_by_to, blocks_by_miner, log_emitters_pkey
+UPDATE addresses a
+SET last_seen = greatest(
+    (SELECT max(t.block_number) FROM transactions t WHERE t.from_address = a.address),
+    (SELECT max(t.block_number) FROM transactions t WHERE t.to_address = a.address),
+    (SELECT max(t.block_number) FROM transactions t WHERE t.contract_address = a.address),
+    (SELECT max(x.block_number) FROM token_transfers x WHERE x.from_address = a.address),
+    (SELECT max(x.block_number) FROM token_transfers x WHERE x.to_address = a.address),
+    (SELECT max(b.number) FROM blocks b WHERE b.miner = a.address),
+    (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = a.address))
+WHERE a.last_seen IS NULL;

@@ -1,0 +1,5 @@
+-- Keeps the number of tokens at hand, since counting them takes longer the more there are.
+-- params: added bigint
+-- returns: nothing
+-- index: chain_pkey
+UPDATE chain SET token_count = token_count + %(added)s;

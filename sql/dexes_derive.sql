@@ -1,0 +1,19 @@
+-- Counts the trades of blocks already written for their exchanges; sign -1 takes them away.
+-- params: block_from bigint, block_to bigint, sign integer
+-- returns: lists that came past a multiple of 1,000: list, key, entries they had before
+-- index: dex_trades_pkey, dexes_pkey
+WITH deltas AS (
+    SELECT dex_id, count(*) * %(sign)s AS trades
+    FROM dex_trades
+    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    GROUP BY dex_id
+), counted AS (
+    UPDATE dexes x
+    SET trade_count = x.trade_count + d.trades
+    FROM deltas d
+    WHERE x.dex_id = d.dex_id
+    RETURNING x.name, x.trade_count, d.trades
+)
+SELECT 'dex_trades_by_dex', convert_to(name, 'UTF8'), trade_count - trades
+FROM counted
+WHERE trades > 0 AND (trade_count - 1) / 1000 > (trade_count - trades - 1) / 1000;

@@ -1,0 +1,13 @@
+-- What is known of contracts that a batch of blocks touches.
+-- params: addresses bytea[]
+-- returns: address, token type or null, whether its Deposit means a mint or null,
+--   pool's exchange, token0, token1 or null, claims it was rejected for (text[]), its code hash or null
+-- index: tokens_pkey, pools_pkey, rejected_emitters_pkey, contracts_pkey
+SELECT a.address, k.type, k.wraps, x.name, p.token0, p.token1,
+    ARRAY(SELECT r.claim FROM rejected_emitters r WHERE r.address = a.address),
+    (SELECT c.code_hash FROM contracts c WHERE c.address = a.address
+        ORDER BY c.block_number DESC LIMIT 1)
+FROM unnest(%(addresses)s::bytea[]) AS a (address)
+LEFT JOIN tokens k ON k.address = a.address
+LEFT JOIN pools p ON p.address = a.address
+LEFT JOIN dexes x ON x.dex_id = p.dex_id;

@@ -1,0 +1,38 @@
+-- Moves the balances of holders by the transfers of blocks already written, and counts who began
+-- or ceased to hold (or to be below zero); sign -1 takes the same back.
+-- params: block_from bigint, block_to bigint, sign integer
+-- returns: nothing
+-- index: token_transfers_pkey, token_holders_pkey, tokens_pkey
+WITH moves AS (
+    SELECT token_address, from_address AS holder, -value AS amount
+    FROM token_transfers
+    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    UNION ALL
+    SELECT token_address, to_address, value
+    FROM token_transfers
+    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+), deltas AS MATERIALIZED (
+    SELECT token_address, holder, sum(amount) * %(sign)s AS amount
+    FROM moves
+    WHERE holder <> '\x0000000000000000000000000000000000000000'::bytea
+    GROUP BY token_address, holder
+    HAVING sum(amount) <> 0
+), moved AS (
+    INSERT INTO token_holders AS h (holder, token_address, balance)
+    SELECT holder, token_address, amount
+    FROM deltas
+    ON CONFLICT (holder, token_address) DO UPDATE SET balance = h.balance + EXCLUDED.balance
+    RETURNING h.holder, h.token_address, h.balance
+), crossings AS (
+    SELECT m.token_address,
+        sum((m.balance > 0)::integer - (m.balance - d.amount > 0)::integer) AS holders,
+        sum((m.balance < 0)::integer - (m.balance - d.amount < 0)::integer) AS negative_holders
+    FROM moved m
+    JOIN deltas d USING (holder, token_address)
+    GROUP BY m.token_address
+)
+UPDATE tokens k
+SET holder_count = k.holder_count + c.holders,
+    negative_holder_count = k.negative_holder_count + c.negative_holders
+FROM crossings c
+WHERE k.address = c.token_address AND (c.holders <> 0 OR c.negative_holders <> 0);

@@ -1,0 +1,5 @@
+-- Those who hold nothing any more have no row: then a fork taken back leaves no trace.
+-- params: none
+-- returns: nothing
+-- index: token_holders_at_zero
+DELETE FROM token_holders WHERE balance = 0;

@@ -1,0 +1,20 @@
+-- Counts the transfers of blocks already written for their tokens; sign -1 takes them away.
+-- A mint or burn makes the supply stale, so that it is read again.
+-- params: block_from bigint, block_to bigint, sign integer
+-- returns: lists that came past a multiple of 1,000: list, key, entries they had before
+-- index: token_transfers_pkey, tokens_pkey
+WITH deltas AS (
+    SELECT token_address, count(*) * %(sign)s AS transfers
+    FROM token_transfers
+    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    GROUP BY token_address
+), counted AS (
+    UPDATE tokens k
+    SET transfer_count = k.transfer_count + d.transfers
+    FROM deltas d
+    WHERE k.address = d.token_address
+    RETURNING k.address, k.transfer_count, d.transfers
+)
+SELECT 'token_transfers_by_token', address, transfer_count - transfers
+FROM counted
+WHERE transfers > 0 AND (transfer_count - 1) / 1000 > (transfer_count - transfers - 1) / 1000;

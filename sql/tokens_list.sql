@@ -1,0 +1,18 @@
+-- Tokens by how many hold them.
+-- params: direction text, limit integer, offset bigint
+-- returns: one row: data (JSON text), count in data, total
+-- index: tokens_by_holder_count
+SELECT coalesce(json_agg(token_record(page.k)), '[]')::text,
+    count(page.k),
+    coalesce((SELECT token_count FROM chain), 0)
+FROM (
+    SELECT k
+    FROM tokens k
+    ORDER BY
+        CASE WHEN %(direction)s = 'asc' THEN k.holder_count END ASC,
+        CASE WHEN %(direction)s = 'asc' THEN k.address END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN k.holder_count END DESC,
+        CASE WHEN %(direction)s = 'desc' THEN k.address END DESC
+    LIMIT %(limit)s
+    OFFSET %(offset)s
+) AS page;

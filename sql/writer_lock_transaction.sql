@@ -1,0 +1,5 @@
+-- Inside a write: true unless another session became the indexer, as it may after a lost connection.
+-- params: none
+-- returns: whether this session may write
+-- index: none
+SELECT pg_try_advisory_xact_lock(hashtextextended('scan.indexer', 0));

@@ -1,0 +1,61 @@
+"""What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
+
+import signal
+import sys
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from tests.chain import Anvil
+from tests.database import Postgres
+from tests.scenario import Stage, play
+from tests.truth import Truth, read_truth
+
+
+class Played(NamedTuple):
+    """The scenario's chain and what the API must say of it; tests read it, none adds to it."""
+
+    anvil: Anvil
+    stage: Stage
+    truth: Truth
+
+
+def pytest_configure() -> None:
+    """A terminated run ends as an interrupted one does: with its servers."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Postgres]:
+    server = Postgres()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def template(postgres: Postgres) -> str:
+    return postgres.make_template()
+
+
+@pytest.fixture
+def database_url(postgres: Postgres, template: str) -> Iterator[str]:
+    """An empty database with the schema, for this test alone."""
+    with postgres.cloned(template) as url:
+        yield url
+
+
+@pytest.fixture
+def anvil() -> Iterator[Anvil]:
+    """A node of the test's own, at its genesis block."""
+    with Anvil() as node:
+        yield node
+
+
+@pytest.fixture(scope="session")
+def scenario() -> Iterator[Played]:
+    with Anvil() as node:
+        stage = play(node)
+        yield Played(node, stage, read_truth(node))

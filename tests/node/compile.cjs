@@ -1,0 +1,15 @@
+// Compiles Solidity standard JSON from stdin with the npm alias given, imports from node_modules.
+const fs = require('node:fs');
+
+const solc = require(process.argv[2]);
+
+function findImport(path) {
+  try {
+    return { contents: fs.readFileSync(require.resolve(path), 'utf8') };
+  } catch (error) {
+    return { error: String(error) };
+  }
+}
+
+const input = fs.readFileSync(0, 'utf8');
+process.stdout.write(solc.compile(input, { import: findImport }));
