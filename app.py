@@ -6,7 +6,17 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
-from scan.api import Services, addresses, blocks, health, json_value, network, tokens, transactions
+from scan.api import (
+    Services,
+    addresses,
+    blocks,
+    contracts,
+    health,
+    json_value,
+    network,
+    tokens,
+    transactions,
+)
 from scan.api import query as query_api
 from scan.db import Database
 from scan.rpc import Node
@@ -16,7 +26,7 @@ log = logging.getLogger(__name__)
 
 MAX_BODY_BYTES = 1024 * 1024
 EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After"
-BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api)
+BLUEPRINTS = (network, blocks, transactions, tokens, addresses, contracts, query_api)
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -28,6 +38,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
+    app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
     app.register_blueprint(health.blueprint)
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")

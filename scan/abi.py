@@ -136,7 +136,7 @@ def _encode(each: Type, value: Any) -> bytes:
     if each.kind == "tuple":
         return encode(each.items, value)
     if each.kind in ("bytes", "string"):
-        return len(value).to_bytes(WORD, "big") + value + bytes(-len(value) % WORD)
+        return b"".join((len(value).to_bytes(WORD, "big"), value, bytes(-len(value) % WORD)))
     if each.kind == "bytesN":
         return bytes(value.ljust(WORD, b"\0"))
     if each.kind == "address":

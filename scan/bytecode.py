@@ -37,13 +37,15 @@ class Comparison(NamedTuple):
     """`match` is "full", "partial" or None; then `reason` says where the codes part.
 
     `inner_metadata` says that all differences lie where the compiled code shows metadata of
-    contracts embedded in it: compiling a changed copy can tell whether that is so.
+    contracts embedded in it: compiling a changed copy can tell whether that is so. `differing`
+    counts the bytes that differ in codes of one length.
     """
 
     match: str | None
     reason: str = ""
     inner_metadata: bool = False
     libraries: Mapping[str, bytes] = {}
+    differing: int | None = None
 
 
 def linked_code(output: Mapping[str, Any]) -> LinkedCode:
@@ -145,7 +147,7 @@ def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[Span] | None) -
         else "the deployed code does not end in metadata of the compiled shape"
     )
     inner = auxdata is None and bool(offsets) and _within_hashes(offsets, expected)
-    return Comparison(None, reason, inner)
+    return Comparison(None, reason, inner, differing=len(offsets))
 
 
 def tail_spans(code: bytes) -> tuple[Span, ...]:

@@ -1,6 +1,5 @@
 """Finds the contract and the compiler settings that give deployed code, by compiling."""
 
-import itertools
 import re
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,8 +25,9 @@ from scan.releases import dotted
 from scan.settings_search import Settings, candidates, traits
 from scan.submission import Submission
 
-MOST_TRIES = 40
+MOST_TRIES = 24
 TRIES_OF_OTHER_RELEASE = 4
+TRIES_AFTER_ALMOST = 4  # once the code is as long and nearly equal, the source is what differs
 MOST_SOURCE_ERRORS = 3
 INLINER_FROM = (0, 8, 2)
 
@@ -100,6 +100,7 @@ class Search:
         self._closest: tuple[int, str] | None = None
         self._faults: list[str] = []
         self._tries = 0
+        self._last_try = MOST_TRIES
 
     def run(self) -> Match:
         """Raises VerificationFailed with the reason."""
@@ -107,7 +108,7 @@ class Search:
         for settings in self._candidates():
             if settings.get("evmVersion") in refused:
                 continue
-            if self._tries and time.monotonic() > self._deadline - 1:
+            if self._tries >= self._last_try or time.monotonic() > self._deadline - 1:
                 break
             output = self._compile(settings, self._selection)
             errors = _errors(output)
@@ -126,11 +127,16 @@ class Search:
     def _candidates(self) -> Iterator[Settings]:
         submission = self._submission
         seen = traits(self._deployed, submission.release)
+        if self._other_release():
+            self._last_try = TRIES_OF_OTHER_RELEASE
+        return candidates(
+            _accepted(submission.settings, submission.release), submission.release, seen
+        )
+
+    def _other_release(self) -> str | None:
+        """The release that the deployed code names, where that is not the one submitted."""
         says = compiler_release(self._tail)
-        other_release = says is not None and says != dotted(submission.release)
-        most = TRIES_OF_OTHER_RELEASE if other_release else MOST_TRIES
-        given = _accepted(submission.settings, submission.release)
-        return itertools.islice(candidates(given, submission.release, seen), most)
+        return says if says != dotted(self._submission.release) else None
 
     def _compile(
         self, settings: Settings, selection: Mapping[str, object], addition: str = ""
@@ -246,6 +252,8 @@ class Search:
         distance = abs(len(contract.runtime.code) - len(self._deployed))
         if self._closest is None or distance < self._closest[0]:
             self._closest = (distance, f"{contract.name}: {comparison.reason}")
+        if _is_almost(comparison, len(self._deployed)):
+            self._last_try = min(self._last_try, self._tries + TRIES_AFTER_ALMOST)
 
     def _narrow(self, contracts: Sequence[Contract]) -> None:
         """Later tries ask only for contracts all of whose selectors stand in the code.
@@ -262,16 +270,18 @@ class Search:
         return "; ".join(_described(error, self._submission.sources) for error in errors[:3])
 
     def _failure(self) -> VerificationFailed:
-        says = compiler_release(self._tail)
-        hint = ""
-        if says and says != dotted(self._submission.release):
-            hint = f" The deployed code says that it was compiled by {says[:40]}."
+        other = self._other_release()
+        hint = f" The deployed code says that it was compiled by {other[:40]}." if other else ""
         if self._closest is None:
             return VerificationFailed(f"The source does not compile: {self._faults[0]}{hint}")
         return VerificationFailed(
             f"No match in {self._tries} compilation{'s' if self._tries > 1 else ''}. "
             f"{self._closest[1]}.{hint}"
         )
+
+
+def _is_almost(comparison: Comparison, length: int) -> bool:
+    return comparison.differing is not None and comparison.differing * 20 <= length
 
 
 def _legacy_auxdata(output: Mapping[str, Any], contract: Contract) -> list[bytes]:
@@ -313,7 +323,7 @@ def _described(error: Mapping[str, Any], sources: Mapping[str, str]) -> str:
     """The compiler's sentence and where, never its quotation of a file."""
     message = str(error.get("message")).partition("Searched the following")[0].strip()[:300]
     place = error.get("sourceLocation") or {}
-    path, start = place.get("file"), place.get("start")
+    path, start = str(place.get("file")), place.get("start")
     if path not in sources or not isinstance(start, int):
         return f"{error.get('type')}: {message}"
     line = sources[path].encode()[: max(start, 0)].count(b"\n") + 1

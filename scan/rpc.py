@@ -48,6 +48,10 @@ class BatchRefused(NodeError):
     """An answer that a smaller batch may mend."""
 
 
+class AnswerTooLarge(Exception):
+    """More than the caller of one call wanted to read; no fault of the node."""
+
+
 class RpcError(Exception):
     """A JSON-RPC error object: the node understood and said no."""
 
@@ -82,9 +86,15 @@ class Node:
         self._resting_until: dict[str, float] = {}
         self._batch_size = MAX_BATCH
 
-    def call(self, method: str, *params: object, timeout_s: float | None = None) -> Any:
-        """The result of one call; raises NodeError or RpcError."""
-        [result] = self._exchange([Call(method, params)], timeout_s or self._timeout_s)
+    def call(
+        self,
+        method: str,
+        *params: object,
+        timeout_s: float | None = None,
+        most_bytes: int = MAX_RESPONSE_BYTES,
+    ) -> Any:
+        """The result of one call; raises NodeError, RpcError, or AnswerTooLarge past most_bytes."""
+        [result] = self._exchange([Call(method, params)], timeout_s or self._timeout_s, most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result
@@ -109,11 +119,13 @@ class Node:
                     self._batch_size = min(MAX_BATCH, size + max(1, size // 8))
         return results
 
-    def _exchange(self, calls: Sequence[Call], timeout_s: float) -> list[Any]:
+    def _exchange(
+        self, calls: Sequence[Call], timeout_s: float, most_bytes: int = MAX_RESPONSE_BYTES
+    ) -> list[Any]:
         failure: NodeError | None = None
         for url in self._usable_urls():
             try:
-                return _results(self._post(url, calls, timeout_s), len(calls))
+                return _results(self._post(url, calls, timeout_s, most_bytes), len(calls))
             except NodeError as error:
                 failure = error
                 self._resting_until[url] = time.monotonic() + REST_AFTER_FAILURE_S
@@ -125,7 +137,7 @@ class Node:
         now = time.monotonic()
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
-    def _post(self, url: str, calls: Sequence[Call], timeout_s: float) -> Any:
+    def _post(self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int) -> Any:
         requests_ = [
             {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
             for number, call in enumerate(calls)
@@ -142,7 +154,7 @@ class Node:
             )
             with response:
                 _check_status(response, len(calls))
-                return _json(_read(response, deadline))
+                return _json(_read(response, deadline, most_bytes))
         except requests.Timeout:
             raise BatchRefused("the node did not answer in time") from None
         except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError):
@@ -179,14 +191,16 @@ def _after(response: requests.Response) -> float | None:
     return min(float(text), 300.0) if re.fullmatch(r"[0-9]{1,6}", text) else None
 
 
-def _read(response: requests.Response, deadline: float) -> bytes:
+def _read(response: requests.Response, deadline: float, most_bytes: int) -> bytes:
     """The whole body, in bounded time and size whatever the node does."""
     parts: list[bytes] = []
     size = 0
     for part in response.iter_content(1024 * 1024):
         parts.append(part)
         size += len(part)
-        if size > MAX_RESPONSE_BYTES:
+        if size > most_bytes:
+            if most_bytes < MAX_RESPONSE_BYTES:
+                raise AnswerTooLarge
             raise BatchRefused("the node's answer is too large")
         if time.monotonic() > deadline:
             raise BatchRefused("the node did not finish its answer in time")

@@ -56,12 +56,13 @@ def candidates(given: Mapping[str, Any], wanted: Release, seen: Traits) -> Itera
     first_evm, *other_evms = _evm_versions(given, wanted, seen.push0)
     plain, via_ir = _pipelines(given, wanted)
     order = itertools.chain(
-        itertools.product(likely, [first_evm], [*plain, *via_ir]),
+        itertools.product(likely, [first_evm], plain),
+        itertools.product(likely, [first_evm], via_ir),
         itertools.product(likely, other_evms, plain),
         itertools.product(rarer, [first_evm], plain),
         itertools.product(rarer, [first_evm], via_ir),
         itertools.product(likely, other_evms, via_ir),
-        itertools.product(rarer, other_evms, plain),
+        itertools.product(rarer, other_evms, [*plain, *via_ir]),
     )
     metadata = {**seen.metadata, **given.get("metadata", {})}
     for optimizer, evm_version, pipeline in order:

@@ -70,8 +70,8 @@ def parse(body: Mapping[str, Any]) -> Submission:
             raise InvalidParameter(f"{name} is required.", field=name)
     address = params.address(body["address"])
     wanted = release(body["compilerVersion"])
-    path, name = _contract_name(body.get("contractName", ""))
-    source = _source(body["sourceCode"], path)
+    contract_path, contract_name = _contract_name(body.get("contractName", ""))
+    source = _source(body["sourceCode"], contract_path)
     settings = _settings_given(body) if source.settings is None else source.settings
     given = body.get("libraries", {}) if source.settings is None else settings.get("libraries", {})
     return Submission(
@@ -80,9 +80,9 @@ def parse(body: Mapping[str, Any]) -> Submission:
         sources=source.sources,
         settings={key: value for key, value in settings.items() if key != "libraries"},
         libraries=_libraries(given),
-        path_is_known=path is not None or source.settings is not None,
-        contract_path=path,
-        contract_name=name,
+        path_is_known=contract_path is not None or source.settings is not None,
+        contract_path=contract_path,
+        contract_name=contract_name,
         constructor_arguments=_constructor_arguments(body),
         license=_license(body.get("license", "")),
     )
