@@ -21,14 +21,13 @@ from scan.db import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.proxies import Proxy, proxy_at
 from scan.quantity import BadHex, data, to_hex
-from scan.rpc import AnswerTooLarge, Node, NodeError, RpcError
+from scan.rpc import REVERTED, AnswerTooLarge, Node, NodeError, RpcError
 
 GAS = 30_000_000
 TIMEOUT_S = 10.0
 MAX_ANSWER_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 AT_ONCE = 4
 
-_REVERTED = 3
 _STOPPED = re.compile(
     r"revert|out of gas|gas required|invalid (opcode|jump|instruction)|bad (instruction|jump)"
     r"|stack (under|over)flow|evm error|execution (error|failed|aborted)",
@@ -144,7 +143,7 @@ def _refused(error: RpcError, abis: Sequence[Abi]) -> CallReverted | UpstreamFai
     returned = revert_data(error.data)
     if returned is not None:
         return CallReverted(revert_reason(returned, abis))
-    if error.code == _REVERTED or _STOPPED.search(error.message):
+    if error.code == REVERTED or _STOPPED.search(error.message):
         reason = error.message[:200] if "://" not in error.message else "execution failed"
         return CallReverted(f"The call failed in the contract: {reason}")
     return UpstreamFailed("The node refused the call.")

@@ -19,6 +19,7 @@ CONNECT_TIMEOUT_S = 3.0
 REST_AFTER_FAILURE_S = 10.0  # a failing node of several is left alone for this long
 
 METHOD_NOT_FOUND = -32601
+REVERTED = 3
 _RATE_LIMIT_CODES = (429, -32005, -32097)
 _RATE_LIMIT_WORDS = re.compile(r"rate.?limit|too many requests|limit exceeded|capacity", re.I)
 _MISSING_METHOD_WORDS = re.compile(
@@ -237,12 +238,19 @@ def _results(answer: Any, count: int) -> list[Any]:
 def _result(answer: dict[str, Any]) -> Any:
     if answer.get("error") is not None:
         error = _rpc_error(answer["error"])
-        if error.code in _RATE_LIMIT_CODES or _RATE_LIMIT_WORDS.search(error.message):
+        if _asks_for_fewer(error):
             raise NodeError(f"the node asks for fewer requests: {error.message}")
         return error
     if "result" not in answer:
         raise NodeError("the node's answer has neither result nor error")
     return answer["result"]
+
+
+def _asks_for_fewer(error: RpcError) -> bool:
+    """A contract may revert with "cap limit exceeded"; that is no word of the node's."""
+    if error.code == REVERTED or "revert" in error.message:
+        return False
+    return error.code in _RATE_LIMIT_CODES or bool(_RATE_LIMIT_WORDS.search(error.message))
 
 
 def _rpc_error(error: Any) -> RpcError:

@@ -92,14 +92,15 @@ def _target(database: Database, address: bytes) -> Target:
 def _creation(node: Node, target: Target, match: Match) -> Creation:
     """Compared second: what does not fit here voids nothing but the creation match."""
     creation_input = _creation_input(node, target.creation_hash)
-    if creation_input is None:
-        return Creation(None, None)
-    for level, spans in (("full", ()), ("partial", match.creation_auxdata)):
-        arguments = constructor_data(creation_input, match.creation, match.libraries, spans)
-        if arguments is not None:
-            fits = _are_constructor_arguments(match.contract.output.get("abi", []), arguments)
-            exact = level if match.level == "full" else "partial"
-            return Creation(exact, arguments) if fits else Creation(None, None)
+    for spans in ((), match.creation_auxdata) if creation_input else ():
+        arguments = constructor_data(creation_input or b"", match.creation, match.libraries, spans)
+        if arguments is None:
+            continue
+        if not _are_constructor_arguments(match.contract.output.get("abi", []), arguments):
+            break
+        metadata = {(creation_input or b"")[span.start : span.end] for span in spans}
+        proven = match.level == "full" and all(map(target.code.endswith, metadata))
+        return Creation("full" if proven else "partial", arguments)
     return Creation(None, None)
 
 

@@ -1,14 +1,17 @@
 """What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
 from tests.chain import Anvil
 from tests.database import Postgres
+from tests.explorer import Explorer, place_compilers
 from tests.scenario import Stage, play
 from tests.truth import Truth, read_truth
 
@@ -59,3 +62,19 @@ def scenario() -> Iterator[Played]:
     with Anvil() as node:
         stage = play(node)
         yield Played(node, stage, read_truth(node))
+
+
+@pytest.fixture(scope="session")
+def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return place_compilers(tmp_path_factory.mktemp("solc"))
+
+
+@pytest.fixture(scope="session")
+def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """The whole service over a chain to which tests may add contracts."""
+    with Anvil() as node, postgres.cloned(template) as url:
+        running = Explorer(node, url, solc_dir, os.environ["PATH"])
+        try:
+            yield running
+        finally:
+            running.stop()
