@@ -89,11 +89,11 @@ def compare_runtime(
     if inconsistent:
         return Comparison(None, inconsistent)
     found = _addresses(deployed, compiled.links)
+    comparison = _compare(deployed, _filled(deployed, compiled), auxdata)
     wrong = _wrong_library(found, libraries)
-    if wrong:
-        return Comparison(None, wrong, libraries=found)
-    expected = _filled(deployed, compiled)
-    return _compare(deployed, expected, auxdata)._replace(libraries=found)
+    if wrong and comparison.match:
+        return Comparison(None, wrong, libraries=found, differing=0)
+    return comparison._replace(libraries=found)
 
 
 def _inconsistent(deployed: bytes, compiled: LinkedCode) -> str | None:

@@ -27,7 +27,7 @@ from scan.submission import Submission
 
 MOST_TRIES = 24
 TRIES_OF_OTHER_RELEASE = 4
-TRIES_AFTER_ALMOST = 4  # once the code is as long and nearly equal, the source is what differs
+TRIES_AFTER_ALMOST = 2  # once the code is as long and nearly equal, the source is what differs
 MOST_SOURCE_ERRORS = 3
 INLINER_FROM = (0, 8, 2)
 
