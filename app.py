@@ -18,6 +18,7 @@ from scan.api import (
     transactions,
 )
 from scan.api import query as query_api
+from scan.chain_reader import CHANNEL, ChainReader
 from scan.db import Database
 from scan.rpc import Node
 from scan.settings import Settings
@@ -52,12 +53,16 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 def _services(settings: Settings) -> Services:
     timeout = settings.statement_timeout_ms
-    writes = Database(settings.database_url, statement_timeout_ms=timeout, name="scan-api")
-    reads = writes
-    if settings.read_database_url != settings.database_url:
-        reads = Database(settings.read_database_url, statement_timeout_ms=timeout, name="scan-api")
+    has_replica = settings.read_database_url not in ("", settings.database_url)
+
+    def connect(url: str, channel: str | None = CHANNEL) -> Database:
+        return Database(url, statement_timeout_ms=timeout, name="scan-api", channel=channel)
+
+    writes = connect(settings.database_url)
+    reads = connect(settings.read_database_url, None) if has_replica else writes
+    chain = ChainReader(reads, is_replica=has_replica)
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    return Services(settings, reads, writes, node)
+    return Services(settings, reads, writes, chain, node)
 
 
 def _answer_error(error: errors.ScanError) -> Response:

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import psycopg2
 import psycopg2.errors
@@ -83,10 +83,16 @@ class Database:
     statement time-out. Statements are named by their file in sql/.
     """
 
-    def __init__(self, url: str, *, statement_timeout_ms: int, name: str = "scan") -> None:
+    def __init__(
+        self, url: str, *, statement_timeout_ms: int, name: str = "scan", channel: str | None = None
+    ) -> None:
         self._url = url
-        self._options = f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC -c jit=off"
+        self._options = (
+            f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC -c jit=off"
+            " -c random_page_cost=1.1"  # plans for lists must not turn to bitmaps and sorts
+        )
         self._name = name
+        self._channel = channel
         self._statements = load_statements()
         self._local = threading.local()
 
@@ -120,15 +126,32 @@ class Database:
                 raise
             cursor.execute("COMMIT")
 
+    def announced(self, current: str) -> str | None:
+        """The newest payload announced on `channel`, as this thread's connection has heard it.
+
+        On a new connection, which may have missed some, the statement `current` tells it. None
+        where that has no row, and on a standby, which hears nothing. Costs a look at the socket.
+        """
+        connection = self._connection()
+        if not self._local.hears:
+            return None
+        with self._translated():
+            connection.poll()
+        if connection.notifies:
+            self._local.announced = connection.notifies[-1].payload
+            connection.notifies.clear()
+        if self._local.announced is None:
+            self._local.announced = self.value(current)
+        return cast("str | None", self._local.announced)
+
     def execute_script(self, text: str) -> None:
         """Several statements at once, in one transaction: schema.sql."""
         with self._translated(), self._connection().cursor() as cursor:
             cursor.execute(text)
 
     def create_database(self, name: str) -> None:
-        identifier = psycopg2.sql.Identifier(name)
         with self._translated(), self._connection().cursor() as cursor:
-            cursor.execute(psycopg2.sql.SQL("CREATE DATABASE {}").format(identifier))
+            cursor.execute(psycopg2.sql.SQL("CREATE DATABASE {}").format(_name(name)))
 
     def close(self) -> None:
         """Close this thread's connection."""
@@ -164,6 +187,8 @@ class Database:
             log.warning("database cannot be reached: %s", str(error).strip().splitlines()[0])
             raise Unavailable("The database cannot be reached; try again shortly.") from error
         connection.autocommit = True
+        self._local.announced = None
+        self._local.hears = self._channel is not None and _listen(connection, self._channel)
         return connection
 
     @contextmanager
@@ -213,6 +238,20 @@ class Transaction:
         if text:
             target = f"COPY {table} ({columns}) FROM STDIN"
             self._cursor.copy_expert(target, io.StringIO(text))
+
+
+def _listen(connection: Any, channel: str) -> bool:
+    """False on a standby."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(_name(channel)))
+    except psycopg2.errors.ReadOnlySqlTransaction:
+        return False
+    return True
+
+
+def _name(identifier: str) -> psycopg2.sql.Identifier:
+    return psycopg2.sql.Identifier(identifier)
 
 
 def _rows(cursor: Any, statement: Statement, params: dict[str, object]) -> list[Row]:

@@ -7,6 +7,7 @@ import argparse
 import gzip
 import sys
 import threading
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -53,6 +54,8 @@ class Recording:
         self.head = max(self._blocks)
         for row in rows:
             self._keep(row)
+        for found in self._states.values():
+            found.sort(key=lambda state: state[0])
         self._methods = {method for method, _ in self._exact}
         # What follows from the blocks alone, however it was asked when recorded.
         self._derived: dict[str, Callable[[list[Any]], Any]] = {
@@ -74,7 +77,7 @@ class Recording:
         if found := self._exact.get(_exact_key(method, params)):
             return found
         if method in STATE_METHODS:
-            return self._nearest(method, params)
+            return self._state(method, params)
         if method not in self._methods:
             raise RpcFault(-32601, f"the demo chain does not know the method {method}")
         raise RpcFault(-32000, "the recording of the demo chain has no answer to this request")
@@ -97,18 +100,22 @@ class Recording:
         method, params = row["method"], row["params"]
         self._exact[_exact_key(method, params)] = outcome
         if method in STATE_METHODS:
-            key, block = self._state_key(method, params)
+            key, block = self.state_key(method, params)
             self._states[key].append((block, outcome))
 
-    def _nearest(self, method: str, params: list[Any]) -> Outcome:
-        """The state at the nearest block recorded: a view of a token answers at any block."""
-        key, block = self._state_key(method, params)
+    def _state(self, method: str, params: list[Any]) -> Outcome:
+        """As last recorded at or before the block, else as first recorded after it.
+
+        A state stays until it is changed, so only changes need to be in the recording.
+        """
+        key, block = self.state_key(method, params)
         if key not in self._states:
             raise RpcFault(-32000, f"the recording of the demo chain has no such {method}")
-        _, outcome = min(self._states[key], key=lambda found: (abs(found[0] - block), found[0]))
-        return outcome
+        states = self._states[key]
+        at = bisect_right(states, block, key=lambda state: state[0])
+        return states[max(at - 1, 0)][1]
 
-    def _state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
+    def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
         """What is asked without its block, and the block."""
         place = STATE_METHODS[method]
         if len(params) < place:

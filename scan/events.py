@@ -3,6 +3,7 @@
 Sources: EIP-20, EIP-721, EIP-1155; WETH9; Swap of Uniswap V2 and V3 and of PancakeSwap V3.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -40,6 +41,9 @@ class Shape(Enum):
     MULTI = "multi"  # TransferSingle, TransferBatch
     WRAP = "wrap"  # Deposit
     UNWRAP = "unwrap"  # Withdrawal
+
+
+WRAPPING = (Shape.WRAP, Shape.UNWRAP)
 
 
 class TransferEvent(NamedTuple):
@@ -169,10 +173,10 @@ def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
     for batch_index, (word, amount) in enumerate(event.words):
         token_id: int | None = None
         value = amount
-        if event.shape is Shape.MULTI:
-            token_id = None if token_type == "BEP20" else word
-        elif token_type == "BEP721" or (token_type == "BEP1155" and event.shape is Shape.ID):
+        if token_type == "BEP721" or (token_type == "BEP1155" and event.shape is Shape.ID):
             token_id, value = word, 1
+        elif token_type == "BEP1155" and event.shape is Shape.MULTI:
+            token_id = word
         yield Transfer(
             event.transaction_index,
             event.log_index,
@@ -185,19 +189,23 @@ def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
         )
 
 
-def is_told_twice(event: TransferEvent, events: Sequence[TransferEvent]) -> bool:
-    """Whether a Deposit or Withdrawal comes beside a Transfer that tells the same mint or burn."""
-    return any(
-        other.shape not in (Shape.WRAP, Shape.UNWRAP)
-        and other.transaction_index == event.transaction_index
-        and other.token == event.token
-        and (
-            other.from_address == ZERO_ADDRESS
-            if event.shape is Shape.WRAP
-            else other.to_address == ZERO_ADDRESS
-        )
-        for other in events
-    )
+def told_twice(events: Sequence[TransferEvent]) -> set[int]:
+    """Log indexes of a block's Deposits and Withdrawals whose mint or burn a Transfer tells, too.
+
+    Each Transfer speaks for one of them, the first: a transaction may mint the same value twice.
+    """
+    told = Counter(_movement(event) for event in events if event.shape not in WRAPPING)
+    twice = set()
+    for event in events:
+        if event.shape in WRAPPING and told[_movement(event)] > 0:
+            told[_movement(event)] -= 1
+            twice.add(event.log_index)
+    return twice
+
+
+def _movement(event: TransferEvent) -> tuple[object, ...]:
+    parties = (event.from_address, event.to_address)
+    return event.transaction_index, event.token, *parties, event.words
 
 
 def swap_event(log: Log) -> SwapEvent | None:

@@ -61,11 +61,11 @@ def _implementation(node: Node, address: str) -> bytes | None:
         Call("eth_getStorageAt", (address, slot, "latest"))
         for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT)
     ]
-    implementation, beacon = (_address(word) for word in node.batch(slots, NODE_TIMEOUT_S))
+    implementation, beacon = (_address(word) for word in node.once(slots, NODE_TIMEOUT_S))
     if implementation or not beacon:
         return implementation
     call = Call("eth_call", ({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL}, "latest"))
-    return _address(node.batch([call], NODE_TIMEOUT_S)[0])
+    return _address(node.once([call], NODE_TIMEOUT_S)[0])
 
 
 def _address(word: object) -> bytes | None:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import requests
+import urllib3
 
 log = logging.getLogger(__name__)
 
@@ -100,6 +101,11 @@ class Node:
             raise result
         return result
 
+    def once(self, calls: Sequence[Call], timeout_s: float) -> list[Any]:
+        """As batch(), in one request of at most `timeout_s`: for an answer now or not at all."""
+        [url, *_] = self._usable_urls()
+        return _results(self._post(url, calls, timeout_s), len(calls))
+
     def batch(self, calls: Sequence[Call], timeout_s: float | None = None) -> list[Any]:
         """Results in the order of the calls; a call that the node refused gives an RpcError value.
 
@@ -138,7 +144,13 @@ class Node:
         now = time.monotonic()
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
-    def _post(self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int) -> Any:
+    def _post(
+        self,
+        url: str,
+        calls: Sequence[Call],
+        timeout_s: float,
+        most_bytes: int = MAX_RESPONSE_BYTES,
+    ) -> Any:
         requests_ = [
             {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
             for number, call in enumerate(calls)
@@ -156,11 +168,11 @@ class Node:
             with response:
                 _check_status(response, len(calls))
                 return _json(_read(response, deadline, most_bytes))
-        except requests.Timeout:
+        except (requests.Timeout, urllib3.exceptions.TimeoutError):
             raise BatchRefused("the node did not answer in time") from None
-        except (requests.ConnectionError, requests.exceptions.ChunkedEncodingError):
+        except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
             raise NodeError("the node cannot be reached or cut the connection") from None
-        except requests.RequestException as error:
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise NodeError(f"the node's answer is not HTTP ({type(error).__name__})") from None
 
     def _session(self) -> requests.Session:
@@ -196,7 +208,8 @@ def _read(response: requests.Response, deadline: float, most_bytes: int) -> byte
     """The whole body, in bounded time and size whatever the node does."""
     parts: list[bytes] = []
     size = 0
-    for part in response.iter_content(1024 * 1024):
+    # read1 returns what has come: a node that drips a byte a second meets the deadline, too.
+    while part := response.raw.read1(1024 * 1024, decode_content=True):
         parts.append(part)
         size += len(part)
         if size > most_bytes:

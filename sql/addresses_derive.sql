@@ -1,7 +1,7 @@
 -- Counts what blocks already written mean for addresses; sign -1 takes the same away again.
 -- An address that is taken back loses last_seen, which addresses_last_seen then finds anew.
 -- params: block_from bigint, block_to bigint, sign integer
--- returns: lists that came past a multiple of 1,000: list, key, entries they had before
+-- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey,
 --   log_emitters_by_block, addresses_pkey
 WITH seen AS (
@@ -81,6 +81,5 @@ CROSS JOIN LATERAL (VALUES
     ('token_transfers_by_to', c.transfer_received_count, d.transfers_received),
     ('dex_trades_by_maker', c.trade_count, d.trades)
 ) AS grown (list, entries, added)
-WHERE (c.transaction_count > 1000 OR c.transfer_count > 1000 OR c.trade_count > 1000)
-    AND grown.added > 0
-    AND (grown.entries - 1) / 1000 > (grown.entries - grown.added - 1) / 1000;
+WHERE greatest(c.transaction_count, c.transfer_count, c.trade_count) > checkpoint_every()
+    AND passes_checkpoint(grown.entries - grown.added, grown.entries);

@@ -1,4 +1,5 @@
 -- After a reorganisation: where the addresses that it touched were last seen before it.
+-- A transfer to oneself is found by its sender.
 -- params: none
 -- returns: nothing
 -- index: addresses_unwound, transactions_by_from, transactions_by_to, transactions_by_contract,
@@ -6,10 +7,13 @@
 UPDATE addresses a
 SET last_seen = greatest(
     (SELECT max(t.block_number) FROM transactions t WHERE t.from_address = a.address),
-    (SELECT max(t.block_number) FROM transactions t WHERE t.to_address = a.address),
-    (SELECT max(t.block_number) FROM transactions t WHERE t.contract_address = a.address),
+    (SELECT max(t.block_number) FROM transactions t WHERE t.to_address = a.address
+        AND t.to_address <> t.from_address),
+    (SELECT max(t.block_number) FROM transactions t WHERE t.contract_address = a.address
+        AND t.contract_address <> t.from_address),
     (SELECT max(x.block_number) FROM token_transfers x WHERE x.from_address = a.address),
-    (SELECT max(x.block_number) FROM token_transfers x WHERE x.to_address = a.address),
+    (SELECT max(x.block_number) FROM token_transfers x WHERE x.to_address = a.address
+        AND x.to_address <> x.from_address),
     (SELECT max(b.number) FROM blocks b WHERE b.miner = a.address),
     (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = a.address))
 WHERE a.last_seen IS NULL;

@@ -1,4 +1,4 @@
--- DEX trades of a range of blocks, at any depth: offset to ordinal, ordinal to block, block to rows.
+-- DEX trades of a range of blocks, at any depth: offset to ordinal to block to rows.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
 -- returns: one row: data (JSON text), count in data, total in the range
 -- index: dex_trades_pkey, blocks_dex_trades_before, transactions_pkey, dexes_pkey, blocks_pkey

@@ -1,6 +1,6 @@
 -- Counts the trades of blocks already written for their exchanges; sign -1 takes them away.
 -- params: block_from bigint, block_to bigint, sign integer
--- returns: lists that came past a multiple of 1,000: list, key, entries they had before
+-- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: dex_trades_pkey, dexes_pkey
 WITH deltas AS (
     SELECT dex_id, count(*) * %(sign)s AS trades
@@ -16,4 +16,4 @@ WITH deltas AS (
 )
 SELECT 'dex_trades_by_dex', convert_to(name, 'UTF8'), trade_count - trades
 FROM counted
-WHERE trades > 0 AND (trade_count - 1) / 1000 > (trade_count - trades - 1) / 1000;
+WHERE passes_checkpoint(trade_count - trades, trade_count);

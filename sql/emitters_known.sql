@@ -1,7 +1,8 @@
 -- What is known of contracts that a batch of blocks touches.
 -- params: addresses bytea[]
 -- returns: address, token type or null, whether its Deposit means a mint or null,
---   pool's exchange, token0, token1 or null, claims it was rejected for (text[]), its code hash or null
+--   pool's exchange, token0, token1 or null, claims it was rejected for (text[]), its code hash
+--   or null
 -- index: tokens_pkey, pools_pkey, rejected_emitters_pkey, contracts_pkey
 SELECT a.address, k.type, k.wraps, x.name, p.token0, p.token1,
     ARRAY(SELECT r.claim FROM rejected_emitters r WHERE r.address = a.address),

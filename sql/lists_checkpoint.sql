@@ -1,4 +1,4 @@
--- Notes where every 1,000th entry of a list stands, for lists that grew past one in these blocks.
+-- Notes where every checkpoint_every()th entry stands, of lists that grew past one in these blocks.
 -- params: lists text[], keys bytea[], entries bigint[], block_from bigint, block_to bigint
 -- returns: nothing
 -- index: the one each list is named for, list_checkpoints_pkey
@@ -13,33 +13,45 @@ FROM (
         AS grown (list, key, entries)
     CROSS JOIN LATERAL (
         SELECT t.block_number, t.transaction_index AS position_, 0 AS batch_index
-        FROM transactions_of(grown.key) t
+        FROM transactions t
+        WHERE grown.list IN ('transactions_by_address', 'transactions_by_from')
+            AND t.from_address = grown.key
+            AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
+        UNION ALL
+        SELECT t.block_number, t.transaction_index, 0
+        FROM transactions t
+        WHERE grown.list IN ('transactions_by_address', 'transactions_by_to')
+            AND t.to_address = grown.key AND t.to_address <> t.from_address
+            AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
+        UNION ALL
+        SELECT t.block_number, t.transaction_index, 0
+        FROM transactions t
+        WHERE grown.list = 'transactions_by_to'
+            AND t.to_address = grown.key AND t.to_address IS NOT DISTINCT FROM t.from_address
+            AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
+        UNION ALL
+        SELECT t.block_number, t.transaction_index, 0
+        FROM transactions t
         WHERE grown.list = 'transactions_by_address'
-            AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
-        UNION ALL
-        SELECT t.block_number, t.transaction_index, 0
-        FROM transactions t
-        WHERE grown.list = 'transactions_by_from' AND t.from_address = grown.key
-            AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
-        UNION ALL
-        SELECT t.block_number, t.transaction_index, 0
-        FROM transactions t
-        WHERE grown.list = 'transactions_by_to' AND t.to_address = grown.key
+            AND t.contract_address = grown.key AND t.contract_address <> t.from_address
             AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
         UNION ALL
         SELECT x.block_number, x.log_index, x.batch_index
-        FROM token_transfers_of(grown.key) x
-        WHERE grown.list = 'token_transfers_by_address'
+        FROM token_transfers x
+        WHERE grown.list IN ('token_transfers_by_address', 'token_transfers_by_from')
+            AND x.from_address = grown.key
             AND x.block_number BETWEEN %(block_from)s AND %(block_to)s
         UNION ALL
         SELECT x.block_number, x.log_index, x.batch_index
         FROM token_transfers x
-        WHERE grown.list = 'token_transfers_by_from' AND x.from_address = grown.key
+        WHERE grown.list IN ('token_transfers_by_address', 'token_transfers_by_to')
+            AND x.to_address = grown.key AND x.to_address <> x.from_address
             AND x.block_number BETWEEN %(block_from)s AND %(block_to)s
         UNION ALL
         SELECT x.block_number, x.log_index, x.batch_index
         FROM token_transfers x
-        WHERE grown.list = 'token_transfers_by_to' AND x.to_address = grown.key
+        WHERE grown.list = 'token_transfers_by_to'
+            AND x.to_address = grown.key AND x.to_address IS NOT DISTINCT FROM x.from_address
             AND x.block_number BETWEEN %(block_from)s AND %(block_to)s
         UNION ALL
         SELECT x.block_number, x.log_index, x.batch_index
@@ -60,4 +72,4 @@ FROM (
             AND d.block_number BETWEEN %(block_from)s AND %(block_to)s
     ) AS entry
 ) AS counted
-WHERE ordinal %% 1000 = 0;
+WHERE ordinal %% checkpoint_every() = 0;

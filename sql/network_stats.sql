@@ -1,4 +1,4 @@
--- The network's statistics (SPEC section 2). avgGasPrice: wei, over the newest 100 blocks, rounded down.
+-- The network's statistics. avgGasPrice: wei, over the newest 100 blocks, rounded down.
 -- params: none
 -- returns: one row, the body as JSON text
 -- index: blocks_pkey

@@ -1,7 +1,7 @@
 -- Counts the transfers of blocks already written for their tokens; sign -1 takes them away.
 -- A mint or burn makes the supply stale, so that it is read again.
 -- params: block_from bigint, block_to bigint, sign integer
--- returns: lists that came past a multiple of 1,000: list, key, entries they had before
+-- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, tokens_pkey
 WITH deltas AS (
     SELECT token_address, count(*) * %(sign)s AS transfers
@@ -17,4 +17,4 @@ WITH deltas AS (
 )
 SELECT 'token_transfers_by_token', address, transfer_count - transfers
 FROM counted
-WHERE transfers > 0 AND (transfer_count - 1) / 1000 > (transfer_count - transfers - 1) / 1000;
+WHERE passes_checkpoint(transfer_count - transfers, transfer_count);

@@ -1,12 +1,9 @@
 -- Tokens by how many hold them.
 -- params: direction text, limit integer, offset bigint
 -- returns: one row: data (JSON text), count in data, total
--- index: tokens_by_holder_count
-SELECT coalesce(json_agg(token_record(page.k)), '[]')::text,
-    count(page.k),
-    coalesce((SELECT token_count FROM chain), 0)
-FROM (
-    SELECT k
+-- index: tokens_by_holder_count, tokens_pkey
+WITH page AS (
+    SELECT k.address
     FROM tokens k
     ORDER BY
         CASE WHEN %(direction)s = 'asc' THEN k.holder_count END ASC,
@@ -15,4 +12,9 @@ FROM (
         CASE WHEN %(direction)s = 'desc' THEN k.address END DESC
     LIMIT %(limit)s
     OFFSET %(offset)s
-) AS page;
+)
+SELECT coalesce(json_agg((
+        SELECT token_record(k) FROM tokens k WHERE k.address = page.address)), '[]')::text,
+    count(*),
+    coalesce((SELECT token_count FROM chain), 0)
+FROM page;

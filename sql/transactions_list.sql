@@ -1,4 +1,4 @@
--- Transactions of a range of blocks, at any depth: offset to ordinal, ordinal to block, block to rows.
+-- Transactions of a range of blocks, at any depth: offset to ordinal to block to rows.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
 -- returns: one row: data (JSON text), count in data, total in the range
 -- index: transactions_pkey, blocks_transactions_before, blocks_pkey

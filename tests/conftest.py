@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from flask.testing import FlaskClient
 
+from app import create_app
 from tests.chain import Anvil
 from tests.database import Postgres
 from tests.explorer import Explorer, place_compilers
+from tests.indexing import Indexing
 from tests.scenario import Stage, play
 from tests.truth import Truth, read_truth
 
@@ -72,9 +75,27 @@ def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
     """The whole service over a chain to which tests may add contracts."""
-    with Anvil() as node, postgres.cloned(template) as url:
-        running = Explorer(node, url, solc_dir, os.environ["PATH"])
-        try:
-            yield running
-        finally:
-            running.stop()
+    compilers = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
+    with (
+        Anvil() as node,
+        postgres.cloned(template) as url,
+        Indexing(url, node.url, rate_limit_anonymous="1000000/minute", **compilers) as indexing,
+    ):
+        yield Explorer(node, indexing)
+
+
+@pytest.fixture(scope="session")
+def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Indexing]:
+    """The scenario's chain in a database, with everything derived from it; not to be changed."""
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, scenario.anvil.url) as indexing,
+    ):
+        indexing.wait_for(scenario.anvil.head())
+        yield indexing
+
+
+@pytest.fixture(scope="session")
+def client(indexed: Indexing) -> FlaskClient:
+    """Asks the API over the scenario's chain."""
+    return create_app(indexed.settings).test_client()

@@ -4,7 +4,6 @@ import hashlib
 import json
 import shutil
 import subprocess
-import threading
 import time
 from collections.abc import Mapping
 from functools import cache
@@ -15,11 +14,10 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.db import Database
-from scan.indexer.follow import Follower
-from scan.rpc import Node
-from scan.settings import ROOT, Settings
+from scan.settings import ROOT
 from tests.chain import Anvil
 from tests.compile import BUILT, NODE
+from tests.indexing import Indexing
 
 INDEX_TIMEOUT_S = 30
 OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
@@ -37,27 +35,12 @@ class Compiled(NamedTuple):
 class Explorer:
     """The service over a chain of its own; `deploy` returns once the contract is indexed."""
 
-    def __init__(self, anvil: Anvil, database_url: str, solc_dir: Path, path: str) -> None:
+    def __init__(self, anvil: Anvil, indexing: Indexing) -> None:
         self.anvil = anvil
-        self.settings = Settings(
-            database_url=database_url,
-            read_database_url=database_url,
-            rpc_urls=(anvil.url,),
-            rate_limit_anonymous="1000000/minute",
-            solc_dir=solc_dir,
-            path=path,
-        )
-        self.database = Database(database_url, statement_timeout_ms=10_000)
+        self.settings = indexing.settings
+        self.database = Database(self.settings.database_url, statement_timeout_ms=10_000)
         self.app = create_app(self.settings)
-        self._stop = threading.Event()
-        node, writer = Node((anvil.url,)), Database(database_url, statement_timeout_ms=0)
-        follower = Follower(self.settings, writer, node, self._stop)
-        self._indexer = threading.Thread(target=follower.run, name="indexer")
-        self._indexer.start()
-
-    def stop(self) -> None:
-        self._stop.set()
-        self._indexer.join(10)
+        self._placed = 0
 
     @property
     def client(self) -> FlaskClient:
@@ -75,7 +58,7 @@ class Explorer:
 
     def place(self, runtime: str) -> str:
         """Puts code at a fresh address, as no compiler would; its address."""
-        self._placed = getattr(self, "_placed", 0) + 1
+        self._placed += 1
         address = f"0x{0xC0DE << 64 | self._placed:040x}"
         code = "0x" + runtime.removeprefix("0x")
         self.anvil.call("anvil_setCode", address, code)

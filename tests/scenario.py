@@ -70,28 +70,18 @@ class Stage:
 
 
 def play(
-    anvil: Anvil, rounds: int = 40, per_block: tuple[int, int] = (0, 9), seed: int = 1
+    anvil: Anvil,
+    rounds: int = 40,
+    per_block: tuple[int, int] = (0, 9),
+    poison: bool = True,
+    seed: int = 1,
 ) -> Stage:
-    """Plays every act once, then `rounds` blocks of everyday life; about 130 blocks and `rounds`.
+    """Plays every act once, then `rounds` blocks of everyday life; about 110 blocks and `rounds`.
 
     `per_block` is the least and the most transactions of an everyday block.
     """
     stage = Stage(anvil, seed)
-    for act in (
-        honest_tokens,
-        collections,
-        wrappers,
-        exchanges,
-        odd_pools,
-        poison_metadata,
-        poison_events,
-        shape_shifters,
-        malformed_logs,
-        creations,
-        failures,
-        kinds_of_transaction,
-        plain_transfers,
-    ):
+    for act in (*HONEST_ACTS, *(POISON_ACTS if poison else ())):
         act(stage)
     for _ in range(rounds):
         everyday(stage, stage.random.randint(*per_block))
@@ -288,10 +278,15 @@ def odd_pools(stage: Stage) -> None:
         "impostor of v2",
         "impostor of v3",
     ):
-        stage.do(1, key, "swapV2", 10, 0, 0, 9)
-        stage.do(1, key, "swapV3", -9, 10)
+        swaps = [("swapV2", (10, 0, 0, 9)), ("swapV3", (-9, 10))]
+        # A pool is of the exchange whose event comes first.
+        for function, amounts in swaps[::-1] if key == "impostor of v3" else swaps:
+            stage.do(1, key, function, *amounts)
         stage.mine()
-    for amounts in ((50, 30, 100, 0), (0, 70, 40, 20), (5, 7, 0, 0), (MOST, 0, 0, MOST)):
+    for amounts in (
+        *((50, 30, 100, 0), (0, 70, 40, 20), (5, 7, 0, 0), (0, 0, 3, 4), (0, 0, 0, 0)),
+        (MOST, 0, 0, MOST),
+    ):
         stage.do(2, "pool without factory", "swapV2", *amounts)
     for signed in ((10, 0), (0, 10), (2**255 - 1, -(2**255))):
         stage.do(2, "pool without factory", "swapV3", *signed)
@@ -376,6 +371,10 @@ def shape_shifters(stage: Stage) -> None:
     stage.do(0, "claims 721", "fourTopics", to, STRANGERS[10], 71)
     stage.do(0, "claims nothing", "fourTopics", to, STRANGERS[10], 2)
     stage.do(0, "claims all", "threeTopics", to, STRANGERS[10], 73)
+    stage.do(0, "claims 721", "single", ZERO, STRANGERS[10], 81, 5)
+    stage.do(0, "claims nothing", "single", ZERO, STRANGERS[10], 82, 6)
+    stage.do(0, "claims 1155", "fourTopics", ZERO, STRANGERS[10], 8)
+    stage.do(0, "claims 1155", "threeTopics", ZERO, STRANGERS[10], 9)
     stage.do(0, "claims 1155", "claim", ERC721)
     stage.do(0, "claims nothing", "claim", ERC721)
     stage.mine()
@@ -602,6 +601,25 @@ HABITS: Sequence[tuple[Callable[[Stage], None], int]] = (
     (supply_coin, 4),
     (fail, 3),
     (create, 2),
+)
+
+
+HONEST_ACTS: Sequence[Callable[[Stage], None]] = (
+    honest_tokens,
+    collections,
+    wrappers,
+    exchanges,
+    creations,
+    failures,
+    kinds_of_transaction,
+    plain_transfers,
+)
+POISON_ACTS: Sequence[Callable[[Stage], None]] = (
+    odd_pools,
+    poison_metadata,
+    poison_events,
+    shape_shifters,
+    malformed_logs,
 )
 
 

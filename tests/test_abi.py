@@ -337,8 +337,7 @@ def test_results_follow_the_function_s_outputs() -> None:
     [
         ("", "The call reverted without a reason."),
         (
-            "08c379a0"
-            + encode(parse_types([{"type": "string"}]), [b"not \xff yours"]).hex(),
+            "08c379a0" + encode(parse_types([{"type": "string"}]), [b"not \xff yours"]).hex(),
             "The call reverted: not \ufffd yours",
         ),
         (

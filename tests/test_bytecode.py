@@ -112,7 +112,9 @@ def test_libraries_are_read_from_the_chain_and_held_against_those_given() -> Non
     assert comparison.libraries == {"lib.sol:Maths": library}
     assert compare(deployed, linked_code(output), Maths=library).match == "full"
     assert "linked to" in compare(deployed, linked_code(output), Maths=bytes(20)).reason
-    assert compare_runtime(deployed, linked_code(output), {"lib.sol:Maths": b"\1" * 20}).match is None
+    assert (
+        compare_runtime(deployed, linked_code(output), {"lib.sol:Maths": b"\1" * 20}).match is None
+    )
 
 
 def test_a_library_s_call_guard_holds_its_own_address() -> None:

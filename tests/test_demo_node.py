@@ -105,7 +105,7 @@ def test_a_block_without_its_transactions_has_their_hashes(node: DemoNode) -> No
         ("eth_call", [{"to": TOKEN, "input": "0xff"}, "latest"], 3),
     ],
 )
-def test_a_state_is_answered_from_the_nearest_block(
+def test_a_state_stays_until_it_is_recorded_anew(
     node: DemoNode, method: str, params: list[Any], expected: Any
 ) -> None:
     assert ask(node, method, *params) == expected

@@ -71,7 +71,9 @@ def deployed(explorer: Explorer, case: Case) -> str:
 
 
 def _compiled(case: Case, path: str = "contracts/told/Nobody.sol") -> Compiled:
-    return compiled(case.version, standard_input({path: case.source}, **case.settings), path, case.name)
+    return compiled(
+        case.version, standard_input({path: case.source}, **case.settings), path, case.name
+    )
 
 
 ON = {"enabled": True, "runs": 200}

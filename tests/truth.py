@@ -121,6 +121,8 @@ class _Reading:
         self.call = cache(self._call)
         self.token_types: dict[str, str] = {}
         self.first_seen: dict[str, int] = {}
+        # A pool is one exchange's, whatever else it emits: named at its first trade.
+        self.dexes: dict[str, str] = {}
 
     def truth(self) -> Truth:
         transfers = self.token_transfers()
@@ -134,7 +136,8 @@ class _Reading:
             dex_trades=newest_first(self.dex_trades()),
             tokens=sorted(
                 (self.token_record(token, holders) for token in self.token_types),
-                key=lambda t: (-t["holderCount"], t["address"]),
+                key=lambda t: (t["holderCount"], t["address"]),
+                reverse=True,
             ),
             addresses=self.addresses(transfers, transactions),
             holders=holders,
@@ -251,7 +254,7 @@ class _Reading:
                 "tokenType": token_type,
                 "fromAddress": move.sender,
                 "toAddress": move.recipient,
-                **amount_of(token_type, token_id, value),
+                **amount_of(token_type, move.shape, token_id, value),
                 "timestamp": self.timestamps[move.log.block],
             }
             for n, (token_id, value) in enumerate(move.parts)
@@ -278,18 +281,20 @@ class _Reading:
         return [record for log in self.logs if (record := self.trade_record(log))]
 
     def trade_record(self, log: Log) -> Record | None:
-        protocol, amounts = read_swap(log)
-        if amounts is None:
+        if (swap := read_swap(log)) is None:
             return None
+        protocol, net0, net1 = swap
         token0, token1 = (self.address_answer(log, f"token{n}()") for n in (0, 1))
         if token0 is None or token1 is None:
             return None
-        zero_in, amount_in, amount_out = direction(protocol, amounts)
+        zero_in, amount_in, amount_out = direction(net0, net1)
+        if log.address not in self.dexes:
+            self.dexes[log.address] = self.dex_of(log, protocol, token0, token1)
         return {
             "transactionHash": log.transaction_hash,
             "blockNumber": log.block,
             "logIndex": log.number,
-            "dex": self.dex_of(log, protocol, token0, token1),
+            "dex": self.dexes[log.address],
             "pairAddress": log.address,
             "maker": self.receipts[log.transaction_hash]["from"].lower(),
             "tokenIn": token0 if zero_in else token1,
@@ -534,18 +539,18 @@ def move_of(
     return Move(log, shape, sender, recipient, parts)
 
 
-def identity(move: Move) -> tuple[str, str, str, int]:
+def identity(move: Move) -> tuple[Any, ...]:
     """What a wrapper's two announcements of one mint have in common."""
-    value = move.parts[0][1] if len(move.parts) == 1 else -1
-    return move.log.address, move.sender, move.recipient, value
+    return move.log.address, move.sender, move.recipient, tuple(move.parts)
 
 
-def amount_of(token_type: str | None, token_id: int, value: int) -> Record:
-    if token_type == "BEP20":
-        return {"value": str(value), "tokenId": None}
-    if token_type == "BEP721":
+def amount_of(token_type: str | None, shape: str, token_id: int, value: int) -> Record:
+    """What the words of an event mean is the type's to say, whatever event it was."""
+    if token_type == "BEP721" or (token_type == "BEP1155" and shape == "erc721"):
         return {"value": "1", "tokenId": str(token_id)}
-    return {"value": str(value), "tokenId": str(token_id)}
+    if token_type == "BEP1155" and shape == "erc1155":
+        return {"value": str(value), "tokenId": str(token_id)}
+    return {"value": str(value), "tokenId": None}
 
 
 def holders_by_transfers(transfers: list[Record]) -> dict[str, dict[str, int]]:
@@ -560,33 +565,28 @@ def holders_by_transfers(transfers: list[Record]) -> dict[str, dict[str, int]]:
     }
 
 
-def read_swap(log: Log) -> tuple[str, list[int] | None]:
-    """The protocol, and its amounts: four unsigned of V2, two signed of V3."""
+def read_swap(log: Log) -> tuple[str, int, int] | None:
+    """The protocol, and what went into the pool of token0 and token1; what came out is below 0."""
     words = log.words()
     if len(log.topics) != 3:
-        return "", None
+        return None
     if log.event == SWAP_V2 and len(log.data) == 128:
-        return "v2", words
+        in0, in1, out0, out1 = words
+        return "v2", in0 - out0, in1 - out1
     lengths = {SWAP_V3: 160, SWAP_PANCAKE: 224}
     if lengths.get(log.event) == len(log.data):
-        return "v3", [signed(words[0]), signed(words[1])]
-    return "", None
+        return "v3", signed(words[0]), signed(words[1])
+    return None
 
 
-def direction(protocol: str, amounts: list[int]) -> tuple[bool, int, int]:
-    """(token0 goes in, amount in, amount out)."""
-    if protocol == "v3":
-        zero_in = amounts[0] > 0
-        into, out = amounts if zero_in else reversed(amounts)
-        return zero_in, into, -out
-    in0, in1, out0, out1 = amounts
-    net0, net1 = in0 - out0, in1 - out1
-    if net0 > 0 >= net1:
-        return True, net0, -net1
-    if net1 > 0 >= net0:
-        return False, net1, -net0
-    # No clear direction: what the event itself calls in and out.
-    return (True, in0, out1) if in0 > 0 else (False, in1, out0)
+def direction(net0: int, net1: int) -> tuple[bool, int, int]:
+    """(token0 goes in, amount in, amount out), amounts net and never below zero.
+
+    Where both or neither went in, token0 is the one that did, if any of it did.
+    """
+    if net0 > 0 or (net0 == 0 and net1 <= 0):
+        return True, max(net0, 0), max(-net1, 0)
+    return False, max(net1, 0), max(-net0, 0)
 
 
 def created_in(frame: Record) -> list[str]:

@@ -9,6 +9,7 @@ from flask import Response, current_app, request
 
 from scan import params
 from scan.api.lists import Records
+from scan.chain_reader import ChainReader
 from scan.db import Database
 from scan.errors import InvalidParameter, UnsupportedMediaType
 from scan.rpc import Node
@@ -17,11 +18,16 @@ from scan.settings import Settings
 
 @dataclass(frozen=True)
 class Services:
-    """The parts that a request is answered from. `reads` may be a replica."""
+    """The parts that a request is answered from.
+
+    `chain` answers what only the indexer changes, from memory where nothing has changed since;
+    `reads`, which may be a replica, and `writes` are the database itself.
+    """
 
     settings: Settings
     reads: Database
     writes: Database
+    chain: ChainReader
     node: Node
 
 

@@ -62,7 +62,7 @@ class NodeStates:
 
 def _ask(node: Node, address: bytes, block_number: int) -> State | None:
     block = hex(block_number)
-    balance, code = node.batch(
+    balance, code = node.once(
         [
             Call("eth_getBalance", (to_hex(address), block)),
             Call("eth_getCode", (to_hex(address), block)),
@@ -78,7 +78,7 @@ def _ask(node: Node, address: bytes, block_number: int) -> State | None:
 @blueprint.get("/addresses/<address>")
 def get_address(address: str) -> Response:
     key = params.address(address)
-    row = services().reads.row("addresses_get", address=key)
+    row = services().chain.row("addresses_get", address=key)
     if row is None:
         raise NotFound("This address has not been seen in any indexed block.")
     count, label, first_seen, last_seen, recent, *stored, head_number, head_hash = row
@@ -116,7 +116,7 @@ def _state(
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
     limit, offset = params.page(query_arguments())
-    row = services().reads.row(
+    row = services().chain.row(
         "addresses_tokens", address=params.address(address), limit=limit, offset=offset
     )
     assert row is not None

@@ -13,14 +13,14 @@ blueprint = Blueprint("blocks", __name__)
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
     limit, offset = params.page(query_arguments())
-    return json_page("blocks", lists.blocks(services().reads, Window(limit, offset)))
+    return json_page("blocks", lists.blocks(services().chain, Window(limit, offset)))
 
 
 @blueprint.get("/blocks/<block>")
 def get_block(block: str) -> Response:
     key = params.block_number_or_hash(block)
     number, block_hash = (key, None) if isinstance(key, int) else (None, key)
-    body = services().reads.value("blocks_get", number=number, hash=block_hash)
+    body = services().chain.value("blocks_get", number=number, hash=block_hash)
     if body is None:
         raise NotFound("No such block is indexed.")
     return json_body(body)

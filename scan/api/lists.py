@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scan.db import Database
+from scan.chain_reader import ChainReader
 from scan.params import BIGINT_MAX
 
 
@@ -31,12 +31,12 @@ class Records:
     total: int
 
 
-def blocks(database: Database, window: Window) -> Records:
-    return _records(database, "blocks_list", window)
+def blocks(chain: ChainReader, window: Window) -> Records:
+    return _records(chain, "blocks_list", window)
 
 
-def tokens(database: Database, window: Window) -> Records:
-    row = database.row(
+def tokens(chain: ChainReader, window: Window) -> Records:
+    row = chain.row(
         "tokens_list",
         direction=window.direction,
         limit=window.limit,
@@ -47,7 +47,7 @@ def tokens(database: Database, window: Window) -> Records:
 
 
 def transactions(
-    database: Database,
+    chain: ChainReader,
     window: Window,
     *,
     address: bytes | None = None,
@@ -55,11 +55,11 @@ def transactions(
     recipient: bytes | None = None,
 ) -> Records:
     filters = {"address": address, "from": sender, "to": recipient}
-    return _filtered(database, "transactions", filters, window)
+    return _filtered(chain, "transactions", filters, window)
 
 
 def token_transfers(
-    database: Database,
+    chain: ChainReader,
     window: Window,
     *,
     address: bytes | None = None,
@@ -68,22 +68,22 @@ def token_transfers(
     token: bytes | None = None,
 ) -> Records:
     filters = {"address": address, "from": sender, "to": recipient, "token": token}
-    return _filtered(database, "token_transfers", filters, window)
+    return _filtered(chain, "token_transfers", filters, window)
 
 
 def dex_trades(
-    database: Database, window: Window, *, maker: bytes | None = None, dex: str | None = None
+    chain: ChainReader, window: Window, *, maker: bytes | None = None, dex: str | None = None
 ) -> Records:
-    return _filtered(database, "dex_trades", {"maker": maker, "dex": dex}, window)
+    return _filtered(chain, "dex_trades", {"maker": maker, "dex": dex}, window)
 
 
 def _filtered(
-    database: Database, entity: str, filters: Mapping[str, bytes | str | None], window: Window
+    chain: ChainReader, entity: str, filters: Mapping[str, bytes | str | None], window: Window
 ) -> Records:
     """No filter: by ordinal. One: from its nearest checkpoint. Several: the narrowest index."""
     given = [name for name, value in filters.items() if value is not None]
     if not given:
-        return _records(database, f"{entity}_list", window)
+        return _records(chain, f"{entity}_list", window)
     is_single = len(given) == 1 and window.is_whole
     key = filters[given[0]]
     checkpoints: dict[str, object] = {
@@ -95,11 +95,11 @@ def _filtered(
         statement = f"{entity}_list_by_address"
     else:
         filters = {name: value for name, value in filters.items() if name != "address"}
-    return _records(database, statement, window, **filters, **checkpoints)
+    return _records(chain, statement, window, **filters, **checkpoints)
 
 
-def _records(database: Database, statement: str, window: Window, **filters: object) -> Records:
-    row = database.row(
+def _records(chain: ChainReader, statement: str, window: Window, **filters: object) -> Records:
+    row = chain.row(
         statement,
         limit=window.limit,
         offset=window.offset,

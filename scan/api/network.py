@@ -9,4 +9,4 @@ blueprint = Blueprint("network", __name__)
 
 @blueprint.get("/stats")
 def stats() -> Response:
-    return json_body(services().reads.value("network_stats"))
+    return json_body(services().chain.value("network_stats"))

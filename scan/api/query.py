@@ -8,7 +8,7 @@ from flask import Blueprint, Response
 from scan import params
 from scan.api import json_body, json_object, lists, services
 from scan.api.lists import Records, Window
-from scan.db import Database
+from scan.chain_reader import ChainReader
 from scan.errors import InvalidParameter
 
 blueprint = Blueprint("query", __name__)
@@ -31,7 +31,7 @@ def query() -> Response:
     entity = params.one_of(body.get("entity"), "entity", FILTER_KEYS)
     filters = _filters(body, entity)
     window = _window(body, filters)
-    found = _find(services().reads, entity, filters, window)
+    found = _find(services().chain, entity, filters, window)
     return json_body(f'{{"entity":"{entity}","count":{found.count},"data":{found.data}}}')
 
 
@@ -57,23 +57,23 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
     return Window(limit, offset, direction, block_from, block_to)
 
 
-def _find(database: Database, entity: str, filters: Mapping[str, Any], window: Window) -> Records:
+def _find(chain: ChainReader, entity: str, filters: Mapping[str, Any], window: Window) -> Records:
     if entity == "blocks":
-        return lists.blocks(database, window)
+        return lists.blocks(chain, window)
     if entity == "tokens":
-        return lists.tokens(database, window)
+        return lists.tokens(chain, window)
     address = params.optional_address(filters, "address")
     if entity == "dex_trades":
-        return lists.dex_trades(database, window, maker=address, dex=_dex(filters))
+        return lists.dex_trades(chain, window, maker=address, dex=_dex(filters))
     sender = params.optional_address(filters, "from")
     recipient = params.optional_address(filters, "to")
     if entity == "transactions":
         return lists.transactions(
-            database, window, address=address, sender=sender, recipient=recipient
+            chain, window, address=address, sender=sender, recipient=recipient
         )
     token = params.optional_address(filters, "tokenAddress")
     return lists.token_transfers(
-        database, window, address=address, sender=sender, recipient=recipient, token=token
+        chain, window, address=address, sender=sender, recipient=recipient, token=token
     )
 
 

@@ -13,12 +13,12 @@ blueprint = Blueprint("tokens", __name__)
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
     window = Window(*params.page(query_arguments()))
-    return json_page("tokens", lists.tokens(services().reads, window))
+    return json_page("tokens", lists.tokens(services().chain, window))
 
 
 @blueprint.get("/tokens/<address>")
 def get_token(address: str) -> Response:
-    body = services().reads.value("tokens_get", address=params.address(address))
+    body = services().chain.value("tokens_get", address=params.address(address))
     if body is None:
         raise NotFound("No token is known at this address.")
     return json_body(body)
@@ -27,7 +27,7 @@ def get_token(address: str) -> Response:
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
     limit, offset = params.page(query_arguments())
-    row = services().reads.row(
+    row = services().chain.row(
         "tokens_holders", address=params.address(address), limit=limit, offset=offset
     )
     if row is None:

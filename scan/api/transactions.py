@@ -15,12 +15,12 @@ def list_transactions() -> Response:
     arguments = query_arguments()
     window = Window(*params.page(arguments))
     address = params.optional_address(arguments, "address")
-    return json_page("transactions", lists.transactions(services().reads, window, address=address))
+    return json_page("transactions", lists.transactions(services().chain, window, address=address))
 
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    body = services().reads.value("transactions_get", hash=params.hash32(transaction_hash))
+    body = services().chain.value("transactions_get", hash=params.hash32(transaction_hash))
     if body is None:
         raise NotFound("No such transaction is indexed.")
     return json_body(body)

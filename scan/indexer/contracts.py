@@ -9,14 +9,15 @@ from eth_hash.auto import keccak
 from scan import metadata
 from scan.db import Database
 from scan.events import (
+    WRAPPING,
     ZERO_ADDRESS,
     Shape,
     SwapEvent,
     Trade,
     Transfer,
     TransferEvent,
-    is_told_twice,
     swap_event,
+    told_twice,
     trade,
     transfer_event,
     transfers,
@@ -25,7 +26,8 @@ from scan.indexer.fetch import Fetched
 from scan.quantity import BadHex, data, to_hex
 from scan.rpc import Call, Node, NodeError, RpcError
 
-CALL_GAS = hex(1_000_000)  # enough for any honest name(), and a bound for one that burns
+# A name() that makes its 10,000 characters in a loop takes 1.3 M; one that burns is bounded.
+CALL_GAS = hex(3_000_000)
 MAX_KNOWN = 200_000
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
@@ -193,7 +195,7 @@ class Inspector:
             )
             if known.token_type is not None:
                 continue
-            if event.shape in (Shape.WRAP, Shape.UNWRAP) and not said.wraps:
+            if event.shape in WRAPPING and not said.wraps:
                 if "token" not in known.rejected:
                     known.rejected.add("token")
                     rejections.append(Rejection(event.token, "token", number))
@@ -223,7 +225,7 @@ class Inspector:
         for number, in_block in events.items():
             for event in in_block:
                 known = self._known[event.token]
-                is_wrap = event.shape in (Shape.WRAP, Shape.UNWRAP)
+                is_wrap = event.shape in WRAPPING
                 if known.token_type or (is_wrap and "token" in known.rejected):
                     continue
                 firsts.setdefault((event.token, is_wrap), (number, event))
@@ -231,13 +233,12 @@ class Inspector:
 
     def _transfers(self, events: dict[int, list[TransferEvent]]) -> Iterable[tuple[int, Transfer]]:
         for number, in_block in events.items():
+            twice = told_twice(in_block)
             for event in in_block:
                 known = self._known[event.token]
                 if known.token_type is None or (number, event.log_index) < known.token_since:
                     continue
-                if event.shape in (Shape.WRAP, Shape.UNWRAP) and (
-                    not known.wraps or is_told_twice(event, in_block)
-                ):
+                if event.log_index in twice or (event.shape in WRAPPING and not known.wraps):
                     continue
                 for transfer in transfers(event, known.token_type):
                     yield number, transfer

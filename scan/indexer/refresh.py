@@ -32,7 +32,7 @@ class Refresher:
         ]
         supplies = [_supply(answer) for answer in self._node.batch(calls)]
         if tokens:
-            self._database.rows(
+            self._store(
                 "tokens_refresh", addresses=tokens, supplies=supplies, block_number=block_number
             )
         return bool(tokens)
@@ -44,13 +44,18 @@ class Refresher:
         ]
         balances = [_balance(answer) for answer in self._node.batch(calls)]
         if addresses:
-            self._database.rows(
+            self._store(
                 "addresses_refresh",
                 addresses=addresses,
                 balances=balances,
                 block_number=block_number,
             )
         return bool(addresses)
+
+    def _store(self, statement: str, **params: object) -> None:
+        with self._database.transaction() as tx:
+            tx.execute(statement, **params)
+            tx.execute("chain_announce")
 
     def _stale(self, statement: str) -> list[bytes]:
         return [bytes(row[0]) for row in self._database.rows(statement, limit=AT_ONCE)]

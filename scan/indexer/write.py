@@ -67,7 +67,7 @@ class Writer:
             _copy_transfers(tx, findings)
             _copy_trades(tx, batch, findings)
             _copy_emitters(tx, batch)
-            _derive(tx, first, last)
+            derive(tx, first, last)
             _store_supplies(tx, findings.supplies, last)
             # The webhook outbox is filled here: each transaction and transfer of first..last once.
         return Head(last, batch[-1].block.hash, totals)
@@ -98,9 +98,10 @@ class Writer:
             if not tx.value("writer_lock_transaction") or not unchanged:
                 raise ConnectionLost("another indexer has written to this database")
             yield tx
+            tx.execute("chain_announce")
 
 
-def _derive(tx: Transaction, first: int, last: int) -> None:
+def derive(tx: Transaction, first: int, last: int) -> None:
     """Everything that follows from the rows of blocks first..last; unwind() is its inverse."""
     span = {"block_from": first, "block_to": last}
     tx.execute("token_holders_derive", sign=1, **span)
@@ -236,6 +237,7 @@ def _copy_trades(tx: Transaction, batch: Sequence[Fetched], findings: Findings) 
 
 def _copy_emitters(tx: Transaction, batch: Sequence[Fetched]) -> None:
     pairs = {(log.address, block.number): None for block, _ in batch for log in block.logs}
+    pairs |= {(address, block.number): None for block, created in batch for address in created}
     tx.copy("log_emitters", "address, block_number", pairs)
 
 

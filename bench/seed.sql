@@ -1,0 +1,88 @@
+-- A chain made by SQL alone, into an empty schema: base tables only; seed.py derives the rest
+-- with the indexer's own statements. 150 transactions a block; one address in 5 % of the rows, the
+-- rest Zipf over 200,000; as many token transfers as transactions, over 5,000 tokens, one of them
+-- in 5 %; 4 % of the transactions trade on one of six exchanges.
+-- Setting bench.transactions: how many.
+
+SELECT setseed(0.42);
+
+CREATE OR REPLACE FUNCTION pg_temp.address_of(kind text, n bigint) RETURNS bytea
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT substring(sha256(convert_to(kind || n, 'UTF8')) FROM 1 FOR 20)
+$$;
+
+-- Number 0 is the hot one; log-uniform numbers are Zipf's with exponent 1.
+CREATE OR REPLACE FUNCTION pg_temp.zipf(most bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT CASE WHEN random() < 0.05 THEN 0 ELSE floor(exp(random() * ln(most)))::bigint END
+$$;
+
+CREATE TEMP TABLE people AS
+    SELECT n, pg_temp.address_of('person', n) AS address FROM generate_series(0, 200000) AS n;
+CREATE TEMP TABLE coins AS
+    SELECT n, pg_temp.address_of('token', n) AS address FROM generate_series(0, 5000) AS n;
+CREATE UNIQUE INDEX ON people (n);
+CREATE UNIQUE INDEX ON coins (n);
+ANALYZE people;
+ANALYZE coins;
+
+INSERT INTO chain (chain_id, genesis_hash, start_block, token_count, node_head)
+VALUES (1, sha256('genesis'), 0, 5001, current_setting('bench.transactions')::bigint / 150 - 1);
+
+INSERT INTO blocks
+    (number, timestamp, transactions_before, token_transfers_before, dex_trades_before,
+     transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,
+     gas_used, gas_limit, gas_price_sum)
+SELECT n, timestamptz '2020-01-01 00:00:00+00' + n * interval '12 seconds', n * 150, n * 150, n * 6,
+    150, 150, 6, sha256(int8send(n)), sha256(int8send(n - 1)),
+    pg_temp.address_of('miner', n % 20), 14000000 + n % 1000, 30000000, 150 * 20000000000::numeric
+FROM generate_series(0, current_setting('bench.transactions')::bigint / 150 - 1) AS n;
+
+INSERT INTO transactions
+    (block_number, transaction_index, status, hash, from_address, to_address, value, gas_price,
+     gas_used)
+SELECT made.n / 150, made.n % 150, made.n % 50 <> 0, sha256(int8send(-1 - made.n)), s.address,
+    r.address, (made.n * 7919 % 1000000007) * 1000000000::numeric, 20000000000, 21000 + made.n % 90000
+FROM (
+    SELECT n, pg_temp.zipf(200000) AS sender, pg_temp.zipf(200000) AS recipient
+    FROM generate_series(0, current_setting('bench.transactions')::bigint / 150 * 150 - 1) AS n
+) AS made
+JOIN people s ON s.n = made.sender
+JOIN people r ON r.n = made.recipient
+ORDER BY made.n;
+
+INSERT INTO tokens
+    (address, block_number, type, name, symbol, decimals, total_supply, supply_block, wraps)
+SELECT address, 0, 'BEP20', 'Token ' || n, 'T' || n, 18, 1000000000 * 10::numeric ^ 18, 0, true
+FROM coins;
+
+INSERT INTO token_transfers
+    (block_number, log_index, batch_index, transaction_index, token_address, from_address,
+     to_address, value)
+SELECT made.n / 150, made.n % 150 * 2, 0, made.n % 150, c.address, s.address, r.address,
+    (made.n * 104729 % 1000003) * 1000000000000::numeric
+FROM (
+    SELECT n, pg_temp.zipf(200000) AS sender, pg_temp.zipf(200000) AS recipient,
+        pg_temp.zipf(5000) AS coin
+    FROM generate_series(0, current_setting('bench.transactions')::bigint / 150 * 150 - 1) AS n
+) AS made
+JOIN people s ON s.n = made.sender
+JOIN people r ON r.n = made.recipient
+JOIN coins c ON c.n = made.coin
+ORDER BY made.n;
+
+INSERT INTO dexes (name)
+VALUES ('uniswap-v2'), ('uniswap-v3'), ('pancakeswap-v2'), ('pancakeswap-v3'), ('sushiswap-v2'),
+    ('v2-0x00000000000000000000000000000000000000aa');
+
+INSERT INTO dex_trades
+    (block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in, token_out,
+     amount_in, amount_out)
+SELECT t.block_number, t.transaction_index * 2 + 1, t.transaction_index, x.dex_id,
+    pg_temp.address_of('pool', t.block_number % 3000), t.from_address,
+    pg_temp.address_of('token', t.block_number % 5000),
+    pg_temp.address_of('token', (t.block_number + 1) % 5000),
+    t.block_number * 1000000000000::numeric, t.transaction_index * 1000000000000::numeric
+FROM transactions t
+JOIN dexes x ON x.dex_id = (SELECT min(dex_id) FROM dexes)
+    + (t.block_number + t.transaction_index / 25) % 6
+WHERE t.transaction_index % 25 = 7;

@@ -1,0 +1,52 @@
+"""Answers about the chain, kept in memory until the indexer announces a change."""
+
+import threading
+from typing import Any
+
+from scan.db import Database, Row
+
+CHANNEL = "scan_chain"
+MAX_KEPT_CHARACTERS = 64 * 1024 * 1024
+
+_Key = tuple[object, ...]
+
+
+class ChainReader:
+    """Rows of statements that only the indexer's writes can change.
+
+    A row is kept under the version it was read at. Each thread's connection hears of a commit as
+    PostgreSQL tells it, so nothing is served from before a change that its client could know of.
+    """
+
+    def __init__(self, database: Database, *, is_replica: bool = False) -> None:
+        self._database = database
+        self._is_replica = is_replica  # a standby neither passes on announcements nor is current
+        self._lock = threading.Lock()
+        self._version: str | None = None
+        self._kept: dict[_Key, Row | None] = {}
+        self._size = 0
+
+    def row(self, statement: str, **params: object) -> Row | None:
+        """As Database.row."""
+        version = None if self._is_replica else self._database.announced("chain_version")
+        if version is None:
+            return self._database.row(statement, **params)
+        key = (statement, *params.values())
+        if version == self._version and key in (kept := self._kept):
+            return kept[key]
+        row = self._database.row(statement, **params)
+        self._keep(version, key, row)
+        return row
+
+    def value(self, statement: str, **params: object) -> Any:
+        """As Database.value."""
+        row = self.row(statement, **params)
+        return None if row is None else row[0]
+
+    def _keep(self, version: str, key: _Key, row: Row | None) -> None:
+        size = 200 + sum(len(value) for value in row or () if isinstance(value, str))
+        with self._lock:
+            if version != self._version or self._size + size > MAX_KEPT_CHARACTERS:
+                self._version, self._kept, self._size = version, {}, 0
+            self._kept[key] = row
+            self._size += size
