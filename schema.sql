@@ -108,7 +108,7 @@ CREATE TABLE IF NOT EXISTS tokens (
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0
-);
+) WITH (fillfactor = 60);
 -- serves tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
 -- serves tokens_to_refresh
@@ -201,7 +201,8 @@ CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, block_number
 CREATE TABLE IF NOT EXISTS addresses (
     address bytea PRIMARY KEY,
     first_seen bigint NOT NULL,    -- block numbers
-    last_seen bigint,              -- null only inside the transaction that unwinds
+    last_seen bigint NOT NULL,
+    unwound boolean NOT NULL DEFAULT false, -- last_seen is to be found anew: never outlives unwind
     transaction_count bigint NOT NULL,
     sent_count bigint NOT NULL,
     received_count bigint NOT NULL,
@@ -211,9 +212,9 @@ CREATE TABLE IF NOT EXISTS addresses (
     trade_count bigint NOT NULL,
     balance numeric(78, 0),
     balance_block bigint           -- the block balance was read at; null: to be read
-);
+) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves addresses_last_seen
-CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE last_seen IS NULL;
+CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
 -- serves addresses_without_balance
 CREATE INDEX IF NOT EXISTS addresses_stale ON addresses (address) WHERE balance_block IS NULL;
 

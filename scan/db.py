@@ -115,9 +115,11 @@ class Database:
     @contextmanager
     def transaction(self) -> Iterator["Transaction"]:
         """One transaction: committed at the end of the block, rolled back when it raises."""
-        connection = self._connection()
-        with self._translated(), connection.cursor() as cursor:
-            cursor.execute("BEGIN")
+        try:
+            cursor = self._begin()
+        except ConnectionLost:  # it had died unnoticed
+            cursor = self._begin()
+        with self._translated(), cursor:
             try:
                 yield Transaction(cursor, self._statements)
             except BaseException:
@@ -159,6 +161,12 @@ class Database:
         if connection is not None:
             with suppress(psycopg2.Error):
                 connection.close()
+
+    def _begin(self) -> Any:
+        with self._translated():
+            cursor = self._connection().cursor()
+            cursor.execute("BEGIN")
+            return cursor
 
     def _run(self, statement: str, params: dict[str, object]) -> list[Row]:
         with self._translated(), self._connection().cursor() as cursor:
