@@ -24,7 +24,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from scan.compiler import Compilers, end_session, note_digest, sha256
-from scan.errors import InvalidParameter, ScanError, Unavailable
+from scan.errors import ScanError, Unavailable
 from scan.releases import Release, dotted, no_such_release
 
 log = logging.getLogger(__name__)
@@ -157,7 +157,7 @@ def _check_version(wanted: Release, folder: Path) -> None:
     says = _finish([str(folder / folder.name), "--version"], folder, 30.0)
     version = re.search(r"Version: ([0-9.]+)", says)
     if not version or version[1] != dotted(wanted):
-        raise NotFetched(f"it says {version[1] if version else 'nothing'} is its version")
+        raise NotFetched(f"the one there is says {version[1] if version else 'nothing'} of itself")
 
 
 def _place(folder: Path, target: Path) -> None:
@@ -259,17 +259,13 @@ def _unfetchable(wanted: Release) -> ScanError:
     )
 
 
-def install_all(compilers: Compilers, versions: Sequence[Release]) -> list[str]:
-    """For `scan solc install`: one line for each version, saying what was done and the digest."""
-    return [_install_one(compilers, wanted) for wanted in versions]
-
-
-def _install_one(compilers: Compilers, wanted: Release) -> str:
+def install_one(compilers: Compilers, wanted: Release) -> str:
+    """For `scan solc install`: what was done and the digest of it, as a line to print."""
     found = compilers.find(wanted)
     source = "already there" if found else f"from {install(wanted, compilers.directory)}"
     executable = compilers.find(wanted)
     if executable is None:
-        raise InvalidParameter(f"solc {dotted(wanted)} was placed but cannot be executed")
+        raise NotFetched("it was placed, but cannot be executed")
     soljson = executable.with_name("soljson.js")
     digest = sha256(soljson if soljson.is_file() else executable)
     return f"solc {dotted(wanted)} {source}, sha256 {digest}"

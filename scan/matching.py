@@ -18,7 +18,7 @@ from scan.bytecode import (
     moved_auxdata,
 )
 from scan.cbor import compiler_release, metadata_tail
-from scan.compiler import Compilers
+from scan.compiler import Compilers, OutOfLimits
 from scan.errors import Unavailable, VerificationFailed
 from scan.metadata_search import likely_paths, spelling_of
 from scan.releases import dotted
@@ -99,30 +99,43 @@ class Search:
         self._moved: tuple[list[bytes], list[bytes]] | None = None
         self._closest: tuple[int, str] | None = None
         self._faults: list[str] = []
+        self._refused: set[object] = set()  # EVM versions under which the source is in error
+        self._endless: set[object] = set()  # pipelines that met a limit
         self._tries = 0
         self._last_try = MOST_TRIES
 
     def run(self) -> Match:
         """Raises VerificationFailed with the reason."""
-        refused: set[object] = set()
         for settings in self._candidates():
-            if settings.get("evmVersion") in refused:
+            if (
+                settings.get("evmVersion") in self._refused
+                or settings.get("viaIR") in self._endless
+            ):
                 continue
             if self._tries >= self._last_try or time.monotonic() > self._deadline - 1:
                 break
-            output = self._compile(settings, self._selection)
-            errors = _errors(output)
-            if errors:
-                self._faults.append(self._describe(errors))
-                if not _may_be_mended(errors):
-                    refused.add(settings.get("evmVersion"))
-                if len(refused) >= MOST_SOURCE_ERRORS:
-                    break
-                continue
-            match = self._match(output, settings)
+            match = self._try(settings)
             if match:
                 return match
+            if len(self._refused) >= MOST_SOURCE_ERRORS:
+                break
         raise self._failure()
+
+    def _try(self, settings: Settings) -> Match | None:
+        try:
+            output = self._compile(settings, self._selection)
+        except OutOfLimits:
+            if self._closest is None:
+                raise
+            self._endless.add(settings.get("viaIR"))
+            return None
+        errors = _errors(output)
+        if not errors:
+            return self._match(output, settings)
+        self._faults.append(self._describe(errors))
+        if not _may_be_mended(errors):
+            self._refused.add(settings.get("evmVersion"))
+        return None
 
     def _candidates(self) -> Iterator[Settings]:
         submission = self._submission

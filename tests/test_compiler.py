@@ -332,7 +332,7 @@ def test_a_package_that_holds_another_version_is_not_placed(
     script = (folder / "npm").read_text().replace("0.8.28", "0.8.27")
     (folder / "npm").write_text(script)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    with pytest.raises(NotFetched, match=r"0\.8\.28 is its version|says 0\.8\.28"):
+    with pytest.raises(NotFetched, match=r"says 0\.8\.28 of itself"):
         install((0, 8, 27), tmp_path / "solc")
     with pytest.raises(NotPublished):
         install((0, 8, 25), tmp_path / "solc")
