@@ -178,9 +178,12 @@ def _differences(left: bytes, right: bytes) -> list[int]:
 
 
 def _within_hashes(offsets: Sequence[int], code: bytes) -> bool:
-    places = [place for prefix in _HASH_PREFIXES for place in occurrences(code, prefix)]
     reach = max(len(prefix) for prefix in _HASH_PREFIXES) + 64
-    return all(any(place <= offset < place + reach for place in places) for offset in offsets)
+    shown: set[int] = set()
+    for prefix in _HASH_PREFIXES:
+        for place in occurrences(code, prefix):
+            shown.update(range(place, place + reach))
+    return shown.issuperset(offsets)
 
 
 def occurrences(code: bytes, part: bytes) -> Iterator[int]:

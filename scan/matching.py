@@ -21,7 +21,7 @@ from scan.cbor import compiler_release, metadata_tail
 from scan.compiler import Compilers, OutOfLimits
 from scan.errors import Unavailable, VerificationFailed
 from scan.metadata_search import likely_paths, spelling_of
-from scan.releases import dotted
+from scan.releases import VIA_IR_FROM, dotted
 from scan.settings_search import Settings, candidates, traits
 from scan.submission import Submission
 
@@ -303,12 +303,15 @@ def _legacy_auxdata(output: Mapping[str, Any], contract: Contract) -> list[bytes
 
 
 def _accepted(settings: Mapping[str, Any], wanted: tuple[int, int, int]) -> dict[str, Any]:
-    """Without `optimizer.details.inliner` for compilers that refuse it."""
-    details = settings.get("optimizer", {}).get("details")
-    if wanted >= INLINER_FROM or not isinstance(details, dict) or "inliner" not in details:
-        return dict(settings)
-    kept = {name: value for name, value in details.items() if name != "inliner"}
-    return {**settings, "optimizer": {**settings["optimizer"], "details": kept}}
+    """Without what an early compiler refuses, though it does just that."""
+    kept = dict(settings)
+    if wanted < VIA_IR_FROM and kept.get("viaIR") is False:
+        del kept["viaIR"]
+    details = kept.get("optimizer", {}).get("details")
+    if wanted < INLINER_FROM and isinstance(details, dict):
+        details = {name: value for name, value in details.items() if name != "inliner"}
+        kept["optimizer"] = {**kept["optimizer"], "details": details}
+    return kept
 
 
 def _nested(libraries: Mapping[str, bytes]) -> dict[str, dict[str, str]]:

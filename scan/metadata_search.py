@@ -4,6 +4,7 @@ The code can be equal while the metadata is not: a single file comes without its
 such as `runs` may leave no trace in the code. A hit proves the spelling: the hash is of it.
 """
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,8 +13,8 @@ from scan.metadata_hash import BY_KIND
 from scan.releases import EVM_VERSIONS
 from scan.settings_search import RARER_RUNS
 
-# Hashes tried: SHA-256 over 3 KB takes 10 µs, Swarm's tree of Keccak-256 in Python some 2 ms.
-MOST_TRIES = {"ipfs": 4000, "bzzr0": 1000, "bzzr1": 300}
+# How much is hashed at most: SHA-256 over 3 KB takes 10 µs, Swarm's hashes 1 to 2 ms.
+MOST_BYTES = {"ipfs": 12_000_000, "bzzr0": 1_500_000, "bzzr1": 900_000}
 
 _OPTIMIZER = re.compile(r'"optimizer":\{"enabled":(?:true|false),"runs":[0-9]+\}')
 _EVM_VERSION = re.compile(r'"evmVersion":"[A-Za-z]+",?')
@@ -64,9 +65,8 @@ def spelling_of(tail: Tail | None, metadata: str, path: str, paths: Sequence[str
     if tail is None or kind is None:
         return None
     wanted, digest = tail.values[kind], BY_KIND[kind]
-    for tried, text in enumerate(_spellings(metadata, path, [path, *paths])):
-        if tried >= MOST_TRIES[kind]:
-            return None
+    most = MOST_BYTES[kind] // len(metadata)
+    for text in itertools.islice(_spellings(metadata, path, [path, *paths]), most):
         if digest(text.encode()) == wanted:
             return text
     return None

@@ -110,20 +110,24 @@ def _source(value: object, path: str | None) -> _Source:
         text = text[1:-1]
     if text.startswith("{"):
         return _standard_json(text)
-    _check_text(value)
     _check_size({"": value})
     return _Source({path or UNNAMED_PATH: value}, None)
 
 
-def _check_text(content: str) -> None:
-    if "\0" in content or any("\ud800" <= character <= "\udfff" for character in content):
+def _check_text(content: str) -> bytes:
+    try:
+        encoded = content.encode()
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
         raise InvalidParameter(
             "sourceCode must be text: it holds NUL or broken Unicode.", field="sourceCode"
         )
+    return encoded
 
 
 def _check_size(sources: Mapping[str, str]) -> None:
-    if sum(len(content.encode()) for content in sources.values()) > MAX_SOURCE_BYTES:
+    if sum(len(_check_text(content)) for content in sources.values()) > MAX_SOURCE_BYTES:
         raise _too_large()
 
 
@@ -158,7 +162,6 @@ def _content(path: str, source: object) -> str:
     if not isinstance(content, str):
         raise _bad_input(f"the file {path[:100]!r} has no content (urls are not fetched)")
     _check_text(path)
-    _check_text(content)
     return content
 
 

@@ -77,6 +77,8 @@ def _compiled(case: Case, path: str = "contracts/told/Nobody.sol") -> Compiled:
 
 
 ON = {"enabled": True, "runs": 200}
+# Settings told in full: one compilation says yes or no.
+TOLD = {"optimizationUsed": 1, "runs": 200, "evmVersion": "cancun", "viaIR": False}
 CASES = [
     Case("0.4.26", BOX, "Box", {}, SEVEN),
     Case("0.4.26", BOX, "Box", {"optimizer": ON}, SEVEN),
@@ -165,7 +167,7 @@ def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
 ) -> None:
     case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN)
     address = deployed(explorer, case)
-    given = {"optimizationUsed": 1, "contractName": "contracts/told/Nobody.sol:Box"}
+    given = {**TOLD, "contractName": "contracts/told/Nobody.sol:Box"}
     changed = MODERN_BOX.replace("1234567890123456789", "1234567890123456788")
     answer = explorer.verify(address, changed, "0.8.28", **given)
     assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
@@ -187,7 +189,8 @@ def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
 def test_another_release_of_the_same_code_is_at_most_partial(explorer: Explorer) -> None:
     case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN)
     address = deployed(explorer, case)
-    answer = explorer.verify(address, MODERN_BOX, "0.8.4", optimizationUsed=1)
+    told = {"optimizationUsed": 1, "runs": 200, "viaIR": False}
+    answer = explorer.verify(address, MODERN_BOX, "0.8.4", **told)
     assert answer.status_code == 422
     assert "compiled by 0.8.28" in answer.json["error"]
 
@@ -201,16 +204,16 @@ def test_libraries_are_linked_and_called(explorer: Explorer, version: str) -> No
     with_library = standard_input({"Uses.sol": LIBRARY}, optimizer=ON, libraries=linked)
     address = explorer.deploy(compiled(version, with_library, "Uses.sol", "Uses").creation)
 
-    answer = explorer.verify(library_address, LIBRARY, version, optimizationUsed=1)
+    told = {name: TOLD[name] for name in ("optimizationUsed", "runs", "viaIR")}
+    answer = explorer.verify(library_address, LIBRARY, version, **told)
     assert (answer.json["contractName"], answer.json["match"]) == ("Maths", "full")
+    told["contractName"] = "Uses.sol:Uses"
     wrong = {"Maths": "0x" + 40 * "1"}
-    answer = explorer.verify(address, LIBRARY, version, optimizationUsed=1, libraries=wrong)
+    answer = explorer.verify(address, LIBRARY, version, libraries=wrong, **told)
     assert answer.status_code == 422
     assert "linked to" in answer.json["error"]
     for given in ({}, {"libraries": {"Maths": library_address}}, {"libraries": linked}):
-        answer = explorer.verify(
-            address, LIBRARY, version, optimizationUsed=1, contractName="Uses.sol:Uses", **given
-        )
+        answer = explorer.verify(address, LIBRARY, version, **told, **given)
         assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
         assert library_address in json.dumps(answer.json["settings"]["libraries"])
     assert explorer.call(address, "four", "5").json == {"result": "20"}
@@ -225,15 +228,12 @@ def test_metadata_of_embedded_contracts_may_differ_too(
     case = Case("0.8.28", FACTORY, "Factory", settings)
     address = deployed(explorer, case)
     commented = FACTORY.replace("contract Child", "/* a child */ contract Child")
-    answer = explorer.verify(address, commented, "0.8.28", optimizationUsed=1)
+    told = {**TOLD, "viaIR": "viaIR" in settings}
+    answer = explorer.verify(address, commented, "0.8.28", **told)
     assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
     assert answer.json["creationMatch"] == "partial"
     changed = FACTORY.replace("age = 3", "age = 4")
-    assert explorer.verify(address, changed, "0.8.28", **settings_of(settings)).status_code == 422
-
-
-def settings_of(settings: dict[str, Any]) -> dict[str, Any]:
-    return {"optimizationUsed": 1, "runs": 200, "viaIR": settings.get("viaIR", False)}
+    assert explorer.verify(address, changed, "0.8.28", **told).status_code == 422
 
 
 def test_planted_metadata_is_a_mismatch(explorer: Explorer) -> None:
@@ -246,8 +246,9 @@ def test_planted_metadata_is_a_mismatch(explorer: Explorer) -> None:
     honest = compiled("0.8.28", standard_input({"P.sol": source}), "P.sol", "Planted").runtime
     assert prefix + "11" * 23 in honest
     address = explorer.place(honest.replace("11" * 23, "11" * 19 + "22" * 4))
-    answer = explorer.verify(address, source, "0.8.28", optimizationUsed=0)
+    answer = explorer.verify(address, source, "0.8.28", **{**TOLD, "optimizationUsed": 0})
     assert answer.status_code == 422, answer.json
+    assert "3 compilations" in answer.json["error"]  # two more to see what moves
 
 
 def test_wrong_constructor_arguments_void_the_creation_match_alone(explorer: Explorer) -> None:
