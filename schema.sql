@@ -307,6 +307,29 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
+-- API keys. A row outlives its key: its uses are shown, and its signed request stays used.
+CREATE TABLE IF NOT EXISTS api_keys (
+    id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND (1::bigint << 53) - 1), -- random
+    owner_address bytea NOT NULL CHECK (octet_length(owner_address) = 20),
+    signed_at_ms bigint NOT NULL,  -- the timestamp in the message that the wallet signed
+    key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32), -- SHA-256
+    key_prefix text NOT NULL,
+    label text NOT NULL CHECK (char_length(label) <= 100),
+    requests_per_minute integer NOT NULL CHECK (requests_per_minute > 0),
+    total_requests bigint NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    last_used_at timestamptz NOT NULL DEFAULT now(),
+    active boolean NOT NULL DEFAULT true,
+    -- serves api_keys_list, api_keys_claimed, api_keys_create
+    CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
+);
+
+CREATE OR REPLACE FUNCTION api_key_record(k api_keys) RETURNS json LANGUAGE sql STABLE
+RETURN json_build_object(
+    'id', k.id, 'keyPrefix', k.key_prefix, 'label', k.label,
+    'requestsPerMinute', k.requests_per_minute, 'totalRequests', k.total_requests,
+    'createdAt', iso(k.created_at), 'lastUsedAt', iso(k.last_used_at), 'active', k.active);
+
 -- Contracts whose source was compiled to the code at their address. A row counts only while the
 -- address still has that code: a contract deployed anew, or by another fork, has another code_hash.
 CREATE TABLE IF NOT EXISTS verified_contracts (

@@ -7,6 +7,7 @@ import signal
 import sys
 import threading
 import warnings
+from typing import Any
 
 from scan.compiler import Compilers
 from scan.db import Database
@@ -46,11 +47,40 @@ def _parser() -> argparse.ArgumentParser:
         ("migrate", _migrate, "bring the database's schema up to date"),
     ):
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
+    _add_key_request(commands)
     _add_solc(commands)
     return parser
 
 
-def _add_solc(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+KEY_REQUEST = """\
+Get an API key for an address. With SCAN_PRIVATE_KEY in the environment everything is done here.
+Otherwise call it with --owner alone: it prints the message to sign with that wallet; and then
+again with the --timestamp it told and the --signature that the wallet gave."""
+
+
+def _add_key_request(commands: Any) -> None:
+    key = commands.add_parser("key", help="API keys")
+    request = key.add_subparsers(required=True, metavar="command").add_parser(
+        "request",
+        help="get an API key for a wallet",
+        description=KEY_REQUEST,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    request.add_argument("--url", help="where Scan serves; default http://HOST:PORT")
+    request.add_argument("--owner", help="the wallet's address")
+    request.add_argument("--label", default="", help="what you will know the key by")
+    request.add_argument("--timestamp", type=int, help="the Unix milliseconds that were signed")
+    request.add_argument("--signature", help="what the wallet gave, 0x...")
+    request.set_defaults(command=_key_request)
+
+
+def _key_request(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import key_request
+
+    return key_request.run(settings, options)
+
+
+def _add_solc(commands: Any) -> None:
     text = "the Solidity compilers that verification uses"
     solc = commands.add_parser("solc", help=text, description=text)
     actions = solc.add_subparsers(required=True, metavar="action")

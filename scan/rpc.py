@@ -136,8 +136,7 @@ class Node:
             except NodeError as error:
                 failure = error
                 self._resting_until[url] = time.monotonic() + REST_AFTER_FAILURE_S
-        assert failure is not None
-        raise failure
+        raise failure or NodeError("no node is configured (RPC_URL)")
 
     def _usable_urls(self) -> list[str]:
         """Those not resting first; the others after them, since a tired node beats none."""

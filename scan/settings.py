@@ -137,6 +137,11 @@ def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(","))
 
 
+def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
+    """For `scan key request` alone: never part of Settings, which processes are started with."""
+    return environ.get("SCAN_PRIVATE_KEY", "").strip()
+
+
 def child_environment(settings: Settings) -> dict[str, str]:
     """The environment for processes that `scan run` starts: ours, with what it has filled in."""
     return os.environ | {

@@ -1,5 +1,6 @@
 -- Blocks of a range of numbers, which has no gaps, so an offset is arithmetic.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
+-- plan depends on: direction
 -- returns: one row: data (JSON text), count in data, total in the range
 -- index: blocks_pkey
 WITH bounds AS (

@@ -1,5 +1,6 @@
 -- Who holds a token, largest balance first.
 -- params: address bytea, limit integer, offset bigint
+-- plan depends on: limit
 -- returns: no row where there is no such token; else data (JSON text), count in data, total
 -- index: token_holders_by_balance, tokens_pkey
 SELECT

@@ -1,5 +1,6 @@
 -- Tokens by how many hold them.
 -- params: direction text, limit integer, offset bigint
+-- plan depends on: direction, limit
 -- returns: one row: data (JSON text), count in data, total
 -- index: tokens_by_holder_count, tokens_pkey
 WITH page AS (

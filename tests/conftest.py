@@ -16,6 +16,7 @@ from tests.database import Postgres
 from tests.explorer import Explorer, place_compilers
 from tests.indexing import Indexing
 from tests.scenario import Stage, play
+from tests.serving import gunicorn
 from tests.truth import Truth, read_truth
 
 
@@ -51,6 +52,20 @@ def database_url(postgres: Postgres, template: str) -> Iterator[str]:
     """An empty database with the schema, for this test alone."""
     with postgres.cloned(template) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def shared_database_url(postgres: Postgres, template: str) -> Iterator[str]:
+    """A database for tests that only add to it, and mind nothing that others have added."""
+    with postgres.cloned(template) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def shared_server(shared_database_url: str) -> Iterator[str]:
+    """gunicorn on that database; anonymous requests are in fact not limited."""
+    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute") as address:
+        yield address
 
 
 @pytest.fixture

@@ -68,3 +68,15 @@ class Postgres:
                 cursor.execute(sql.SQL(statement).format(**identifiers))
         finally:
             connection.close()
+
+
+def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...]]:
+    """One statement's rows, for what no statement of the service does."""
+    connection = psycopg2.connect(url)
+    try:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+    finally:
+        connection.close()
