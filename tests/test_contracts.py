@@ -449,7 +449,7 @@ def hostile(explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch) -> I
 
 
 def test_others_are_served_while_hostile_sources_compile(
-    explorer: Explorer, many: str, hostile: list[Any]
+    explorer: Explorer, many: str, hostile: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert hostile == []
     refused = explorer.verify(many, MANY, VERSION)
@@ -463,4 +463,5 @@ def test_others_are_served_while_hostile_sources_compile(
         time.sleep(0.1)
     assert {answer.status_code for answer in hostile} == {422}
     assert "did not finish" in hostile[0].json["error"]
+    monkeypatch.undo()
     assert explorer.verify(many, MANY, VERSION, optimizationUsed=0).status_code == 200
