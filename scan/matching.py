@@ -242,9 +242,10 @@ class Search:
         if match.level == "full":
             return match
         respelled = self._respelled(match, contracts)
-        if respelled.level == "full" or not match.libraries:
+        libraries = {**self._submission.libraries, **match.libraries}
+        if respelled.level == "full" or not libraries:
             return respelled
-        linked = {**settings, "libraries": _nested(match.libraries)}
+        linked = {**settings, "libraries": _nested(libraries)}
         selection = {match.contract.path: {match.contract.name: _OUTPUTS}}
         output = self._compile(linked, selection)
         again = [] if _errors(output) else self._contracts(output)
@@ -317,8 +318,9 @@ def _accepted(settings: Mapping[str, Any], wanted: tuple[int, int, int]) -> dict
 def _nested(libraries: Mapping[str, bytes]) -> dict[str, dict[str, str]]:
     nested: dict[str, dict[str, str]] = {}
     for qualified, address in libraries.items():
-        path, _, name = qualified.rpartition(":")
-        nested.setdefault(path, {})[name] = f"0x{address.hex()}"
+        path, colon, name = qualified.rpartition(":")
+        if colon:  # one told by its name alone is there again as found in the code
+            nested.setdefault(path, {})[name] = f"0x{address.hex()}"
     return nested
 
 

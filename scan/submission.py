@@ -72,14 +72,14 @@ def parse(body: Mapping[str, Any]) -> Submission:
     wanted = release(body["compilerVersion"])
     contract_path, contract_name = _contract_name(body.get("contractName", ""))
     source = _source(body["sourceCode"], contract_path)
-    settings = _settings_given(body) if source.settings is None else source.settings
-    given = body.get("libraries", {}) if source.settings is None else settings.get("libraries", {})
+    given = _settings_given(body)
+    settings = given if source.settings is None else source.settings
     return Submission(
         address=address,
         release=wanted,
         sources=source.sources,
         settings={key: value for key, value in settings.items() if key != "libraries"},
-        libraries=_libraries(given),
+        libraries=_libraries(settings.get("libraries", {})) | _libraries(body.get("libraries", {})),
         path_is_known=contract_path is not None or source.settings is not None,
         contract_path=contract_path,
         contract_name=contract_name,
