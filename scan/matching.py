@@ -47,7 +47,6 @@ _SETTING_ERRORS = (
     "CodeGenerationError",
     "CompilerError",
     "InternalCompilerError",
-    "JSONError",
     "UnimplementedFeatureError",
     "YulException",
 )

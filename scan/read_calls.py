@@ -143,10 +143,10 @@ def _refused(error: RpcError, abis: Sequence[Abi]) -> CallReverted | UpstreamFai
     returned = revert_data(error.data)
     if returned is not None:
         return CallReverted(revert_reason(returned, abis))
+    reason = error.message[:200] if "://" not in error.message else "no reason that can be shown"
     if error.code == REVERTED or _STOPPED.search(error.message):
-        reason = error.message[:200] if "://" not in error.message else "execution failed"
         return CallReverted(f"The call failed in the contract: {reason}")
-    return UpstreamFailed("The node refused the call.")
+    return UpstreamFailed(f"The node refused the call: {reason}")
 
 
 def _decoded(prepared: PreparedCall, returned: bytes) -> Any:

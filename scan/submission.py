@@ -5,6 +5,8 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import orjson
+
 from scan import params
 from scan.errors import InvalidParameter, TooLarge
 from scan.releases import Release, release
@@ -172,11 +174,21 @@ def _standard_settings(settings: object) -> dict[str, Any]:
     for name in ("optimizer", "metadata", "libraries", "debug"):
         if not isinstance(kept.get(name, {}), dict):
             raise _bad_input(f"settings.{name} is not an object")
-    if not isinstance(kept.get("remappings", []), list):
-        raise _bad_input("settings.remappings is not an array")
-    if len(json.dumps(kept)) > MAX_SOURCE_BYTES:
-        raise _bad_input("its settings are too large")
+    for name, kind in (("remappings", list), ("evmVersion", str), ("viaIR", bool)):
+        if name in kept and not isinstance(kept[name], kind):
+            raise _bad_input(f"settings.{name} is of the wrong type")
+    _check_settings_size(kept)
     return kept
+
+
+def _check_settings_size(settings: Mapping[str, Any]) -> None:
+    """Whatever else they hold must go to the compiler as JSON: no number of 100 digits, say."""
+    try:
+        size = len(orjson.dumps(settings))
+    except orjson.JSONEncodeError:
+        raise _bad_input("its settings cannot be passed on") from None
+    if size > MAX_SOURCE_BYTES:
+        raise _bad_input("its settings are too large")
 
 
 def _settings_given(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -307,6 +307,38 @@ def test_standard_json_that_asks_for_more_is_refused(
     assert "root:" not in str(answer.json)
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [],
+        {"optimizer": []},
+        {"optimizer": {"runs": 10**30}},
+        {"optimizer": {"details": {"yulDetails": {"optimizerSteps": "\ud800"}}}},
+        {"evmVersion": ["paris"]},
+        {"viaIR": "yes"},
+        {"remappings": {}},
+        {"metadata": "none"},
+        {"libraries": {"A.sol": {"A": "0x12"}}},
+        {"libraries": {"A.sol": ["A"]}},
+        {"remappings": ["a=" + "b" * 1_100_000]},
+    ],
+    ids=lambda value: str(value)[:50].encode("ascii", "replace").decode(),
+)
+def test_standard_json_settings_of_the_wrong_kind_are_refused(
+    explorer: Explorer, many: str, settings: object
+) -> None:
+    given = {"language": "Solidity", "sources": {"A.sol": {"content": MANY}}, "settings": settings}
+    answer = explorer.verify(many, given, VERSION)
+    assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
+
+
+def test_settings_that_the_compiler_refuses_are_told(explorer: Explorer, many: str) -> None:
+    for settings in ({"evmVersion": "nonsense"}, {"optimizer": {"runs": "many"}}):
+        answer = explorer.verify(many, standard_input({"A.sol": MANY}, **settings), VERSION)
+        assert answer.status_code == 422
+        assert "JSONError" in answer.json["error"]
+
+
 def test_urls_beside_content_and_model_checkers_are_not_passed_on(
     explorer: Explorer, many: str
 ) -> None:
