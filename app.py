@@ -1,6 +1,7 @@
 """The WSGI application: create_app() puts the parts together."""
 
 import logging
+import sys
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
@@ -31,6 +32,8 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
+RECURSION_LIMIT = 1000
+OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
 EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After"
 BLUEPRINTS = (network, blocks, transactions, tokens, addresses, contracts, query_api, keys)
@@ -39,6 +42,8 @@ BLUEPRINTS = (network, blocks, transactions, tokens, addresses, contracts, query
 def create_app(settings: Settings | None = None) -> Flask:
     """Everything a worker process serves; raises SettingError for a malformed environment."""
     settings = settings or Settings.from_environment()
+    # py_ecc, of eth-account, sets 100,000: nested JSON would end the process, not the request.
+    sys.setrecursionlimit(RECURSION_LIMIT)
     app = Flask("scan", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.json.sort_keys = False  # type: ignore[attr-defined]
@@ -106,6 +111,8 @@ def _ours(error: HTTPException) -> errors.ScanError:
         )
     if isinstance(error, RequestEntityTooLarge):
         return errors.TooLarge("The body is too large.")
+    if (error.code or 500) >= 500:
+        return errors.ScanError(OUR_FAULT)
     ours = errors.InvalidParameter(error.description or "The request cannot be understood.")
     ours.status = error.code or 400
     return ours
@@ -113,7 +120,7 @@ def _ours(error: HTTPException) -> errors.ScanError:
 
 def _answer_bug(error: Exception) -> Response:
     log.exception("%s %s failed", request.method, request.path)
-    return _answer_error(errors.ScanError("Something went wrong on our side; it has been logged."))
+    return _answer_error(errors.ScanError(OUR_FAULT))
 
 
 def _answer_preflight() -> Response | None:

@@ -111,7 +111,7 @@ CREATE TABLE IF NOT EXISTS tokens (
 ) WITH (fillfactor = 60);
 -- serves tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serves tokens_to_refresh
+-- serves tokens_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 
@@ -193,7 +193,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_out numeric(78, 0) NOT NULL,
     PRIMARY KEY (block_number, log_index)
 );
--- serve dex_trades_list_by_maker, dex_trades_list_by_dex
+-- serve dex_trades_list_by_party
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, block_number, log_index);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, block_number, log_index);
 
@@ -215,7 +215,7 @@ CREATE TABLE IF NOT EXISTS addresses (
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves addresses_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
--- serves addresses_without_balance
+-- serves addresses_stale
 CREATE INDEX IF NOT EXISTS addresses_stale ON addresses (address) WHERE balance_block IS NULL;
 
 -- Names that operators give to addresses.
@@ -223,6 +223,15 @@ CREATE TABLE IF NOT EXISTS labels (
     address bytea PRIMARY KEY,
     label text NOT NULL
 );
+-- Answers kept in memory show them; a lock on the chain's row would hold up the indexer.
+CREATE OR REPLACE FUNCTION announce_labels() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('scan_chain', 'labels ' || pg_current_xact_id());
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER labels_announced AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON labels
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- Every 128th entry of a list: where ordinal N of it is, so that a deep page starts near by.
 CREATE TABLE IF NOT EXISTS list_checkpoints (

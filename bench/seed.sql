@@ -55,6 +55,12 @@ INSERT INTO tokens
 SELECT address, 0, 'BEP20', 'Token ' || n, 'T' || n, 18, 1000000000 * 10::numeric ^ 18, 0, true
 FROM coins;
 
+INSERT INTO contracts (address, block_number, code_hash)
+SELECT address, 0, sha256('code') FROM coins;
+
+INSERT INTO labels (address, label)
+SELECT address, 'Person ' || n FROM people WHERE n < 2000;
+
 INSERT INTO token_transfers
     (block_number, log_index, batch_index, transaction_index, token_address, from_address,
      to_address, value)

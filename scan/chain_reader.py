@@ -25,8 +25,8 @@ class ChainReader:
         self._database = database
         self._is_replica = is_replica  # a standby neither passes on announcements nor is current
         self._lock = threading.Lock()
-        self._version: str | None = None
-        self._kept: dict[_Key, Row | None] = {}
+        # One attribute, so that no thread sees a new version with the rows of an old one.
+        self._kept: tuple[str | None, dict[_Key, Row | None]] = (None, {})
         self._size = 0
 
     def row(self, statement: str, *, is_prepared: bool = True, **params: object) -> Row | None:
@@ -36,7 +36,8 @@ class ChainReader:
         if version is None:
             return read(statement, **params)
         key = (statement, *params.values())
-        if version == self._version and key in (kept := self._kept):
+        kept_version, kept = self._kept
+        if version == kept_version and key in kept:
             return kept[key]
         row = read(statement, **params)
         self._keep(version, key, row)
@@ -50,7 +51,7 @@ class ChainReader:
     def _keep(self, version: str, key: _Key, row: Row | None) -> None:
         size = 200 + sum(len(value) for value in row or () if isinstance(value, str))
         with self._lock:
-            if version != self._version or self._size + size > MAX_KEPT_CHARACTERS:
-                self._version, self._kept, self._size = version, {}, 0
-            self._kept[key] = row
+            if version != self._kept[0] or self._size + size > MAX_KEPT_CHARACTERS:
+                self._kept, self._size = (version, {}), 0
+            self._kept[1][key] = row
             self._size += size

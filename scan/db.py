@@ -116,6 +116,12 @@ class Database:
         On a new connection, which may have missed some, the statement `current` tells it. None
         where that has no row, and on a standby, which hears nothing. Costs a look at the socket.
         """
+        try:
+            return self._announced(current)
+        except ConnectionLost:
+            return self._announced(current)
+
+    def _announced(self, current: str) -> str | None:
         connection = self._connection()
         if not self._local.hears:
             return None

