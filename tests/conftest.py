@@ -15,6 +15,7 @@ from tests.chain import Anvil
 from tests.database import Postgres
 from tests.explorer import Explorer, place_compilers
 from tests.indexing import Indexing
+from tests.many import MANY, verified
 from tests.scenario import Stage, play
 from tests.serving import gunicorn
 from tests.truth import Truth, read_truth
@@ -97,6 +98,11 @@ def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Expl
         Indexing(url, node.url, rate_limit_anonymous="1000000/minute", **compilers) as indexing,
     ):
         yield Explorer(node, indexing)
+
+
+@pytest.fixture(scope="session")
+def many(explorer: Explorer) -> str:
+    return verified(explorer, MANY, "Many")
 
 
 @pytest.fixture(scope="session")
