@@ -193,11 +193,19 @@ def occurrences(code: bytes, part: bytes) -> Iterator[int]:
         found = code.find(part, found + 1)
 
 
-def moved_auxdata(code: bytes, before: Iterable[bytes], after: Iterable[bytes]) -> list[Span]:
-    """Where in `code` stands auxdata that changed when only a space was added to the sources."""
-    moved = set(before) - set(after)
-    spans = {Span(n, n + len(part)) for part in moved for n in occurrences(code, part)}
-    return sorted(spans | set(tail_spans(code)))
+def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[Span]:
+    """Where `code` holds auxdata that is another in `after`, its copy with spaces in the sources.
+
+    A constant that a source spells like the auxdata of a contract beside it stays as it is there.
+    """
+    spans = {Span(n, n + len(part)) for part in auxdata for n in occurrences(code, part)}
+    same_length = len(code) == len(after)
+    moved = {
+        span
+        for span in spans
+        if same_length and code[span.start : span.end] != after[span.start : span.end]
+    }
+    return sorted(moved | set(tail_spans(code)))
 
 
 def assembly_auxdata(assembly: object) -> Iterator[bytes]:

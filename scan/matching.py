@@ -64,7 +64,7 @@ class Contract(NamedTuple):
 class Match(NamedTuple):
     """`level` is "full" or "partial"; `metadata` is the one whose hash a full match carries.
 
-    `auxdata` and `creation_auxdata` say where metadata may differ in a partial match.
+    `creation_auxdata` says where metadata may differ in the creation code of a partial match.
     """
 
     level: str
@@ -73,6 +73,14 @@ class Match(NamedTuple):
     libraries: Mapping[str, bytes]
     creation: LinkedCode
     creation_auxdata: Sequence[Span]
+
+
+class _Moved(NamedTuple):
+    """All auxdata in a contract, and its codes compiled once more with spaces in the sources."""
+
+    auxdata: frozenset[bytes]
+    runtime: bytes
+    creation: bytes
 
 
 class Search:
@@ -95,7 +103,8 @@ class Search:
         self._selection: dict[str, dict[str, list[str]]] = {
             submission.contract_path or "*": {submission.contract_name or "*": _OUTPUTS}
         }
-        self._moved: tuple[list[bytes], list[bytes]] | None = None
+        self._moved: _Moved | None = None
+        self._is_narrow = False
         self._closest: tuple[int, str] | None = None
         self._faults: list[str] = []
         self._refused: set[object] = set()  # EVM versions under which the source is in error
@@ -123,14 +132,14 @@ class Search:
     def _try(self, settings: Settings) -> Match | None:
         try:
             output = self._compile(settings, self._selection)
+            errors = _errors(output)
+            if not errors:
+                return self._match(output, settings)
         except OutOfLimits:
             if self._closest is None:
                 raise
             self._endless.add(settings.get("viaIR"))
             return None
-        errors = _errors(output)
-        if not errors:
-            return self._match(output, settings)
         self._faults.append(self._describe(errors))
         if not _may_be_mended(errors):
             self._refused.add(settings.get("evmVersion"))
@@ -212,28 +221,31 @@ class Search:
         comparison = compare_runtime(self._deployed, contract.runtime, libraries)
         if not comparison.inner_metadata:
             return comparison
-        self._moved = self._auxdata(contract, settings)
-        spans = moved_auxdata(contract.runtime.code, *self._moved)
+        self._moved = self._move(contract, settings)
+        spans = moved_auxdata(contract.runtime.code, self._moved.auxdata, self._moved.runtime)
         return compare_runtime(self._deployed, contract.runtime, libraries, spans)
 
-    def _auxdata(self, contract: Contract, settings: Settings) -> tuple[list[bytes], list[bytes]]:
-        """All metadata in the code, as it is and with a space added to every source."""
+    def _move(self, contract: Contract, settings: Settings) -> _Moved:
         selection = {contract.path: {contract.name: _AUXDATA_OUTPUTS}}
         before, after = (
-            _legacy_auxdata(self._compile(settings, selection, addition), contract)
-            for addition in ("", " ")
+            _evm(self._compile(settings, selection, addition), contract) for addition in ("", " ")
         )
-        return before, after
+        return _Moved(
+            frozenset(assembly_auxdata(before.get("legacyAssembly"))),
+            linked_code(after.get("deployedBytecode", {})).code,
+            linked_code(after.get("bytecode", {})).code,
+        )
 
     def _matched(self, contract: Contract, comparison: Comparison) -> Match:
         creation = linked_code(contract.output["evm"]["bytecode"])
+        moved = self._moved or _Moved(frozenset(), b"", b"")
         return Match(
             level=comparison.match or "",
             contract=contract,
             metadata=contract.output.get("metadata") or "{}",
             libraries=comparison.libraries,
             creation=creation,
-            creation_auxdata=moved_auxdata(creation.code, *(self._moved or ((), ()))),
+            creation_auxdata=moved_auxdata(creation.code, moved.auxdata, moved.creation),
         )
 
     def _improved(self, match: Match, settings: Settings, contracts: Sequence[Contract]) -> Match:
@@ -244,15 +256,24 @@ class Search:
         libraries = {**self._submission.libraries, **match.libraries}
         if respelled.level == "full" or not libraries:
             return respelled
-        linked = {**settings, "libraries": _nested(libraries)}
-        selection = {match.contract.path: {match.contract.name: _OUTPUTS}}
-        output = self._compile(linked, selection)
-        again = [] if _errors(output) else self._contracts(output)
-        comparison = compare_runtime(self._deployed, again[0].runtime, {}) if again else None
-        if comparison is None or comparison.match is None:
+        try:
+            relinked = self._relinked(match, {**settings, "libraries": _nested(libraries)})
+        except OutOfLimits:
             return match
-        relinked = self._matched(again[0], comparison)._replace(libraries=match.libraries)
-        return relinked if relinked.level == "full" else self._respelled(relinked, contracts)
+        if relinked is None or relinked.level == "full":
+            return relinked or match
+        return self._respelled(relinked, contracts)
+
+    def _relinked(self, match: Match, settings: Settings) -> Match | None:
+        selection = {match.contract.path: {match.contract.name: _OUTPUTS}}
+        output = self._compile(settings, selection)
+        if _errors(output):
+            return None
+        for contract in self._contracts(output):
+            comparison = compare_runtime(self._deployed, contract.runtime, {})
+            if comparison.match and contract.name == match.contract.name:
+                return self._matched(contract, comparison)._replace(libraries=match.libraries)
+        return None
 
     def _respelled(self, match: Match, contracts: Sequence[Contract]) -> Match:
         """The hash in a tail that equals the compiled one but for itself may be of another path."""
@@ -274,7 +295,8 @@ class Search:
         An OpenZeppelin token compiles in 1.2 s alone and in 4 to 5 s with all that it imports.
         """
         fitting = [each for each in contracts if _selectors_stand_in(each, self._deployed)]
-        if self._tries == 1 and fitting:
+        if fitting and not self._is_narrow:
+            self._is_narrow = True
             self._selection = {}
             for each in fitting:
                 self._selection.setdefault(each.path, {})[each.name] = _OUTPUTS
@@ -297,9 +319,9 @@ def _is_almost(comparison: Comparison, length: int) -> bool:
     return comparison.differing is not None and comparison.differing * 20 <= length
 
 
-def _legacy_auxdata(output: Mapping[str, Any], contract: Contract) -> list[bytes]:
+def _evm(output: Mapping[str, Any], contract: Contract) -> dict[str, Any]:
     found = output.get("contracts", {}).get(contract.path, {}).get(contract.name, {})
-    return list(assembly_auxdata(found.get("evm", {}).get("legacyAssembly")))
+    return dict(found.get("evm", {}))
 
 
 def _accepted(settings: Mapping[str, Any], wanted: tuple[int, int, int]) -> dict[str, Any]:

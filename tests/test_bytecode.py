@@ -73,7 +73,7 @@ def test_metadata_planted_within_the_code_is_not_masked() -> None:
     assert comparison.match is None
     assert comparison.inner_metadata
     # The compiler says that nothing but the tail moved when a space was added to the source.
-    spans = moved_auxdata(planted + auxdata(3), [auxdata(3)], [auxdata(4)])
+    spans = moved_auxdata(planted + auxdata(3), [auxdata(3)], planted + auxdata(4))
     assert spans == [Span(len(planted), len(planted + auxdata(3)))]
     again = compare_runtime(other + auxdata(3), plain(planted + auxdata(3)), {}, spans)
     assert again.match is None
@@ -83,10 +83,22 @@ def test_metadata_of_embedded_contracts_is_masked_where_the_compiler_moved_it() 
     compiled = CODE + auxdata(1) + CODE + auxdata(2)
     deployed = CODE + auxdata(3) + CODE + auxdata(4)
     assert compare(deployed, compiled).inner_metadata
-    moved = moved_auxdata(compiled, [auxdata(1), auxdata(2)], [auxdata(5), auxdata(6)])
+    with_spaces = CODE + auxdata(5) + CODE + auxdata(6)
+    moved = moved_auxdata(compiled, [auxdata(1), auxdata(2)], with_spaces)
     assert compare_runtime(deployed, plain(compiled), {}, moved).match == "partial"
     broken = CODE + auxdata(3) + b"\xff" + CODE[1:] + auxdata(4)
     assert compare_runtime(broken, plain(compiled), {}, moved).match is None
+
+
+def test_a_constant_spelt_like_an_embedded_contract_s_metadata_is_not_masked() -> None:
+    """The embedded contract's auxdata is known before its parent is written."""
+    compiled = CODE + auxdata(1) + CODE + auxdata(1) + auxdata(2)
+    with_spaces = CODE + auxdata(1) + CODE + auxdata(5) + auxdata(6)
+    moved = moved_auxdata(compiled, [auxdata(1), auxdata(2)], with_spaces)
+    honest = CODE + auxdata(1) + CODE + auxdata(3) + auxdata(4)
+    assert compare_runtime(honest, plain(compiled), {}, moved).match == "partial"
+    forged = CODE + auxdata(9) + CODE + auxdata(3) + auxdata(4)
+    assert compare_runtime(forged, plain(compiled), {}, moved).match is None
 
 
 def test_immutables_are_taken_from_the_chain_but_alike_everywhere() -> None:
@@ -129,7 +141,7 @@ def test_what_follows_the_creation_code_are_the_arguments() -> None:
     arguments = bytes(31) + b"\7"
     assert constructor_data(CODE + auxdata() + arguments, creation, {}, ()) == arguments
     assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, ()) is None
-    spans = moved_auxdata(creation.code, (), ())
+    spans = moved_auxdata(creation.code, (), b"")
     assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, spans) == arguments
     assert constructor_data(CODE[:5], creation, {}, ()) is None
 
