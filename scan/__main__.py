@@ -9,8 +9,10 @@ import threading
 import warnings
 from typing import Any
 
+from scan.compiler import Compilers
 from scan.db import Database
 from scan.errors import ScanError, SettingError
+from scan.releases import dotted, release
 from scan.settings import ROOT, Settings
 
 
@@ -48,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
     _add_key_request(commands)
     _add_audit(commands)
+    _add_solc(commands)
     return parser
 
 
@@ -101,6 +104,16 @@ def _key_request(settings: Settings, options: argparse.Namespace) -> int:
     return key_request.run(settings, options)
 
 
+def _add_solc(commands: Any) -> None:
+    text = "the Solidity compilers that verification uses"
+    solc = commands.add_parser("solc", help=text, description=text)
+    actions = solc.add_subparsers(required=True, metavar="action")
+    install = actions.add_parser("install", help="fetch compilers and check them")
+    install.add_argument("versions", nargs="+", metavar="VERSION", help="such as 0.8.26")
+    install.set_defaults(command=_install_compilers)
+    actions.add_parser("list", help="which are there").set_defaults(command=_list_compilers)
+
+
 def _run(settings: Settings, _options: argparse.Namespace) -> int:
     from scan import supervisor
 
@@ -148,6 +161,27 @@ def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
 
     _require_database(settings)
     apply_schema(settings)
+    return 0
+
+
+def _install_compilers(settings: Settings, options: argparse.Namespace) -> int:
+    from scan.compiler_install import NotFetched, install_one
+
+    compilers = Compilers(settings)
+    failures = 0
+    for wanted in [release(version) for version in options.versions]:
+        try:
+            print(install_one(compilers, wanted))
+        except (NotFetched, OSError) as error:
+            failures += 1
+            print(f"scan: solc {dotted(wanted)}: {error}", file=sys.stderr)
+    return 1 if failures else 0
+
+
+def _list_compilers(settings: Settings, _options: argparse.Namespace) -> int:
+    compilers = Compilers(settings)
+    for each in compilers.installed():
+        print(dotted(each))
     return 0
 
 

@@ -44,6 +44,7 @@ class Settings:
     ca_bundle: str = ""
     solc_dir: Path | None = None
     statement_timeout_ms: int = 5000
+    path: str = os.defpath
     started_by_make: bool = False
 
     @staticmethod
@@ -81,6 +82,7 @@ class Settings:
             ca_bundle=read("REQUESTS_CA_BUNDLE", _existing_path, ""),
             solc_dir=read("SCAN_SOLC_DIR", Path, None),
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
+            path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
         )
 
