@@ -12,6 +12,7 @@ from scan.api import (
     addresses,
     admission,
     blocks,
+    contracts,
     health,
     json_value,
     keys,
@@ -41,7 +42,17 @@ MAX_BODY_BYTES = 1024 * 1024
 EXPOSED_HEADERS = (
     "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id"
 )
-BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api, keys, webhooks)
+BLUEPRINTS = (
+    network,
+    blocks,
+    transactions,
+    tokens,
+    addresses,
+    contracts,
+    query_api,
+    keys,
+    webhooks,
+)
 OUTSIDE = (health, metrics, pages)  # the version and the rate limits
 
 
@@ -57,6 +68,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
+    app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
     for module in OUTSIDE:
         app.register_blueprint(module.blueprint)
     app.register_blueprint(pages.docs())

@@ -471,3 +471,45 @@ RETURN json_build_object(
         'tokenAddress', hex(x.token_address), 'tokenType', token_type,
         'tokenId', x.token_id::text, 'logIndex', x.log_index,
         'batchIndex', x.batch_index))::text;
+
+-- Contracts whose source was compiled to the code at their address. A row counts only while the
+-- address still has that code: a contract deployed anew, or by another fork, has another code_hash.
+CREATE TABLE IF NOT EXISTS verified_contracts (
+    address bytea NOT NULL,
+    code_hash bytea NOT NULL,
+    match text NOT NULL CHECK (match IN ('full', 'partial')),
+    creation_match text CHECK (creation_match IN ('full', 'partial')), -- null: not known
+    contract_name text NOT NULL,
+    file_path text NOT NULL,
+    compiler_version text NOT NULL,
+    license text,
+    settings json NOT NULL,
+    abi json NOT NULL,
+    sources json NOT NULL,         -- {path: {"content": text}}, as in a standard JSON input
+    constructor_arguments bytea,   -- as the creating transaction has them
+    verified_at timestamptz NOT NULL,
+    PRIMARY KEY (address, code_hash)
+);
+-- serves verified_contracts_get, verified_contracts_of_clone, verified_contracts_abi
+CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
+    ON verified_contracts (code_hash, match, verified_at, address);
+
+-- `at` is the address asked for, which may have the code of `v` without being verified itself.
+CREATE OR REPLACE FUNCTION verified_contract_record(v verified_contracts, at bytea, proxy json)
+RETURNS json LANGUAGE sql STABLE
+RETURN json_build_object(
+    'address', hex(at),
+    'match', v.match,
+    'creationMatch', CASE WHEN v.address = at THEN v.creation_match END,
+    'contractName', v.contract_name,
+    'filePath', v.file_path,
+    'compilerVersion', v.compiler_version,
+    'settings', v.settings,
+    'abi', v.abi,
+    'sources', v.sources,
+    'license', v.license,
+    'constructorArguments', CASE WHEN v.address = at THEN hex(v.constructor_arguments) END,
+    'codeHash', hex(v.code_hash),
+    'verifiedAt', iso(v.verified_at),
+    'verifiedBy', CASE WHEN v.address <> at THEN hex(v.address) END,
+    'proxy', proxy);

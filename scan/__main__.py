@@ -1,4 +1,4 @@
-"""The `scan` command."""
+"""The `scan` command: what can be called, and with what. The work is done elsewhere."""
 
 import argparse
 import logging
@@ -6,13 +6,37 @@ import os
 import signal
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from scan import logs, metrics
-from scan.db import Database
 from scan.errors import ScanError, SettingError
 from scan.settings import ROOT, Settings
+
+EXIT_FAILED, EXIT_WRONG_CALL = 1, 2
+
+DESCRIPTION = """\
+A block explorer's REST API over an EVM node. Everything is set by environment variables; those of
+the README's table, most of all DATABASE_URL and RPC_URL. Exits with 0 when done, 1 when it failed,
+2 when it was called or configured wrongly."""
+
+EXAMPLES = """\
+a demo chain, to look around:     scan run
+your node, on one machine:        RPC_URL=http://localhost:8545 scan run
+parts apart, for production:      scan serve, scan index, scan deliver (see docs/operation.md)
+is all well?                      scan status --most-behind 10"""
+
+KEY_REQUEST = """\
+Get an API key for an address. With SCAN_PRIVATE_KEY in the environment everything is done here.
+Otherwise call it with --owner alone: it prints the message to sign with that wallet; and then
+again with the --timestamp it told and the --signature that the wallet gave."""
+
+LABELS = """\
+Stores what addresses are called, from a CSV file with the columns address and label:
+    0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
+A label replaces the one before it, an empty one removes it. All of the file is stored or, when a
+line is wrong, nothing; that line is named. Answers show it at once."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -24,15 +48,18 @@ def main(arguments: list[str] | None = None) -> int:
         return int(options.command(settings, options))
     except SettingError as error:
         print(f"scan: {error}", file=sys.stderr)
-        return 2
+        return EXIT_WRONG_CALL
     except ScanError as error:
         print(f"scan: {error.message}", file=sys.stderr)
-        return 1
+        return EXIT_FAILED
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="scan", description="A block explorer's REST API over an EVM node."
+        prog="scan",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     commands = parser.add_subparsers(required=True, metavar="command")
     for name, command, text in (
@@ -40,99 +67,79 @@ def _parser() -> argparse.ArgumentParser:
         ("serve", _serve, "the HTTP API alone"),
         ("index", _index, "the indexer alone"),
         ("deliver", _deliver, "webhook deliveries alone"),
-        ("migrate", _migrate, "bring the database's schema up to date"),
+        ("migrate", _migrate, "bring the database's schema up to date, as every start does"),
     ):
-        commands.add_parser(name, help=text, description=text).set_defaults(command=command)
+        _add(commands, name, command, text)
     _add_status(commands)
-    _add_labels(commands)
-    _add_key_request(commands)
     _add_audit(commands)
+    _add_labels(commands)
+    _add_key(commands)
+    _add_solc(commands)
     return parser
+
+
+def _add(
+    commands: Any,
+    name: str,
+    command: Callable[[Settings, argparse.Namespace], int],
+    text: str,
+    description: str = "",
+) -> argparse.ArgumentParser:
+    added: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=description or f"{text[0].upper()}{text[1:]}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    added.set_defaults(command=command)
+    return added
+
+
+def _add_group(commands: Any, name: str, text: str) -> Any:
+    group = commands.add_parser(name, help=text, description=f"{text[0].upper()}{text[1:]}.")
+    return group.add_subparsers(required=True, metavar="action")
+
+
+def _add_status(commands: Any) -> None:
+    text = "whether a running service serves, and how far behind the node it is"
+    status = _add(commands, "status", _status, text, f"Says {text}. Exits 0 when all is well.")
+    status.add_argument("--url", help="where it serves; default http://HOST:PORT")
+    status.add_argument("--most-behind", type=int, metavar="BLOCKS", help="more is not well")
+    status.add_argument("--json", action="store_true", help="for scripts")
 
 
 def _add_audit(commands: Any) -> None:
     text = "count everything derived anew, and compare the rows with the node; 1: something differs"
-    audit = commands.add_parser("audit", help="is what is indexed exact?", description=text)
+    audit = _add(commands, "audit", _audit, "is what is indexed exact?", text)
     audit.add_argument("--repair", action="store_true", help="mend derived values")
     audit.add_argument("--node", action="store_true", help="compare blocks with those of RPC_URL")
     audit.add_argument(
         "--blocks", type=int, default=1000, help="with --node: how many, 0 for all (1000)"
     )
     audit.add_argument("--digest", action="store_true", help="only tell a digest of each table")
-    audit.set_defaults(command=_audit)
 
 
-def _audit(settings: Settings, options: argparse.Namespace) -> int:
-    from scan import audit
-    from scan.supervisor import with_running_database
-
-    settings = with_running_database(settings)
-    if not settings.database_url:
-        raise SettingError("DATABASE_URL", "", "the database to audit is needed")
-    if options.node and not settings.rpc_urls:
-        raise SettingError("RPC_URL", "", "the address of a node is needed")
-    return audit.run(settings, options)
+def _add_labels(commands: Any) -> None:
+    actions = _add_group(commands, "labels", "what addresses are called")
+    load = _add(actions, "import", _import_labels, "store labels from a CSV file", LABELS)
+    load.add_argument("file", type=Path, metavar="FILE.csv")
 
 
-KEY_REQUEST = """\
-Get an API key for an address. With SCAN_PRIVATE_KEY in the environment everything is done here.
-Otherwise call it with --owner alone: it prints the message to sign with that wallet; and then
-again with the --timestamp it told and the --signature that the wallet gave."""
-
-
-def _add_key_request(commands: Any) -> None:
-    key = commands.add_parser("key", help="API keys")
-    request = key.add_subparsers(required=True, metavar="command").add_parser(
-        "request",
-        help="get an API key for a wallet",
-        description=KEY_REQUEST,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _add_key(commands: Any) -> None:
+    actions = _add_group(commands, "key", "API keys")
+    request = _add(actions, "request", _key_request, "get an API key for a wallet", KEY_REQUEST)
     request.add_argument("--url", help="where Scan serves; default http://HOST:PORT")
     request.add_argument("--owner", help="the wallet's address")
     request.add_argument("--label", default="", help="what you will know the key by")
     request.add_argument("--timestamp", type=int, help="the Unix milliseconds that were signed")
     request.add_argument("--signature", help="what the wallet gave, 0x...")
-    request.set_defaults(command=_key_request)
 
 
-def _key_request(settings: Settings, options: argparse.Namespace) -> int:
-    from scan import key_request
-
-    return key_request.run(settings, options)
-
-
-_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-
-
-def _add_status(commands: _Commands) -> None:
-    text = "whether a running service serves, and how far behind the node it is"
-    status = commands.add_parser(
-        "status", help=text, description=f"Says {text}. Exits 0 when all is well, else 1."
-    )
-    status.add_argument("--url", help="where it serves; default http://HOST:PORT")
-    status.add_argument("--most-behind", type=int, metavar="BLOCKS", help="more is not well")
-    status.add_argument("--json", action="store_true", help="for scripts")
-    status.set_defaults(command=_status)
-
-
-LABELS = """\
-Stores what addresses are called, from a CSV file with the columns address and label:
-    0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
-A label replaces the one before it, an empty one removes it. All of the file is stored or, when a
-line is wrong, nothing; that line is named. Answers show it at once."""
-
-
-def _add_labels(commands: _Commands) -> None:
-    labels = commands.add_parser("labels", help="what addresses are called")
-    load = labels.add_subparsers(required=True, metavar="action").add_parser(
-        "import",
-        help="store labels from a CSV file",
-        description=LABELS,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    load.add_argument("file", type=Path, metavar="FILE.csv")
-    load.set_defaults(command=_import_labels)
+def _add_solc(commands: Any) -> None:
+    actions = _add_group(commands, "solc", "the Solidity compilers that verification uses")
+    install = _add(actions, "install", _install_compilers, "fetch compilers and check them")
+    install.add_argument("versions", nargs="+", metavar="VERSION", help="such as 0.8.26")
+    _add(actions, "list", _list_compilers, "which are there")
 
 
 def _run(settings: Settings, _options: argparse.Namespace) -> int:
@@ -152,16 +159,15 @@ def _serve(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def _index(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan.db import Database
     from scan.indexer.follow import Follower
     from scan.rpc import Node
 
     _require_database(settings)
-    if not settings.rpc_urls:
-        raise SettingError("RPC_URL", "", "the address of a node is needed")
+    _require_node(settings)
     _bring_up(settings)
     stop = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stop.set())
+    _on_signals(stop.set)
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-indexer")
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(settings.metrics_port)
@@ -175,9 +181,8 @@ def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
     _require_database(settings)
     _bring_up(settings)
     pool = Pool(settings)
+    _on_signals(pool.request_stop)
     metrics.serve(settings.metrics_port)
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: pool.request_stop())
     pool.run()
     return 0
 
@@ -185,7 +190,7 @@ def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
 def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
     from scan import migrate
 
-    _require_database(settings)
+    settings = _with_running_database(settings)
     applied = migrate.run(settings)
     print("\n".join(f"applied {name}" for name in applied) or "the schema is current")
     return 0
@@ -197,36 +202,96 @@ def _status(settings: Settings, options: argparse.Namespace) -> int:
     return status.run(settings, options.url, most_behind=options.most_behind, as_json=options.json)
 
 
+def _audit(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import audit
+
+    settings = _with_running_database(settings)
+    if options.node:
+        _require_node(settings)
+    return audit.run(settings, options)
+
+
 def _import_labels(settings: Settings, options: argparse.Namespace) -> int:
     from scan import labels
-    from scan.supervisor import with_running_database
+    from scan.db import Database
 
-    settings = with_running_database(settings)
-    _require_database(settings)
+    settings = _with_running_database(settings)
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-labels")
     try:
         stored, removed = labels.import_file(database, options.file)
     except OSError as error:
         print(f"scan: {options.file}: {error.strerror}", file=sys.stderr)
-        return 1
+        return EXIT_FAILED
     print(f"{stored} labels stored, {removed} removed")
     return 0
+
+
+def _key_request(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import key_request
+
+    return key_request.run(settings, options)
+
+
+def _install_compilers(settings: Settings, options: argparse.Namespace) -> int:
+    from tqdm import tqdm
+
+    from scan.compiler import Compilers
+    from scan.compiler_install import NotFetched, install_one
+    from scan.releases import dotted, release
+
+    compilers = Compilers(settings)
+    failures = 0
+    wanted = [release(version) for version in options.versions]
+    for each in tqdm(wanted, unit=" compilers", disable=None, leave=False):  # a terminal's bar
+        try:
+            tqdm.write(str(install_one(compilers, each)))
+        except (NotFetched, OSError) as error:
+            failures += 1
+            print(f"scan: solc {dotted(each)}: {error}", file=sys.stderr)
+    return EXIT_FAILED if failures else 0
+
+
+def _list_compilers(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan.compiler import Compilers
+    from scan.releases import dotted
+
+    for each in Compilers(settings).installed():
+        print(dotted(each))
+    return 0
+
+
+def _on_signals(stop: Callable[[], None]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop())
 
 
 def _bring_up(settings: Settings) -> None:
     """At every start; a database that is away now is waited for by what starts, as later on."""
     from scan import migrate
 
-    if settings.database_url:
-        try:
-            migrate.run(settings)
-        except ScanError as error:
-            logging.warning("the schema could not be checked: %s", error.message)
+    try:
+        migrate.run(settings)
+    except ScanError as error:
+        logging.warning("the schema could not be checked: %s", error.message)
+
+
+def _with_running_database(settings: Settings) -> Settings:
+    """Without DATABASE_URL, the database of the `scan run` that uses the same SCAN_DATA_DIR."""
+    from scan.supervisor import with_running_database
+
+    settings = with_running_database(settings)
+    _require_database(settings)
+    return settings
 
 
 def _require_database(settings: Settings) -> None:
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
+
+
+def _require_node(settings: Settings) -> None:
+    if not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
 
 
 if __name__ == "__main__":

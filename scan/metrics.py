@@ -43,12 +43,12 @@ def observed_rpc(post: _Post) -> _Post:
     """Around what sends a batch: `post(node, url, calls, …)`."""
 
     @functools.wraps(post)
-    def observe(node: Any, url: str, calls: Sequence[Any], *rest: Any) -> Any:
+    def observe(node: Any, url: str, calls: Sequence[Any], *rest: Any, **more: Any) -> Any:
         for call in calls:
             RPC_CALLS.labels(call.method).inc()
         began = time.perf_counter()
         try:
-            return post(node, url, calls, *rest)
+            return post(node, url, calls, *rest, **more)
         except Exception as error:
             RPC_FAILURES.labels(type(error).__name__).inc()
             raise

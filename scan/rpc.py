@@ -72,6 +72,10 @@ class TimedOut(BatchRefused):
     """No answer, or not all of it, in time; waiting as long again for half of it comes later."""
 
 
+class AnswerTooLarge(Exception):
+    """More than the caller of one call wanted to read; no fault of the node."""
+
+
 class RpcError(Exception):
     """A JSON-RPC error object: the node understood and said no."""
 
@@ -146,9 +150,15 @@ class Node:
             if self._resting_until.get(url, 0.0) <= now
         ]
 
-    def call(self, method: str, *params: object, timeout_s: float | None = None) -> Any:
-        """The result of one call; raises NodeError or RpcError."""
-        [result] = self._exchange([Call(method, params)], timeout_s or self._timeout_s)
+    def call(
+        self,
+        method: str,
+        *params: object,
+        timeout_s: float | None = None,
+        most_bytes: int = MAX_RESPONSE_BYTES,
+    ) -> Any:
+        """The result of one call; raises NodeError, RpcError, or AnswerTooLarge past most_bytes."""
+        [result] = self._exchange([Call(method, params)], timeout_s or self._timeout_s, most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result
@@ -183,12 +193,14 @@ class Node:
                     self._batch_size = min(MAX_BATCH, size + max(1, size // 8))
         return results
 
-    def _exchange(self, calls: Sequence[Call], timeout_s: float) -> list[Any]:
+    def _exchange(
+        self, calls: Sequence[Call], timeout_s: float, most_bytes: int = MAX_RESPONSE_BYTES
+    ) -> list[Any]:
         """From the first node that answers; one that fails is left alone for a while."""
         failure: NodeError | None = None
         for url in self._usable_urls():
             try:
-                return _results(self._post(url, calls, timeout_s), len(calls))
+                return _results(self._post(url, calls, timeout_s, most_bytes), len(calls))
             except NodeError as error:
                 if _is_mended_by_halving(error, len(calls)):
                     raise
@@ -203,7 +215,13 @@ class Node:
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
     @metrics.observed_rpc
-    def _post(self, url: str, calls: Sequence[Call], timeout_s: float) -> Any:
+    def _post(
+        self,
+        url: str,
+        calls: Sequence[Call],
+        timeout_s: float,
+        most_bytes: int = MAX_RESPONSE_BYTES,
+    ) -> Any:
         requests_ = [
             {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
             for number, call in enumerate(calls)
@@ -220,7 +238,7 @@ class Node:
             )
             with response:
                 _check_status(response, len(calls))
-                return _json(_read(response, deadline))
+                return _json(_read(response, deadline, most_bytes))
         except (requests.Timeout, urllib3.exceptions.TimeoutError):
             raise TimedOut("the node did not answer in time") from None
         except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
@@ -268,7 +286,7 @@ def _after(response: requests.Response) -> float | None:
     return min(max(until - time.time(), 0.0), MAX_RETRY_AFTER_S)
 
 
-def _read(response: requests.Response, deadline: float) -> bytes:
+def _read(response: requests.Response, deadline: float, most_bytes: int) -> bytes:
     """The whole body, in bounded time and size whatever the node does."""
     parts: list[bytes] = []
     size = 0
@@ -276,7 +294,9 @@ def _read(response: requests.Response, deadline: float) -> bytes:
     while part := response.raw.read1(1024 * 1024, decode_content=True):
         parts.append(part)
         size += len(part)
-        if size > MAX_RESPONSE_BYTES:
+        if size > most_bytes:
+            if most_bytes < MAX_RESPONSE_BYTES:
+                raise AnswerTooLarge
             raise BatchRefused("the node's answer is too large")
         if time.monotonic() > deadline:
             raise TimedOut("the node did not finish its answer in time")

@@ -47,6 +47,7 @@ class Settings:
     log_format: str = "text"
     log_requests: bool = True
     metrics_port: int = 0
+    path: str = os.defpath
     started_by_make: bool = False
 
     @property
@@ -93,6 +94,7 @@ class Settings:
             log_format=read("SCAN_LOG_FORMAT", _one_of("text", "json"), "text"),
             log_requests=read("SCAN_LOG_REQUESTS", _one_of("on", "off"), "on") == "on",
             metrics_port=read("SCAN_METRICS_PORT", _integer(0, 65535), 0),
+            path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
         )
 

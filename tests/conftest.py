@@ -1,9 +1,11 @@
 """What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
 
+import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -13,7 +15,9 @@ from werkzeug.serving import make_server
 from app import create_app
 from tests.chain import Anvil
 from tests.database import Postgres
+from tests.explorer import Explorer, place_compilers
 from tests.indexing import Indexing
+from tests.many import MANY, verified
 from tests.receiver import Authority, Receiver, running
 from tests.scenario import Stage, play
 from tests.serving import gunicorn
@@ -81,6 +85,28 @@ def scenario() -> Iterator[Played]:
     with Anvil() as node:
         stage = play(node)
         yield Played(node, stage, read_truth(node))
+
+
+@pytest.fixture(scope="session")
+def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return place_compilers(tmp_path_factory.mktemp("solc"))
+
+
+@pytest.fixture(scope="session")
+def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """The whole service over a chain to which tests may add contracts."""
+    compilers = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
+    with (
+        Anvil() as node,
+        postgres.cloned(template) as url,
+        Indexing(url, node.url, rate_limit_anonymous="1000000/minute", **compilers) as indexing,
+    ):
+        yield Explorer(node, indexing)
+
+
+@pytest.fixture(scope="session")
+def many(explorer: Explorer) -> str:
+    return verified(explorer, MANY, "Many")
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,18 @@ from tests.database import execute
 from tests.indexing import settings_for
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
-COMMANDS = ("run", "serve", "index", "deliver", "migrate", "status", "labels", "key", "audit")
+COMMANDS = "run serve index deliver migrate status audit labels key solc".split()
+    "run",
+    "serve",
+    "index",
+    "deliver",
+    "migrate",
+    "status",
+    "labels",
+    "key",
+    "audit",
+    "solc",
+)
 
 
 def scan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
