@@ -6,7 +6,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -15,6 +15,7 @@ from werkzeug.serving import make_server
 from app import create_app
 from tests.chain import Anvil
 from tests.database import Postgres
+from tests.documented import Watch
 from tests.explorer import Explorer, place_compilers
 from tests.indexing import Indexing
 from tests.many import MANY, verified
@@ -153,3 +154,18 @@ def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
     found = Webhooks(database_url, authority.bundle)
     yield found
     found.close()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def documented_answers() -> Iterator[None]:
+    """Whatever a test asks about, the answer has to be one that the OpenAPI document describes."""
+    watch, plainly = Watch(), FlaskClient.open
+
+    def open_and_look(client: FlaskClient, *arguments: Any, **more: Any) -> Any:
+        answer = plainly(client, *arguments, **more)
+        watch.look(answer.request.method, answer.request.path, answer)
+        return answer
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FlaskClient, "open", open_and_look)
+        yield

@@ -13,18 +13,8 @@ from tests.database import execute
 from tests.indexing import settings_for
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
-COMMANDS = "run serve index deliver migrate status audit labels key solc".split()
-    "run",
-    "serve",
-    "index",
-    "deliver",
-    "migrate",
-    "status",
-    "labels",
-    "key",
-    "audit",
-    "solc",
-)
+COMMANDS = ("run", "serve", "index", "deliver", "migrate")
+MORE = ("status", "audit", "labels", "key", "solc")
 
 
 def scan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -46,7 +36,7 @@ def labels(url: str) -> dict[str, str]:
 def test_help_names_every_command_in_a_sentence() -> None:
     told = scan("--help")
     assert told.returncode == 0
-    for command in COMMANDS:
+    for command in COMMANDS + MORE:
         assert f"    {command} " in told.stdout
         assert scan(command, "--help").returncode == 0
 

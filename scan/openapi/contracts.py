@@ -1,7 +1,6 @@
 """Contracts: /verify and /contracts."""
 
 from scan.openapi.parts import (
-    TOKEN_EXAMPLE,
     Json,
     address,
     any_case_address,
@@ -22,9 +21,10 @@ from scan.openapi.parts import (
 )
 
 TAG = "Contracts"
+CONTRACT_EXAMPLE = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 MATCHES = ("full", "partial")
 _VERSION = "0.8.26"
-_CONTRACT = path("address", any_case_address("The contract.", TOKEN_EXAMPLE))
+_CONTRACT = path("address", any_case_address("The contract.", CONTRACT_EXAMPLE))
 
 CONTRACT_PATHS: Json = {
     "/verify": {
@@ -36,7 +36,7 @@ CONTRACT_PATHS: Json = {
             body=sends(
                 ref("VerifyRequest"),
                 file={
-                    "address": TOKEN_EXAMPLE,
+                    "address": CONTRACT_EXAMPLE,
                     "sourceCode": "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\n"
                     "contract Token {}",
                     "compilerVersion": _VERSION,
@@ -60,7 +60,7 @@ CONTRACT_PATHS: Json = {
             parameters=(_CONTRACT,),
             body=sends(
                 ref("CallRequest"),
-                balance={"functionName": "balanceOf", "args": [TOKEN_EXAMPLE]},
+                balance={"functionName": "balanceOf", "args": [CONTRACT_EXAMPLE]},
                 none={"functionName": "totalSupply"},
             ),
             errors=(404, 422, 502),
@@ -85,7 +85,7 @@ _PROXY = record(
     "What the contract hands its calls to.",
     {
         "type": text("How, such as eip1967 or eip1167.", "eip1967"),
-        "implementation": address("To whom.", TOKEN_EXAMPLE),
+        "implementation": address("To whom.", CONTRACT_EXAMPLE),
     },
 )
 _SETTINGS: Json = {
@@ -98,7 +98,7 @@ CONTRACT_SCHEMAS: Json = {
     "VerifyRequest": form(
         "A source, and what is known of how it was compiled.",
         {
-            "address": any_case_address("The contract.", TOKEN_EXAMPLE),
+            "address": any_case_address("The contract.", CONTRACT_EXAMPLE),
             "sourceCode": text(
                 "One Solidity file, or a Solidity standard JSON input, also in {{…}}. At most 1 MiB"
                 " of sources.",
@@ -129,7 +129,7 @@ CONTRACT_SCHEMAS: Json = {
                 "type": "object",
                 "description": "Addresses of libraries, by `Name` or `file.sol:Name`; or by file"
                 " and then name.",
-                "examples": [{"Library": TOKEN_EXAMPLE}],
+                "examples": [{"Library": CONTRACT_EXAMPLE}],
                 "maxProperties": 200,
             },
         },
@@ -140,7 +140,7 @@ CONTRACT_SCHEMAS: Json = {
         {
             "success": flag("True."),
             "message": text("What matched, in a sentence.", "Full match: the source, …"),
-            "address": address("The contract.", TOKEN_EXAMPLE),
+            "address": address("The contract.", CONTRACT_EXAMPLE),
             "match": one_of("Whether the metadata agrees, too.", MATCHES),
             "creationMatch": nullable(one_of("As match, of the creating code.", MATCHES)),
             "contractName": text("The contract's name in the source.", "Token"),
@@ -155,7 +155,7 @@ CONTRACT_SCHEMAS: Json = {
     "Contract": record(
         "A verified contract.",
         {
-            "address": address("The contract.", TOKEN_EXAMPLE),
+            "address": address("The contract.", CONTRACT_EXAMPLE),
             "match": one_of("Whether the metadata agrees, too.", MATCHES),
             "creationMatch": nullable(one_of("As match, of the creating code.", MATCHES)),
             "contractName": text("The contract's name in the source.", "Token"),
@@ -202,7 +202,7 @@ CONTRACT_SCHEMAS: Json = {
                 "examples": ["1000000000000000000"],
             },
             "implementation": address("Set where a proxy's implementation has the ABI.",
-                                      TOKEN_EXAMPLE),
+                                      CONTRACT_EXAMPLE),
         },
         optional=("implementation",),
     ),
