@@ -19,6 +19,7 @@ from scan.api import (
     network,
     tokens,
     transactions,
+    webhooks,
 )
 from scan.api import query as query_api
 from scan.chain_reader import CHANNEL, SESSION, ChainReader
@@ -36,7 +37,17 @@ RECURSION_LIMIT = 1000
 OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
 EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After"
-BLUEPRINTS = (network, blocks, transactions, tokens, addresses, contracts, query_api, keys)
+BLUEPRINTS = (
+    network,
+    blocks,
+    transactions,
+    tokens,
+    addresses,
+    contracts,
+    query_api,
+    keys,
+    webhooks,
+)
 
 
 def create_app(settings: Settings | None = None) -> Flask:

@@ -44,12 +44,36 @@ def _parser() -> argparse.ArgumentParser:
         ("run", _run, "everything on one machine: database, indexer, API, webhooks"),
         ("serve", _serve, "the HTTP API alone"),
         ("index", _index, "the indexer alone"),
+        ("deliver", _deliver, "webhook deliveries alone"),
         ("migrate", _migrate, "bring the database's schema up to date"),
     ):
         commands.add_parser(name, help=text, description=text).set_defaults(command=command)
     _add_key_request(commands)
+    _add_audit(commands)
     _add_solc(commands)
     return parser
+
+
+def _add_audit(commands: Any) -> None:
+    text = "count everything derived anew, and compare the rows with the node; 1: something differs"
+    audit = commands.add_parser("audit", help="is what is indexed exact?", description=text)
+    audit.add_argument("--repair", action="store_true", help="mend derived values")
+    audit.add_argument("--node", action="store_true", help="compare blocks with those of RPC_URL")
+    audit.add_argument(
+        "--blocks", type=int, default=1000, help="with --node: how many, 0 for all (1000)"
+    )
+    audit.add_argument("--digest", action="store_true", help="only tell a digest of each table")
+    audit.set_defaults(command=_audit)
+
+
+def _audit(settings: Settings, options: argparse.Namespace) -> int:
+    from scan import audit
+
+    if not settings.database_url:
+        raise SettingError("DATABASE_URL", "", "the database to audit is needed")
+    if options.node and not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
+    return audit.run(settings, options)
 
 
 KEY_REQUEST = """\
@@ -96,7 +120,8 @@ def _run(settings: Settings, _options: argparse.Namespace) -> int:
     return supervisor.run(settings)
 
 
-def _serve(_settings: Settings, _options: argparse.Namespace) -> int:
+def _serve(settings: Settings, _options: argparse.Namespace) -> int:
+    _require_database(settings)
     configuration = str(ROOT / "gunicorn.conf.py")
     os.execv(
         sys.executable,
@@ -108,7 +133,9 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
     from scan.indexer.follow import Follower
     from scan.rpc import Node
 
-    _require(settings)
+    _require_database(settings)
+    if not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
@@ -118,11 +145,21 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
     return 0
 
 
+def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
+    from scan.delivery.pool import Pool
+
+    _require_database(settings)
+    pool = Pool(settings)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: pool.request_stop())
+    pool.run()
+    return 0
+
+
 def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
     from scan.supervisor import apply_schema
 
-    if not settings.database_url:
-        raise SettingError("DATABASE_URL", "", "a database is needed")
+    _require_database(settings)
     apply_schema(settings)
     return 0
 
@@ -148,11 +185,9 @@ def _list_compilers(settings: Settings, _options: argparse.Namespace) -> int:
     return 0
 
 
-def _require(settings: Settings) -> None:
+def _require_database(settings: Settings) -> None:
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
-    if not settings.rpc_urls:
-        raise SettingError("RPC_URL", "", "the address of a node is needed")
 
 
 if __name__ == "__main__":

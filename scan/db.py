@@ -2,6 +2,7 @@
 
 import io
 import logging
+import select
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,6 +36,10 @@ class ConnectionLost(Unavailable):
     """The connection broke under a statement; a read may be asked again."""
 
 
+class CannotWrite(Unavailable):
+    """The server answers but takes no writes: its disk is full, or it is a standby."""
+
+
 class QueryTooSlow(Unavailable):
     """A statement that met its time-out."""
 
@@ -58,8 +63,10 @@ class Database:
         self._url = url
         self._options = (
             f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC -c jit=off"
+            " -c client_connection_check_interval=2000"  # a killed client's statement ends, too
             f" -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan {session}"
         )
+        self._told_unreachable = False
         self._name = name
         self._channel = channel
         self._statements = load_statements()
@@ -95,12 +102,16 @@ class Database:
         return rows[0] if rows else None
 
     @contextmanager
-    def transaction(self) -> Iterator["Transaction"]:
-        """One transaction: committed at the end of the block, rolled back when it raises."""
+    def transaction(self, *, snapshot: bool = False) -> Iterator["Transaction"]:
+        """One transaction: committed at the end of the block, rolled back when it raises.
+
+        With `snapshot` all its statements see the database as the first one does.
+        """
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" if snapshot else "BEGIN"
         try:
-            cursor = self._begin()
+            cursor = self._begin(begin)
         except ConnectionLost:  # it had died unnoticed
-            cursor = self._begin()
+            cursor = self._begin(begin)
         with self._translated(), cursor:
             try:
                 yield Transaction(cursor, self._statements)
@@ -109,6 +120,16 @@ class Database:
                     cursor.execute("ROLLBACK")
                 raise
             cursor.execute("COMMIT")
+
+    def wait(self, timeout_s: float, wake: int) -> None:
+        """Until something is announced on `channel`, `wake` is readable, or time is up."""
+        connection = self._connection()
+        with self._translated():
+            connection.poll()
+            if not connection.notifies:
+                select.select([connection, wake], [], [], timeout_s)
+                connection.poll()
+            connection.notifies.clear()
 
     def announced(self, current: str) -> str | None:
         """The newest payload announced on `channel`, as this thread's connection has heard it.
@@ -127,6 +148,7 @@ class Database:
             return None
         with self._translated():
             connection.poll()
+            connection.poll()  # the first reads a server's last words, the second finds it gone
         if connection.notifies:
             self._local.announced = connection.notifies[-1].payload
             connection.notifies.clear()
@@ -150,10 +172,10 @@ class Database:
             with suppress(psycopg2.Error):
                 connection.close()
 
-    def _begin(self) -> Any:
+    def _begin(self, begin: str) -> Any:
         with self._translated():
             cursor = self._connection().cursor()
-            cursor.execute("BEGIN")
+            cursor.execute(begin)
             return cursor
 
     def _run(self, statement: Statement, params: dict[str, object]) -> list[Row]:
@@ -204,9 +226,13 @@ class Database:
                 tcp_user_timeout=10_000,
             )
         except psycopg2.Error as error:
-            log.warning("database cannot be reached: %s", str(error).strip().splitlines()[0])
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            level = logging.DEBUG if self._told_unreachable else logging.WARNING
+            log.log(level, "database cannot be reached: %s", reason)
+            self._told_unreachable = True
             raise Unavailable("The database cannot be reached; try again shortly.") from error
         connection.autocommit = True
+        self._told_unreachable = False
         self._local.announced = None
         self._local.prepared = OrderedDict()
         self._local.made = 0
@@ -232,6 +258,15 @@ class Database:
             raise ConnectionLost("The database's schema has changed; try again.") from error
         except psycopg2.IntegrityError as error:
             raise Conflict(error.diag.constraint_name or "") from error
+        except psycopg2.errors.DiskFull as error:
+            raise CannotWrite(
+                "The database's disk is full; writing goes on by itself once there is room."
+            ) from error
+        except psycopg2.errors.ReadOnlySqlTransaction as error:
+            self.close()  # where the address names several hosts, the next may be the primary
+            raise CannotWrite(
+                "The database is read-only, as a standby is; DATABASE_URL has to name the primary."
+            ) from error
         except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
             self.close()
             log.warning("database connection lost: %s", str(error).strip() or type(error).__name__)

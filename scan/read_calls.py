@@ -21,7 +21,7 @@ from scan.db import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.proxies import Proxy, proxy_at
 from scan.quantity import BadHex, data, to_hex
-from scan.rpc import REVERTED, AnswerTooLarge, Node, NodeError, RpcError
+from scan.rpc import AnswerTooLarge, Node, NodeError, RpcError
 
 GAS = 30_000_000
 TIMEOUT_S = 10.0
@@ -144,7 +144,7 @@ def _refused(error: RpcError, abis: Sequence[Abi]) -> CallReverted | UpstreamFai
     if returned is not None:
         return CallReverted(revert_reason(returned, abis))
     reason = error.message[:200] if "://" not in error.message else "no reason that can be shown"
-    if error.code == REVERTED or _STOPPED.search(error.message):
+    if error.is_revert or _STOPPED.search(error.message):
         return CallReverted(f"The call failed in the contract: {reason}")
     return UpstreamFailed(f"The node refused the call: {reason}")
 

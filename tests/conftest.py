@@ -16,9 +16,11 @@ from tests.database import Postgres
 from tests.explorer import Explorer, place_compilers
 from tests.indexing import Indexing
 from tests.many import MANY, verified
+from tests.receiver import Authority, Receiver, running
 from tests.scenario import Stage, play
 from tests.serving import gunicorn
 from tests.truth import Truth, read_truth
+from tests.webhooks import Webhooks
 
 
 class Played(NamedTuple):
@@ -120,3 +122,23 @@ def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Ind
 def client(indexed: Indexing) -> FlaskClient:
     """Asks the API over the scenario's chain."""
     return create_app(indexed.settings).test_client()
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def receiver(authority: Authority) -> Iterator[Receiver]:
+    """An HTTPS server on loopback that answers 204 until it is told otherwise."""
+    with running(Receiver(*authority.certificate("localhost"))) as server:
+        yield server
+
+
+@pytest.fixture
+def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
+    """The API on an empty chain, which may send webhooks to loopback."""
+    found = Webhooks(database_url, authority.bundle)
+    yield found
+    found.close()

