@@ -12,12 +12,14 @@ from scan.api import (
     addresses,
     admission,
     blocks,
+    contracts,
     health,
     json_value,
     keys,
     network,
     tokens,
     transactions,
+    webhooks,
 )
 from scan.api import query as query_api
 from scan.chain_reader import CHANNEL, SESSION, ChainReader
@@ -35,7 +37,17 @@ RECURSION_LIMIT = 1000
 OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
 EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After"
-BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api, keys)
+BLUEPRINTS = (
+    network,
+    blocks,
+    transactions,
+    tokens,
+    addresses,
+    contracts,
+    query_api,
+    keys,
+    webhooks,
+)
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -50,6 +62,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
+    app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
     app.register_blueprint(health.blueprint)
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")

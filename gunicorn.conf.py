@@ -59,8 +59,19 @@ def nworkers_changed(server, new_value, old_value):
         server.num_workers = 1
 
 
+def post_worker_init(worker):
+    """Webhooks are delivered beside serving; not before the fork, which threads do not survive."""
+    if _settings.delivers and _settings.database_url:
+        from scan.delivery.pool import Pool
+
+        worker.deliveries = Pool(_settings)
+        worker.deliveries.start()
+
+
 def worker_exit(server, worker):
-    """Writes what is still only in memory, such as the usage of keys."""
+    """Gives back the leases, and writes what is still only in memory: the usage of keys."""
+    if hasattr(worker, "deliveries"):
+        worker.deliveries.stop()
     if worker.booted:
         worker.wsgi.extensions["scan"].key_usage.close()
 

@@ -2,6 +2,7 @@
 
 import io
 import logging
+import select
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -120,6 +121,16 @@ class Database:
                 raise
             cursor.execute("COMMIT")
 
+    def wait(self, timeout_s: float, wake: int) -> None:
+        """Until something is announced on `channel`, `wake` is readable, or time is up."""
+        connection = self._connection()
+        with self._translated():
+            connection.poll()
+            if not connection.notifies:
+                select.select([connection, wake], [], [], timeout_s)
+                connection.poll()
+            connection.notifies.clear()
+
     def announced(self, current: str) -> str | None:
         """The newest payload announced on `channel`, as this thread's connection has heard it.
 
@@ -137,6 +148,7 @@ class Database:
             return None
         with self._translated():
             connection.poll()
+            connection.poll()  # the first reads a server's last words, the second finds it gone
         if connection.notifies:
             self._local.announced = connection.notifies[-1].payload
             connection.notifies.clear()

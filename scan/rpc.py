@@ -70,6 +70,10 @@ class TimedOut(BatchRefused):
     """No answer, or not all of it, in time; waiting as long again for half of it comes later."""
 
 
+class AnswerTooLarge(Exception):
+    """More than the caller of one call wanted to read; no fault of the node."""
+
+
 class RpcError(Exception):
     """A JSON-RPC error object: the node understood and said no."""
 
@@ -144,9 +148,15 @@ class Node:
             if self._resting_until.get(url, 0.0) <= now
         ]
 
-    def call(self, method: str, *params: object, timeout_s: float | None = None) -> Any:
-        """The result of one call; raises NodeError or RpcError."""
-        [result] = self._exchange([Call(method, params)], timeout_s or self._timeout_s)
+    def call(
+        self,
+        method: str,
+        *params: object,
+        timeout_s: float | None = None,
+        most_bytes: int = MAX_RESPONSE_BYTES,
+    ) -> Any:
+        """The result of one call; raises NodeError, RpcError, or AnswerTooLarge past most_bytes."""
+        [result] = self._exchange([Call(method, params)], timeout_s or self._timeout_s, most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result
@@ -159,14 +169,19 @@ class Node:
     def batch(self, calls: Sequence[Call], timeout_s: float | None = None) -> list[Any]:
         """Results in the order of the calls; a call that the node refused gives an RpcError value.
 
-        Batches halve when the node refuses or breaks one and grow back as they pass.
+        Batches halve when the node refuses or breaks one and grow back as they pass. `timeout_s`
+        is for all of it; without one each exchange has the node's own.
         """
         results: list[Any] = []
+        ends_at = None if timeout_s is None else time.monotonic() + timeout_s
         while len(results) < len(calls):
+            left_s = self._timeout_s if ends_at is None else ends_at - time.monotonic()
+            if left_s <= 0:
+                raise NodeError("the node did not answer in time")
             size = self._batch_size
             chunk = calls[len(results) : len(results) + size]
             try:
-                results += self._exchange(chunk, timeout_s or self._timeout_s)
+                results += self._exchange(chunk, left_s)
             except NodeError as error:
                 self._batch_size = max(1, len(chunk) // 2)
                 if not _is_mended_by_halving(error, len(chunk)):
@@ -176,12 +191,14 @@ class Node:
                     self._batch_size = min(MAX_BATCH, size + max(1, size // 8))
         return results
 
-    def _exchange(self, calls: Sequence[Call], timeout_s: float) -> list[Any]:
+    def _exchange(
+        self, calls: Sequence[Call], timeout_s: float, most_bytes: int = MAX_RESPONSE_BYTES
+    ) -> list[Any]:
         """From the first node that answers; one that fails is left alone for a while."""
         failure: NodeError | None = None
         for url in self._usable_urls():
             try:
-                return _results(self._post(url, calls, timeout_s), len(calls))
+                return _results(self._post(url, calls, timeout_s, most_bytes), len(calls))
             except NodeError as error:
                 if _is_mended_by_halving(error, len(calls)):
                     raise
@@ -195,7 +212,13 @@ class Node:
         now = time.monotonic()
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
-    def _post(self, url: str, calls: Sequence[Call], timeout_s: float) -> Any:
+    def _post(
+        self,
+        url: str,
+        calls: Sequence[Call],
+        timeout_s: float,
+        most_bytes: int = MAX_RESPONSE_BYTES,
+    ) -> Any:
         requests_ = [
             {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
             for number, call in enumerate(calls)
@@ -212,7 +235,7 @@ class Node:
             )
             with response:
                 _check_status(response, len(calls))
-                return _json(_read(response, deadline))
+                return _json(_read(response, deadline, most_bytes))
         except (requests.Timeout, urllib3.exceptions.TimeoutError):
             raise TimedOut("the node did not answer in time") from None
         except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
@@ -260,7 +283,7 @@ def _after(response: requests.Response) -> float | None:
     return min(max(until - time.time(), 0.0), MAX_RETRY_AFTER_S)
 
 
-def _read(response: requests.Response, deadline: float) -> bytes:
+def _read(response: requests.Response, deadline: float, most_bytes: int) -> bytes:
     """The whole body, in bounded time and size whatever the node does."""
     parts: list[bytes] = []
     size = 0
@@ -268,7 +291,9 @@ def _read(response: requests.Response, deadline: float) -> bytes:
     while part := response.raw.read1(1024 * 1024, decode_content=True):
         parts.append(part)
         size += len(part)
-        if size > MAX_RESPONSE_BYTES:
+        if size > most_bytes:
+            if most_bytes < MAX_RESPONSE_BYTES:
+                raise AnswerTooLarge
             raise BatchRefused("the node's answer is too large")
         if time.monotonic() > deadline:
             raise TimedOut("the node did not finish its answer in time")

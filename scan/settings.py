@@ -40,9 +40,11 @@ class Settings:
     trusted_proxies: int = 0
     owner_auth: str = "claimed"
     webhook_allow_networks: tuple[Network, ...] = ()
+    delivers: bool = True
     ca_bundle: str = ""
     solc_dir: Path | None = None
     statement_timeout_ms: int = 5000
+    path: str = os.defpath
     started_by_make: bool = False
 
     @staticmethod
@@ -76,9 +78,11 @@ class Settings:
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),
             webhook_allow_networks=read("SCAN_WEBHOOK_ALLOW_NETWORKS", _networks, ()),
+            delivers=read("SCAN_DELIVERY", _one_of("on", "off"), "on") == "on",
             ca_bundle=read("REQUESTS_CA_BUNDLE", _existing_path, ""),
             solc_dir=read("SCAN_SOLC_DIR", Path, None),
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
+            path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
         )
 

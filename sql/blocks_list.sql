@@ -4,8 +4,11 @@
 -- returns: one row: data (JSON text), count in data, total in the range
 -- index: blocks_pkey
 WITH bounds AS (
-    SELECT greatest(%(block_from)s::numeric, (SELECT min(number) FROM blocks)) AS lowest,
-        least(%(block_to)s::numeric, (SELECT max(number) FROM blocks)) AS highest
+    SELECT greatest(%(block_from)s::numeric, known.lowest) AS lowest,
+        least(%(block_to)s::numeric, known.highest) AS highest
+    FROM (SELECT (SELECT min(number) FROM blocks) AS lowest,
+        (SELECT max(number) FROM blocks) AS highest) AS known
+    WHERE known.lowest IS NOT NULL
 ), window_ AS (
     SELECT
         CASE WHEN %(direction)s = 'asc' THEN lowest + %(offset)s

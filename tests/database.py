@@ -39,6 +39,13 @@ class Postgres:
         self._server._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    def halt(self) -> None:
+        """Ends every connection; the data stay."""
+        self._server._stop()
+
+    def resume(self) -> None:
+        self._server.ensure_postgres_running()
+
     def kill(self) -> None:
         """SIGKILL, as where a machine loses its power; what is left of it goes by itself."""
         os.kill(self._server.get_postmaster_info().pid, signal.SIGKILL)

@@ -1,5 +1,6 @@
 """POST /api/v1/query with bodies that are wrong, or odd but right."""
 
+import io
 import json
 from typing import Any
 
@@ -88,6 +89,14 @@ def test_bodies_of_a_mebibyte_at_most(client: FlaskClient, size: int, status: in
     assert answer.status_code == status
     if status == 413:
         require_refusal(answer, 413, "too_large")
+
+
+@pytest.mark.parametrize(("size", "status"), [(1000, 200), (MIB + 1, 413), (2 * MIB, 413)])
+def test_bodies_in_chunks_are_bounded_as_well(client: FlaskClient, size: int, status: int) -> None:
+    body = io.BytesIO(b'{"entity": "blocks"}'.ljust(size))
+    environ = {"wsgi.input_terminated": True, "CONTENT_TYPE": "application/json"}
+    answer = client.post(PATH, input_stream=body, environ_overrides=environ)
+    assert answer.status_code == status, answer.text
 
 
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"])

@@ -13,7 +13,7 @@ from scan.api.lists import Records
 from scan.chain_reader import ChainReader
 from scan.contract_wallets import ContractWallets
 from scan.db import Database
-from scan.errors import InvalidJson, InvalidParameter, UnsupportedMediaType
+from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
 from scan.key_usage import KeyUsage
 from scan.keyring import Keyring
 from scan.limiter import Limiter
@@ -74,4 +74,7 @@ def json_object() -> dict[str, object]:
         body = request.get_data(cache=False)
     except (OSError, ParseException):
         raise InvalidJson("The body ended early, or its chunks are malformed.") from None
+    # Of a body sent in chunks no more is read than is allowed, and nothing tells that it went on.
+    if request.content_length is None and len(body) >= (request.max_content_length or 0):
+        raise TooLarge("The body is too large.")
     return params.json_object(body)

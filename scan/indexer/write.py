@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from scan.db import Database, Transaction
+from scan.indexer import outbox
 from scan.indexer.contracts import Findings, Supply
 from scan.indexer.fetch import Fetched
 
@@ -78,7 +79,7 @@ class Writer:
             _copy_emitters(tx, batch)
             derive(tx, first, last)
             _store_supplies(tx, findings.supplies)
-            # The webhook outbox is filled here: each transaction and transfer of first..last once.
+            outbox.fill(tx, first, last)
         return Head(last, batch[-1].block.hash, totals)
 
     def unwind(self, last_kept: int) -> None:
@@ -88,7 +89,7 @@ class Writer:
             return
         span = {"block_from": last_kept + 1, "block_to": head.number, "sign": -1}
         with self._exclusively(head) as tx:
-            # The webhook outbox is unwound here, while the orphaned rows are still there.
+            outbox.unwind(tx, last_kept)
             tx.execute("token_holders_derive", **span)
             tx.execute("token_holders_sweep")
             tx.execute("addresses_derive", **span)
