@@ -30,7 +30,7 @@ class Case(NamedTuple):
     name: str
     place: str
     requests: list[Request]
-    has_rivals: bool = True
+    beside: str = "rivals"  # what it is measured beside: rivals, bare (the limits), or nothing
 
 
 class Facts(NamedTuple):
@@ -78,14 +78,17 @@ def cases(facts: Facts) -> list[Case]:
 
 def _lists(facts: Facts) -> Iterator[Case]:
     yield _one("stats", "/stats")
-    yield from _pages("blocks", "/blocks?", facts.blocks)
+    yield from _pages("blocks", "/blocks?", facts.blocks, any_beside="bare")
     yield from _pages("transactions", "/transactions?", facts.transactions)
-    yield from _pages("tokens", "/tokens?", facts.tokens)
-    yield Case("transactions of an address", "first", [_get(f"/transactions?address={USUAL}")])
+    yield from _pages("tokens", "/tokens?", facts.tokens, any_beside="bare")
+    usual = [_get(f"/transactions?address={USUAL}")]
+    yield Case("transactions of an address", "first", usual, "bare")
     hot = f"/transactions?address={HOT}&"
     yield from _pages("transactions of the hottest", hot, facts.hot_transactions)
     holders = f"/tokens/{HOT_TOKEN}/holders?"
-    yield from _pages("holders of the hottest token", holders, facts.hot_token_holders, False)
+    yield from _pages(
+        "holders of the hottest token", holders, facts.hot_token_holders, "bare", "bare"
+    )
 
 
 def _details(facts: Facts) -> Iterator[Case]:
@@ -95,23 +98,24 @@ def _details(facts: Facts) -> Iterator[Case]:
     yield _one("address", f"/addresses/{USUAL}")
     yield _one("address, the hottest", f"/addresses/{HOT}")
     yield Case("address", "any", [_get(f"/addresses/{address}") for address in people])
-    yield _one("transaction", f"/transactions/{transactions[0]}")
+    yield Case("transaction", "one", [_get(f"/transactions/{transactions[0]}")], "bare")
     yield Case("transaction", "any", [_get(f"/transactions/{found}") for found in transactions])
     yield _one("block", f"/blocks/{facts.blocks // 2}")
     yield _one("token", f"/tokens/{HOT_TOKEN}")
     held = [_get(f"/addresses/{USUAL}/tokens")]
-    yield Case("tokens of an address", "first", held, has_rivals=False)
+    yield Case("tokens of an address", "first", held, "nothing")
 
 
 def _queries(facts: Facts) -> Iterator[Case]:
-    for entity, total in (
-        ("transactions", facts.transactions),
-        ("token_transfers", facts.transactions),
-        ("dex_trades", facts.trades),
-        ("blocks", facts.blocks),
-        ("tokens", facts.tokens),
+    """Rivals run the same statement for blocks and tokens as for their lists, which have them."""
+    for entity, total, beside in (
+        ("transactions", facts.transactions, "rivals"),
+        ("token_transfers", facts.transactions, "rivals"),
+        ("dex_trades", facts.trades, "rivals"),
+        ("blocks", facts.blocks, "bare"),
+        ("tokens", facts.tokens, "bare"),
     ):
-        yield from _windows(f"query {entity}", entity, {}, total)
+        yield from _windows(f"query {entity}", entity, {}, total, beside)
     for name, entity, keys, total in (
         ("address", "transactions", {"address": HOT}, facts.hot_transactions),
         ("from", "transactions", {"from": HOT}, facts.hot_sent),
@@ -121,7 +125,8 @@ def _queries(facts: Facts) -> Iterator[Case]:
         ("address", "dex_trades", {"address": HOT}, facts.hot_trades),
         ("dex", "dex_trades", {"dex": DEX}, facts.dex_trades),
     ):
-        yield from _windows(f"query {entity} by {name}", entity, keys, total)
+        beside = "bare" if name in ("from", "to") else "rivals"
+        yield from _windows(f"query {entity} by {name}", entity, keys, total, beside)
     yield from _queries_without_rivals(facts)
 
 
@@ -146,34 +151,34 @@ def _queries_without_rivals(facts: Facts) -> Iterator[Case]:
          | {"tokenAddress": HOT_TOKEN}),
         ("trades of a maker on a dex", "dex_trades", {"address": HOT, "dex": DEX}),
     ):  # fmt: skip
-        yield Case(f"query {name}", "first", [_query(entity, keys, 0)], has_rivals=False)
+        yield Case(f"query {name}", "first", [_query(entity, keys, 0)], "nothing")
     oldest = _query("transactions", {}, 0, "asc")
-    yield Case("query transactions, oldest first", "first", [oldest], has_rivals=False)
+    yield Case("query transactions, oldest first", "first", [oldest], "nothing")
 
 
-def _pages(name: str, path: str, total: int, has_rivals: bool = True) -> Iterator[Case]:
-    """First, last, middle, and any page but those of a first visit."""
+def _pages(
+    name: str, path: str, total: int, beside: str = "rivals", any_beside: str = "rivals"
+) -> Iterator[Case]:
     last = max(1, -(-total // LIMIT))
     for place, page in (("first", 1), ("last", last)):
-        yield Case(name, place, [_get(f"{path}page={page}")], has_rivals)
-    yield Case(name, "middle", [_get(f"{path}page={(last + 1) // 2}")], has_rivals=False)
-    yield Case(name, "any", [_get(f"{path}page={page}") for page in _drawn(last)], has_rivals)
+        yield Case(name, place, [_get(f"{path}page={page}")], beside)
+    yield Case(name, "middle", [_get(f"{path}page={(last + 1) // 2}")], "nothing")
+    yield Case(name, "any", [_get(f"{path}page={page}") for page in _drawn(last)], any_beside)
 
 
-def _windows(name: str, entity: str, keys: dict[str, Any], total: int) -> Iterator[Case]:
+def _windows(
+    name: str, entity: str, keys: dict[str, Any], total: int, beside: str
+) -> Iterator[Case]:
     last = max(1, -(-total // LIMIT))
     for place, page in (("first", 1), ("last", last)):
-        yield Case(name, place, [_query(entity, keys, (page - 1) * LIMIT)])
-    asked = [_query(entity, keys, (page - 1) * LIMIT) for page in _drawn(last)]
-    yield Case(name, "any", asked, has_rivals=False)
+        yield Case(name, place, [_query(entity, keys, (page - 1) * LIMIT)], beside)
+    asked = [_query(entity, keys, number - 1) for number in _drawn(total)]
+    yield Case(name, "any", asked, "bare")
 
 
-def _drawn(pages: int) -> list[int]:
-    """Page numbers in an order in which none comes again soon."""
-    draw = random.Random(2)
-    found = draw.sample(range(1, pages + 1), min(pages, DIFFERENT))
-    draw.shuffle(found)
-    return found
+def _drawn(most: int) -> list[int]:
+    """Numbers from 1 in no order, as many as there are but not more than needed."""
+    return random.Random(2).sample(range(1, most + 1), min(most, DIFFERENT))
 
 
 def _one(name: str, path: str) -> Case:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.ingest import memory_growth, slowest_steps
-from bench.targets import Target
+from bench.targets import Target, ratio
 
 COLUMNS = ("scan", "small", "bare", "fastapi", "orm", "pgbench")
 
@@ -43,10 +43,10 @@ def _case(case: dict[str, Any]) -> list[str]:
     servers = case["servers"]
     rates = [_rate(servers.get(name)) for name in COLUMNS]
     scan = servers["scan"]
-    of_bare = scan["per_s"] / servers["bare"]["per_s"]
+    of_bare = f"{ratio(servers, 'bare', 'per_s'):.2f}" if "bare" in servers else ""
     name = f"{case['name']}, {case['place']}"
     tail = "" if scan["p99_ms"] is None else f"{scan['p99_ms']:.1f}"
-    return [name, *rates, f"{scan['p50_ms']:.2f}", tail, f"{of_bare:.2f}"]
+    return [name, *rates, f"{scan['p50_ms']:.2f}", tail, of_bare]
 
 
 def _rate(server: dict[str, Any] | None) -> str:
