@@ -87,9 +87,14 @@ def _index(options: Options, database_url: str, node_url: str, node_pid: int) ->
 
 
 def _follow(indexer: "subprocess.Popen[bytes]", database_url: str, last_block: int) -> list[Sample]:
-    """Samples until the last block is written; the first is taken when the chain is known."""
+    """Samples until the last block is written; the first is taken when the chain is known.
+
+    After a tenth of the blocks the tables are analysed, as autovacuum does within a minute of any
+    longer catch-up: statistics that end before the newest rows have made for bad plans.
+    """
     samples: list[Sample] = []
     began = 0.0
+    is_analysed = False
     with connected(database_url) as cursor:
         while indexer.poll() is None:
             cursor.execute(
@@ -105,6 +110,9 @@ def _follow(indexer: "subprocess.Popen[bytes]", database_url: str, last_block: i
                 samples.append(Sample(now - began, transactions or 0, resident_bytes(indexer.pid)))
             if number == last_block:
                 return samples
+            if not is_analysed and (number or 0) >= last_block // 10:
+                cursor.execute("ANALYZE")
+                is_analysed = True
             time.sleep(0.02)
     raise RuntimeError("the indexer ended before the last block; see indexer.log")
 
