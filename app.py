@@ -1,34 +1,68 @@
 """The WSGI application: create_app() puts the parts together."""
 
 import logging
+import sys
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
-from scan.api import Services, addresses, blocks, health, json_value, network, tokens, transactions
+from scan.api import (
+    Services,
+    addresses,
+    admission,
+    blocks,
+    contracts,
+    health,
+    json_value,
+    keys,
+    network,
+    tokens,
+    transactions,
+    webhooks,
+)
 from scan.api import query as query_api
-from scan.chain_reader import CHANNEL, ChainReader
+from scan.chain_reader import CHANNEL, SESSION, ChainReader
+from scan.contract_wallets import ContractWallets
 from scan.db import Database
+from scan.key_usage import KeyUsage
+from scan.keyring import Keyring
+from scan.limiter import make_limiter
 from scan.rpc import Node
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
+RECURSION_LIMIT = 1000
+OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
 EXPOSED_HEADERS = "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After"
-BLUEPRINTS = (network, blocks, transactions, tokens, addresses, query_api)
+BLUEPRINTS = (
+    network,
+    blocks,
+    transactions,
+    tokens,
+    addresses,
+    contracts,
+    query_api,
+    keys,
+    webhooks,
+)
 
 
 def create_app(settings: Settings | None = None) -> Flask:
     """Everything a worker process serves; raises SettingError for a malformed environment."""
     settings = settings or Settings.from_environment()
+    # py_ecc, of eth-account, sets 100,000: nested JSON would end the process, not the request.
+    sys.setrecursionlimit(RECURSION_LIMIT)
     app = Flask("scan", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
+    app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
+    app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
     app.register_blueprint(health.blueprint)
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
@@ -36,6 +70,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
     app.before_request(_answer_preflight)
+    admission.install(app)
     app.after_request(_allow_browsers)
     return app
 
@@ -45,13 +80,25 @@ def _services(settings: Settings) -> Services:
     has_replica = settings.read_database_url not in ("", settings.database_url)
 
     def connect(url: str, channel: str | None = CHANNEL) -> Database:
-        return Database(url, statement_timeout_ms=timeout, name="scan-api", channel=channel)
+        return Database(
+            url, statement_timeout_ms=timeout, name="scan-api", channel=channel, session=SESSION
+        )
 
     writes = connect(settings.database_url)
     reads = connect(settings.read_database_url, None) if has_replica else writes
     chain = ChainReader(reads, is_replica=has_replica)
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    return Services(settings, reads, writes, chain, node)
+    return Services(
+        settings,
+        reads,
+        writes,
+        chain,
+        node,
+        ContractWallets(node),
+        make_limiter(settings),
+        Keyring(writes),
+        KeyUsage(connect(settings.database_url, None)),  # its thread would never hear the channel
+    )
 
 
 def _answer_error(error: errors.ScanError) -> Response:
@@ -75,6 +122,8 @@ def _ours(error: HTTPException) -> errors.ScanError:
         )
     if isinstance(error, RequestEntityTooLarge):
         return errors.TooLarge("The body is too large.")
+    if (error.code or 500) >= 500:
+        return errors.ScanError(OUR_FAULT)
     ours = errors.InvalidParameter(error.description or "The request cannot be understood.")
     ours.status = error.code or 400
     return ours
@@ -82,7 +131,7 @@ def _ours(error: HTTPException) -> errors.ScanError:
 
 def _answer_bug(error: Exception) -> Response:
     log.exception("%s %s failed", request.method, request.path)
-    return _answer_error(errors.ScanError("Something went wrong on our side; it has been logged."))
+    return _answer_error(errors.ScanError(OUR_FAULT))
 
 
 def _answer_preflight() -> Response | None:

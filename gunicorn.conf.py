@@ -1,12 +1,85 @@
-"""How the API is served: one process, eight threads."""
+"""How gunicorn serves Scan: the rate limits hold exactly because of what stands here."""
 
+import sys
+from pathlib import Path
+
+from scan.errors import SettingError
+from scan.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 
-_settings = Settings.from_environment()
+try:
+    _settings = Settings.from_environment()
+except SettingError as error:
+    sys.exit(str(error))
 
-bind = f"{_settings.host}:{_settings.port}"
-worker_class = "gthread"
-workers = 1
+bind = (
+    f"[{_settings.host}]:{_settings.port}"
+    if ":" in _settings.host
+    else f"{_settings.host}:{_settings.port}"
+)
+worker_class = "scan.worker.JsonWorker"
 threads = 8
-keepalive = 30
-graceful_timeout = 15
+# `workers` is not set here: WEB_CONCURRENCY and -w say how many, and on_starting whether
+# that many can count together.
+
+# The heartbeat comes from the main loop, so a slow answer does not end a worker; a hung loop
+# does. scan.worker gives a client as long to send its request.
+timeout = 30
+graceful_timeout = 15  # `scan run` waits 20 s
+# Longer than nginx keeps an idle upstream connection (deploy/nginx.conf: 30 s), so that nginx,
+# which can retry, is the one to close it.
+keepalive = 35
+worker_connections = 1000
+backlog = 1024
+# A 10 kB X-API-Key still reaches the application and its 401.
+limit_request_line = 8190
+limit_request_fields = 100
+limit_request_field_size = 16384
+# The heartbeat file on a disk can stall a worker for the disk's sake.
+worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
+# gunicorn's control socket would lie in the home directory and could add workers.
+control_socket_disable = True
+# No max_requests: a restarted worker starts with empty windows.
+
+
+def on_starting(server):
+    """Stops the start where limits could not be exact."""
+    try:
+        make_limiter(_settings)
+    except SettingError as error:
+        sys.exit(str(error))
+    if server.cfg.workers > 1 and counts_in_process(_settings):
+        sys.exit(_one_worker(server.cfg.workers))
+
+
+def nworkers_changed(server, new_value, old_value):
+    """SIGTTIN asks for one more worker while running."""
+    if new_value > 1 and counts_in_process(_settings) and old_value is not None:
+        server.log.error(_one_worker(new_value))
+        server.num_workers = 1
+
+
+def post_worker_init(worker):
+    """Webhooks are delivered beside serving; not before the fork, which threads do not survive."""
+    if _settings.delivers and _settings.database_url:
+        from scan.delivery.pool import Pool
+
+        worker.deliveries = Pool(_settings)
+        worker.deliveries.start()
+
+
+def worker_exit(server, worker):
+    """Gives back the leases, and writes what is still only in memory: the usage of keys."""
+    if hasattr(worker, "deliveries"):
+        worker.deliveries.stop()
+    if worker.booted:
+        worker.wsgi.extensions["scan"].key_usage.close()
+
+
+def _one_worker(workers):
+    return (
+        f"{workers} workers with SCAN_RATE_LIMIT_STORAGE=memory:// would each count on their own,"
+        " and every limit would be that many times too high. Run one worker (unset"
+        " WEB_CONCURRENCY and -w), several single-worker instances behind deploy/nginx.conf,"
+        " or set SCAN_RATE_LIMIT_STORAGE=redis://host:6379."
+    )

@@ -9,10 +9,15 @@ CREATE TABLE IF NOT EXISTS chain (
     genesis_hash bytea NOT NULL,
     start_block bigint NOT NULL,
     token_count bigint NOT NULL DEFAULT 0,
-    version bigint NOT NULL DEFAULT 0, -- grows with every change to what is indexed
+    version bigint NOT NULL DEFAULT 0 -- grows with every change to what is indexed
+);
+
+-- What the indexer has to tell operators, also while it knows no chain yet.
+CREATE TABLE IF NOT EXISTS indexer_status (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     node_head bigint,              -- the newest block number the node has told
     problem text,                  -- why the head does not advance, null when it does
-    checked_at timestamptz
+    checked_at timestamptz NOT NULL
 );
 
 -- *_before count the rows of older blocks: they turn an ordinal into a block in one index probe.
@@ -103,15 +108,16 @@ CREATE TABLE IF NOT EXISTS tokens (
     symbol text NOT NULL,
     decimals smallint NOT NULL,
     total_supply numeric(78, 0) NOT NULL,
-    supply_block bigint,           -- the block total_supply was read at; null: to be read again
+    supply_block bigint,           -- of the last transfer, which total_supply was read after;
+                                   -- null: to be read again
     wraps boolean NOT NULL,        -- its Deposit and Withdrawal mint and burn, as WETH's do
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0
-);
+) WITH (fillfactor = 60);
 -- serves tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serves tokens_to_refresh
+-- serves tokens_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 
@@ -193,7 +199,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_out numeric(78, 0) NOT NULL,
     PRIMARY KEY (block_number, log_index)
 );
--- serve dex_trades_list_by_maker, dex_trades_list_by_dex
+-- serve dex_trades_list_by_party
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, block_number, log_index);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, block_number, log_index);
 
@@ -201,7 +207,8 @@ CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, block_number
 CREATE TABLE IF NOT EXISTS addresses (
     address bytea PRIMARY KEY,
     first_seen bigint NOT NULL,    -- block numbers
-    last_seen bigint,              -- null only inside the transaction that unwinds
+    last_seen bigint NOT NULL,
+    unwound boolean NOT NULL DEFAULT false, -- last_seen is to be found anew: never outlives unwind
     transaction_count bigint NOT NULL,
     sent_count bigint NOT NULL,
     received_count bigint NOT NULL,
@@ -211,17 +218,26 @@ CREATE TABLE IF NOT EXISTS addresses (
     trade_count bigint NOT NULL,
     balance numeric(78, 0),
     balance_block bigint           -- the block balance was read at; null: to be read
-);
+) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves addresses_last_seen
-CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE last_seen IS NULL;
--- serves addresses_without_balance
-CREATE INDEX IF NOT EXISTS addresses_stale ON addresses (address) WHERE balance_block IS NULL;
+CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
+-- serves addresses_stale, and blocks_unwind: balances read in blocks that are taken back
+CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
 
 -- Names that operators give to addresses.
 CREATE TABLE IF NOT EXISTS labels (
     address bytea PRIMARY KEY,
     label text NOT NULL
 );
+-- Answers kept in memory show them; a lock on the chain's row would hold up the indexer.
+CREATE OR REPLACE FUNCTION announce_labels() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_notify('scan_chain', 'labels ' || pg_current_xact_id());
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER labels_announced AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON labels
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- Every 128th entry of a list: where ordinal N of it is, so that a deep page starts near by.
 CREATE TABLE IF NOT EXISTS list_checkpoints (
@@ -305,3 +321,183 @@ LANGUAGE sql STABLE AS $$
         CASE WHEN direction = 'desc' THEN c.ordinal END ASC
     LIMIT 1
 $$;
+
+-- API keys. A row outlives its key: its uses are shown, and its signed request stays used.
+CREATE TABLE IF NOT EXISTS api_keys (
+    id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND (1::bigint << 53) - 1), -- random
+    owner_address bytea NOT NULL CHECK (octet_length(owner_address) = 20),
+    signed_at_ms bigint NOT NULL,  -- the timestamp in the message that the wallet signed
+    key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32), -- SHA-256
+    key_prefix text NOT NULL,
+    label text NOT NULL CHECK (char_length(label) <= 100),
+    requests_per_minute integer NOT NULL CHECK (requests_per_minute > 0),
+    total_requests bigint NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    last_used_at timestamptz NOT NULL DEFAULT now(),
+    active boolean NOT NULL DEFAULT true,
+    -- serves api_keys_list, api_keys_claimed, api_keys_create
+    CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
+);
+
+CREATE OR REPLACE FUNCTION api_key_record(k api_keys) RETURNS json LANGUAGE sql STABLE
+RETURN json_build_object(
+    'id', k.id, 'keyPrefix', k.key_prefix, 'label', k.label,
+    'requestsPerMinute', k.requests_per_minute, 'totalRequests', k.total_requests,
+    'createdAt', iso(k.created_at), 'lastUsedAt', iso(k.last_used_at), 'active', k.active);
+
+-- Webhooks: who wants to know, of what, and where. What changes with every delivery stands in
+-- delivery_queues, so that an event does not touch the index that matching works with.
+CREATE TABLE IF NOT EXISTS webhooks (
+    id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND 9007199254740991), -- random: not to be counted
+    owner_address bytea NOT NULL,
+    watch_address bytea NOT NULL,
+    url text NOT NULL,
+    event_types text[] NOT NULL
+        CHECK (event_types <@ '{tx,token_transfer}' AND event_types <> '{}'),
+    active boolean NOT NULL DEFAULT true,
+    created_at timestamptz NOT NULL
+);
+-- serves webhooks_list, webhooks_insert
+CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);
+-- serves outbox_fill, webhooks_any_active
+CREATE INDEX IF NOT EXISTS webhooks_by_watch_address ON webhooks (watch_address) WHERE active;
+
+-- Apart from webhooks, so that nothing that lists those can show one. Deliveries sign with it.
+CREATE TABLE IF NOT EXISTS webhook_secrets (
+    webhook_id bigint PRIMARY KEY REFERENCES webhooks ON DELETE CASCADE,
+    secret text NOT NULL
+);
+
+-- One row for each webhook: what waits for it, how it fares, and who serves it now.
+-- Whoever touches this row and deliveries locks this row first.
+CREATE TABLE IF NOT EXISTS delivery_queues (
+    webhook_id bigint PRIMARY KEY REFERENCES webhooks ON DELETE CASCADE,
+    host text NOT NULL,            -- host:port of its url: so many at once to each
+    fresh_block bigint,            -- the lowest block of its deliveries that nobody has tried yet
+    retry_at timestamptz,          -- when the first of its tried ones is due again
+    is_healthy boolean NOT NULL DEFAULT false, -- its last attempt was a quick success
+    fail_count integer NOT NULL DEFAULT 0,
+    last_triggered_at timestamptz,
+    last_success_at timestamptz,
+    lease bigint,                  -- names one holding of the queue, null while nobody holds it
+    lease_holder integer,          -- the process that holds it, see deliverers_announce.sql
+    leased_until timestamptz NOT NULL DEFAULT '-infinity' -- or when it was released
+);
+-- serves queues_claim: the longest unserved first
+CREATE INDEX IF NOT EXISTS delivery_queues_waiting ON delivery_queues (leased_until, webhook_id)
+    WHERE fresh_block IS NOT NULL OR retry_at IS NOT NULL;
+
+-- The outbox: one row for each event and webhook, in chain order by id. There is no foreign key:
+-- the indexer would wait for whoever deletes a webhook. What is left of one is swept later.
+CREATE TABLE IF NOT EXISTS deliveries (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    webhook_id bigint NOT NULL,
+    block_number bigint,           -- null where no block has to be confirmed: tests, removals
+    status text NOT NULL DEFAULT 'pending'
+        CHECK (status IN ('pending', 'delivered', 'failed', 'cancelled')),
+    event text NOT NULL,
+    removed boolean NOT NULL DEFAULT false,  -- tells that an event's block was orphaned
+    orphaned boolean NOT NULL DEFAULT false, -- its own block was
+    sent boolean NOT NULL DEFAULT false,     -- the receiver may have seen it
+    attempts smallint NOT NULL DEFAULT 0,    -- with a known end, since it was last put to work
+    created_at timestamptz NOT NULL,
+    tried_since timestamptz,       -- the first attempt; null: fresh
+    retry_at timestamptz,          -- the next attempt, while it is pending and not fresh
+    attempted_at timestamptz,      -- the last attempt
+    finished_at timestamptz,
+    response_code integer,
+    error text,
+    body text NOT NULL             -- the very bytes that are signed and sent, every time
+);
+-- serves deliveries_list
+CREATE INDEX IF NOT EXISTS deliveries_by_webhook ON deliveries (webhook_id, id);
+-- serve deliveries_next, queues_refresh
+CREATE INDEX IF NOT EXISTS deliveries_fresh
+    ON deliveries (webhook_id, coalesce(block_number, -1), id)
+    WHERE status = 'pending' AND tried_since IS NULL;
+CREATE INDEX IF NOT EXISTS deliveries_tried ON deliveries (webhook_id, retry_at)
+    WHERE status = 'pending' AND tried_since IS NOT NULL;
+-- serves outbox_hold, outbox_unwind
+CREATE INDEX IF NOT EXISTS deliveries_by_block ON deliveries (block_number)
+    WHERE block_number IS NOT NULL AND NOT orphaned;
+-- serve deliveries_sweep
+CREATE INDEX IF NOT EXISTS deliveries_delivered ON deliveries (finished_at)
+    WHERE status = 'delivered';
+CREATE INDEX IF NOT EXISTS deliveries_given_up ON deliveries (finished_at)
+    WHERE status IN ('failed', 'cancelled');
+
+CREATE OR REPLACE FUNCTION webhook_record(w webhooks, q delivery_queues) RETURNS json
+LANGUAGE sql STABLE
+RETURN json_build_object(
+    'id', w.id, 'url', w.url, 'watchAddress', hex(w.watch_address), 'eventTypes', w.event_types,
+    'active', w.active, 'createdAt', iso(w.created_at),
+    'lastTriggeredAt', iso(q.last_triggered_at), 'failCount', q.fail_count);
+
+CREATE OR REPLACE FUNCTION delivery_record(d deliveries) RETURNS json LANGUAGE sql STABLE
+RETURN json_build_object(
+    'id', d.id, 'event', d.event, 'blockNumber', d.block_number, 'status', d.status,
+    'responseCode', d.response_code, 'error', d.error, 'attempts', d.attempts,
+    'createdAt', iso(d.created_at), 'lastAttemptAt', iso(d.attempted_at),
+    'nextAttemptAt', iso(d.retry_at), 'payload', d.body::json);
+
+-- What a webhook is told (SPEC 6): the body as text, which is what is signed and sent.
+CREATE OR REPLACE FUNCTION transaction_event(t transactions, mined_at timestamptz) RETURNS text
+LANGUAGE sql STABLE
+RETURN json_build_object(
+    'event', 'tx', 'timestamp', iso(mined_at), 'data', json_build_object(
+        'hash', hex(t.hash), 'from', hex(t.from_address), 'to', hex(t.to_address),
+        'value', t.value::text, 'blockNumber', t.block_number, 'status', t.status,
+        'contractAddress', hex(t.contract_address)))::text;
+
+CREATE OR REPLACE FUNCTION token_transfer_event(
+    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+RETURNS text LANGUAGE sql STABLE
+RETURN json_build_object(
+    'event', 'token_transfer', 'timestamp', iso(mined_at), 'data', json_build_object(
+        'hash', hex(transaction_hash), 'from', hex(x.from_address), 'to', hex(x.to_address),
+        'value', x.value::text, 'blockNumber', x.block_number,
+        'tokenAddress', hex(x.token_address), 'tokenType', token_type,
+        'tokenId', x.token_id::text, 'logIndex', x.log_index,
+        'batchIndex', x.batch_index))::text;
+
+-- Contracts whose source was compiled to the code at their address. A row counts only while the
+-- address still has that code: a contract deployed anew, or by another fork, has another code_hash.
+CREATE TABLE IF NOT EXISTS verified_contracts (
+    address bytea NOT NULL,
+    code_hash bytea NOT NULL,
+    match text NOT NULL CHECK (match IN ('full', 'partial')),
+    creation_match text CHECK (creation_match IN ('full', 'partial')), -- null: not known
+    contract_name text NOT NULL,
+    file_path text NOT NULL,
+    compiler_version text NOT NULL,
+    license text,
+    settings json NOT NULL,
+    abi json NOT NULL,
+    sources json NOT NULL,         -- {path: {"content": text}}, as in a standard JSON input
+    constructor_arguments bytea,   -- as the creating transaction has them
+    verified_at timestamptz NOT NULL,
+    PRIMARY KEY (address, code_hash)
+);
+-- serves verified_contracts_get, verified_contracts_of_clone, verified_contracts_abi
+CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
+    ON verified_contracts (code_hash, match, verified_at, address);
+
+-- `at` is the address asked for, which may have the code of `v` without being verified itself.
+CREATE OR REPLACE FUNCTION verified_contract_record(v verified_contracts, at bytea, proxy json)
+RETURNS json LANGUAGE sql STABLE
+RETURN json_build_object(
+    'address', hex(at),
+    'match', v.match,
+    'creationMatch', CASE WHEN v.address = at THEN v.creation_match END,
+    'contractName', v.contract_name,
+    'filePath', v.file_path,
+    'compilerVersion', v.compiler_version,
+    'settings', v.settings,
+    'abi', v.abi,
+    'sources', v.sources,
+    'license', v.license,
+    'constructorArguments', CASE WHEN v.address = at THEN hex(v.constructor_arguments) END,
+    'codeHash', hex(v.code_hash),
+    'verifiedAt', iso(v.verified_at),
+    'verifiedBy', CASE WHEN v.address <> at THEN hex(v.address) END,
+    'proxy', proxy);

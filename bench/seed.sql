@@ -26,8 +26,10 @@ CREATE UNIQUE INDEX ON coins (n);
 ANALYZE people;
 ANALYZE coins;
 
-INSERT INTO chain (chain_id, genesis_hash, start_block, token_count, node_head)
-VALUES (1, sha256('genesis'), 0, 5001, current_setting('bench.transactions')::bigint / 150 - 1);
+INSERT INTO chain (chain_id, genesis_hash, start_block, token_count)
+VALUES (1, sha256('genesis'), 0, 5001);
+INSERT INTO indexer_status (node_head, checked_at)
+VALUES (current_setting('bench.transactions')::bigint / 150 - 1, now());
 
 INSERT INTO blocks
     (number, timestamp, transactions_before, token_transfers_before, dex_trades_before,
@@ -56,6 +58,12 @@ INSERT INTO tokens
     (address, block_number, type, name, symbol, decimals, total_supply, supply_block, wraps)
 SELECT address, 0, 'BEP20', 'Token ' || n, 'T' || n, 18, 1000000000 * 10::numeric ^ 18, 0, true
 FROM coins;
+
+INSERT INTO contracts (address, block_number, code_hash)
+SELECT address, 0, sha256('code') FROM coins;
+
+INSERT INTO labels (address, label)
+SELECT address, 'Person ' || n FROM people WHERE n < 2000;
 
 INSERT INTO token_transfers
     (block_number, log_index, batch_index, transaction_index, token_address, from_address,

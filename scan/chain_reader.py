@@ -6,6 +6,9 @@ from typing import Any
 from scan.db import Database, Row
 
 CHANNEL = "scan_chain"
+# Pages follow an index whatever the planner knows of the tables: a plan made while they were
+# empty must serve when they are not.
+SESSION = "-c enable_seqscan=off -c enable_bitmapscan=off"
 MAX_KEPT_CHARACTERS = 64 * 1024 * 1024
 
 _Key = tuple[object, ...]
@@ -22,31 +25,33 @@ class ChainReader:
         self._database = database
         self._is_replica = is_replica  # a standby neither passes on announcements nor is current
         self._lock = threading.Lock()
-        self._version: str | None = None
-        self._kept: dict[_Key, Row | None] = {}
+        # One attribute, so that no thread sees a new version with the rows of an old one.
+        self._kept: tuple[str | None, dict[_Key, Row | None]] = (None, {})
         self._size = 0
 
-    def row(self, statement: str, **params: object) -> Row | None:
-        """As Database.row."""
+    def row(self, statement: str, *, is_prepared: bool = True, **params: object) -> Row | None:
+        """As Database.prepared_row; with `is_prepared` false as Database.row."""
+        read = self._database.prepared_row if is_prepared else self._database.row
         version = None if self._is_replica else self._database.announced("chain_version")
         if version is None:
-            return self._database.row(statement, **params)
+            return read(statement, **params)
         key = (statement, *params.values())
-        if version == self._version and key in (kept := self._kept):
+        kept_version, kept = self._kept
+        if version == kept_version and key in kept:
             return kept[key]
-        row = self._database.row(statement, **params)
+        row = read(statement, **params)
         self._keep(version, key, row)
         return row
 
     def value(self, statement: str, **params: object) -> Any:
-        """As Database.value."""
-        row = self.row(statement, **params)
+        """The first column of row()."""
+        row = self.row(statement, is_prepared=True, **params)
         return None if row is None else row[0]
 
     def _keep(self, version: str, key: _Key, row: Row | None) -> None:
         size = 200 + sum(len(value) for value in row or () if isinstance(value, str))
         with self._lock:
-            if version != self._version or self._size + size > MAX_KEPT_CHARACTERS:
-                self._version, self._kept, self._size = version, {}, 0
-            self._kept[key] = row
+            if version != self._kept[0] or self._size + size > MAX_KEPT_CHARACTERS:
+                self._kept, self._size = (version, {}), 0
+            self._kept[1][key] = row
             self._size += size

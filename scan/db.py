@@ -2,62 +2,26 @@
 
 import io
 import logging
-import re
+import select
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import psycopg2
 import psycopg2.errors
 import psycopg2.sql
+from psycopg2.extensions import AsIs
 
 from scan.errors import Unavailable
-from scan.settings import ROOT
+from scan.statements import Statement, StatementError, load_statements
 
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 2
+MOST_PREPARED = 64  # on one connection; a plan takes some 100 kB
 Row = tuple[Any, ...]
-
-
-class StatementError(Exception):
-    """A file in sql/ whose header and text do not agree."""
-
-
-class Statement(NamedTuple):
-    """One file of sql/: `text` as psycopg2 takes it, `params` as its header declares them."""
-
-    name: str
-    text: str
-    params: frozenset[str]
-
-
-def load_statements(folder: Path = ROOT / "sql") -> dict[str, Statement]:
-    """Every statement by file name; raises StatementError where declared and used params differ."""
-    return {path.stem: _load(path) for path in sorted(folder.glob("*.sql"))}
-
-
-def _load(path: Path) -> Statement:
-    text = path.read_text(encoding="utf-8")
-    header = re.match(r"(?:--[^\n]*\n)+", text)
-    declared = re.search(r"^-- params: (.*(?:\n--   .*)*)", header.group() if header else "", re.M)
-    if header is None or declared is None:
-        raise StatementError(f"{path.name} has no header with a '-- params:' line")
-    body = text[header.end() :].strip().rstrip(";")
-    params = _parameter_names(declared[1])
-    used = frozenset(re.findall(r"%\((\w+)\)s", body))
-    if params != used:
-        raise StatementError(f"{path.name} declares {sorted(params)} but uses {sorted(used)}")
-    return Statement(path.stem, body, params)
-
-
-def _parameter_names(declared: str) -> frozenset[str]:
-    """`a bigint, b bytea null` -> {a, b}; `none` -> {}."""
-    if declared.strip() == "none":
-        return frozenset()
-    return frozenset(part.split()[0] for part in declared.replace("\n--", " ").split(","))
 
 
 class Conflict(Exception):
@@ -72,6 +36,10 @@ class ConnectionLost(Unavailable):
     """The connection broke under a statement; a read may be asked again."""
 
 
+class CannotWrite(Unavailable):
+    """The server answers but takes no writes: its disk is full, or it is a standby."""
+
+
 class QueryTooSlow(Unavailable):
     """A statement that met its time-out."""
 
@@ -84,13 +52,21 @@ class Database:
     """
 
     def __init__(
-        self, url: str, *, statement_timeout_ms: int, name: str = "scan", channel: str | None = None
+        self,
+        url: str,
+        *,
+        statement_timeout_ms: int,
+        name: str = "scan",
+        channel: str | None = None,
+        session: str = "",
     ) -> None:
         self._url = url
         self._options = (
             f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC -c jit=off"
-            " -c random_page_cost=1.1"  # plans for lists must not turn to bitmaps and sorts
+            " -c client_connection_check_interval=2000"  # a killed client's statement ends, too
+            f" -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan {session}"
         )
+        self._told_unreachable = False
         self._name = name
         self._channel = channel
         self._statements = load_statements()
@@ -107,17 +83,36 @@ class Database:
 
     def rows(self, statement: str, **params: object) -> list[Row]:
         """All rows; a read whose connection had died is asked once more on a new one."""
+        found = self._statements[statement]
         try:
-            return self._run(statement, params)
+            return self._run(found, params)
         except ConnectionLost:
-            return self._run(statement, params)
+            return self._run(found, params)
+
+    def prepared_row(self, statement: str, **params: object) -> Row | None:
+        """As row(), with a plan made once for all values but those its header names.
+
+        Planning a page's statement takes longer than running it; see "plan depends on" in sql/.
+        """
+        found = self._statements[statement]
+        try:
+            rows = self._run_prepared(found, params)
+        except ConnectionLost:
+            rows = self._run_prepared(found, params)
+        return rows[0] if rows else None
 
     @contextmanager
-    def transaction(self) -> Iterator["Transaction"]:
-        """One transaction: committed at the end of the block, rolled back when it raises."""
-        connection = self._connection()
-        with self._translated(), connection.cursor() as cursor:
-            cursor.execute("BEGIN")
+    def transaction(self, *, snapshot: bool = False) -> Iterator["Transaction"]:
+        """One transaction: committed at the end of the block, rolled back when it raises.
+
+        With `snapshot` all its statements see the database as the first one does.
+        """
+        begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" if snapshot else "BEGIN"
+        try:
+            cursor = self._begin(begin)
+        except ConnectionLost:  # it had died unnoticed
+            cursor = self._begin(begin)
+        with self._translated(), cursor:
             try:
                 yield Transaction(cursor, self._statements)
             except BaseException:
@@ -126,17 +121,34 @@ class Database:
                 raise
             cursor.execute("COMMIT")
 
+    def wait(self, timeout_s: float, wake: int) -> None:
+        """Until something is announced on `channel`, `wake` is readable, or time is up."""
+        connection = self._connection()
+        with self._translated():
+            connection.poll()
+            if not connection.notifies:
+                select.select([connection, wake], [], [], timeout_s)
+                connection.poll()
+            connection.notifies.clear()
+
     def announced(self, current: str) -> str | None:
         """The newest payload announced on `channel`, as this thread's connection has heard it.
 
         On a new connection, which may have missed some, the statement `current` tells it. None
         where that has no row, and on a standby, which hears nothing. Costs a look at the socket.
         """
+        try:
+            return self._announced(current)
+        except ConnectionLost:
+            return self._announced(current)
+
+    def _announced(self, current: str) -> str | None:
         connection = self._connection()
         if not self._local.hears:
             return None
         with self._translated():
             connection.poll()
+            connection.poll()  # the first reads a server's last words, the second finds it gone
         if connection.notifies:
             self._local.announced = connection.notifies[-1].payload
             connection.notifies.clear()
@@ -160,9 +172,39 @@ class Database:
             with suppress(psycopg2.Error):
                 connection.close()
 
-    def _run(self, statement: str, params: dict[str, object]) -> list[Row]:
+    def _begin(self, begin: str) -> Any:
+        with self._translated():
+            cursor = self._connection().cursor()
+            cursor.execute(begin)
+            return cursor
+
+    def _run(self, statement: Statement, params: dict[str, object]) -> list[Row]:
         with self._translated(), self._connection().cursor() as cursor:
-            return _rows(cursor, self._statements[statement], params)
+            return _rows(cursor, statement, params)
+
+    def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
+        with self._translated(), self._connection().cursor() as cursor:
+            values = [v for name, v in params.items() if not statement.is_literal(name, v)]
+            name = self._prepare(cursor, statement, params)
+            places = f"({', '.join(['%s'] * len(values))})" if values else ""
+            cursor.execute(f"EXECUTE {name}{places}", values)
+            return cast("list[Row]", cursor.fetchall())
+
+    def _prepare(self, cursor: Any, statement: Statement, params: dict[str, object]) -> str:
+        """The name under which this connection has the statement prepared for such params."""
+        prepared: OrderedDict[tuple[object, ...], str] = self._local.prepared
+        literals = [(n, v) for n, v in params.items() if statement.is_literal(n, v)]
+        key = (statement.name, *params.keys(), *literals)
+        if key in prepared:
+            prepared.move_to_end(key)
+            return prepared[key]
+        if len(prepared) >= MOST_PREPARED:
+            cursor.execute(f"DEALLOCATE {prepared.popitem(last=False)[1]}")
+        self._local.made += 1
+        name = f"s{self._local.made}"
+        cursor.execute(_prepare_text(cursor, statement, params, name))
+        prepared[key] = name
+        return name
 
     def _connection(self) -> Any:
         connection = getattr(self._local, "connection", None)
@@ -184,10 +226,16 @@ class Database:
                 tcp_user_timeout=10_000,
             )
         except psycopg2.Error as error:
-            log.warning("database cannot be reached: %s", str(error).strip().splitlines()[0])
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
+            level = logging.DEBUG if self._told_unreachable else logging.WARNING
+            log.log(level, "database cannot be reached: %s", reason)
+            self._told_unreachable = True
             raise Unavailable("The database cannot be reached; try again shortly.") from error
         connection.autocommit = True
+        self._told_unreachable = False
         self._local.announced = None
+        self._local.prepared = OrderedDict()
+        self._local.made = 0
         self._local.hears = self._channel is not None and _listen(connection, self._channel)
         return connection
 
@@ -205,8 +253,20 @@ class Database:
             psycopg2.errors.UndefinedFunction,
         ) as error:
             raise Unavailable("The database's schema is not the current one.") from error
+        except psycopg2.errors.FeatureNotSupported as error:
+            self.close()  # a migration changed what a prepared statement returns
+            raise ConnectionLost("The database's schema has changed; try again.") from error
         except psycopg2.IntegrityError as error:
             raise Conflict(error.diag.constraint_name or "") from error
+        except psycopg2.errors.DiskFull as error:
+            raise CannotWrite(
+                "The database's disk is full; writing goes on by itself once there is room."
+            ) from error
+        except psycopg2.errors.ReadOnlySqlTransaction as error:
+            self.close()  # where the address names several hosts, the next may be the primary
+            raise CannotWrite(
+                "The database is read-only, as a standby is; DATABASE_URL has to name the primary."
+            ) from error
         except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
             self.close()
             log.warning("database connection lost: %s", str(error).strip() or type(error).__name__)
@@ -259,6 +319,24 @@ def _rows(cursor: Any, statement: Statement, params: dict[str, object]) -> list[
         raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
     cursor.execute(statement.text, params)
     return cursor.fetchall() if cursor.description else []
+
+
+def _prepare_text(
+    cursor: Any, statement: Statement, params: Mapping[str, object], name: str
+) -> bytes:
+    if statement.params != params.keys():
+        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
+    types = [statement.types[n] for n, v in params.items() if not statement.is_literal(n, v)]
+    values: dict[str, object] = {}
+    for name_, value in params.items():
+        if statement.is_literal(name_, value):
+            values[name_] = value
+        else:
+            number = sum(type(v) is AsIs for v in values.values()) + 1
+            values[name_] = AsIs(f"${number}::{statement.types[name_]}")
+    text: bytes = cursor.mogrify(statement.folded(params), values)
+    places = f"({', '.join(types)})" if types else ""
+    return f"PREPARE {name}{places} AS ".encode() + text
 
 
 def _copy_line(row: Sequence[object]) -> str:

@@ -22,8 +22,8 @@ class ScanError(Exception):
 
     def body(self) -> dict[str, str]:
         body = {"error": self.message, "code": self.code}
-        if self.field is not None:
-            body["field"] = self.field
+        if self.field is not None:  # a client's own word, which may hold half a character
+            body["field"] = self.field.encode("utf-8", "replace").decode()
         return body
 
 

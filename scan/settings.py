@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
 from scan.errors import SettingError
 
@@ -40,9 +40,11 @@ class Settings:
     trusted_proxies: int = 0
     owner_auth: str = "claimed"
     webhook_allow_networks: tuple[Network, ...] = ()
+    delivers: bool = True
     ca_bundle: str = ""
     solc_dir: Path | None = None
     statement_timeout_ms: int = 5000
+    path: str = os.defpath
     started_by_make: bool = False
 
     @staticmethod
@@ -76,9 +78,11 @@ class Settings:
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),
             webhook_allow_networks=read("SCAN_WEBHOOK_ALLOW_NETWORKS", _networks, ()),
-            ca_bundle=read("REQUESTS_CA_BUNDLE", str, ""),
+            delivers=read("SCAN_DELIVERY", _one_of("on", "off"), "on") == "on",
+            ca_bundle=read("REQUESTS_CA_BUNDLE", _existing_path, ""),
             solc_dir=read("SCAN_SOLC_DIR", Path, None),
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
+            path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
         )
 
@@ -106,17 +110,38 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 def _database_url(text: str) -> str:
-    if urlsplit(text).scheme not in ("postgresql", "postgres"):
+    parts = urlsplit(text)
+    if parts.scheme not in ("postgresql", "postgres"):
         raise ValueError("a postgresql:// address is expected")
+    if "," not in parts.netloc:  # of several hosts, each may have a port
+        _require_port(parts)
     return text
 
 
 def _rpc_urls(text: str) -> tuple[str, ...]:
     urls = tuple(part.strip() for part in text.split(","))
     for url in urls:
-        if urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+        parts = urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
             raise ValueError("http:// or https:// addresses are expected, separated by commas")
+        _require_port(parts)
     return urls
+
+
+def _require_port(parts: SplitResult) -> None:
+    """urlsplit itself looks at a port only when it is asked for."""
+    try:
+        is_usable = parts.port != 0
+    except ValueError:
+        is_usable = False
+    if not is_usable:
+        raise ValueError("its port is not a number from 1 to 65535")
+
+
+def _existing_path(text: str) -> str:
+    if not Path(text).exists():
+        raise ValueError("there is no such file or folder")
+    return text
 
 
 def _rate(text: str) -> str:
@@ -133,6 +158,11 @@ def _storage(text: str) -> str:
 
 def _networks(text: str) -> tuple[Network, ...]:
     return tuple(ipaddress.ip_network(part.strip()) for part in text.split(","))
+
+
+def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
+    """For `scan key request` alone: never part of Settings, which processes are started with."""
+    return environ.get("SCAN_PRIVATE_KEY", "").strip()
 
 
 def child_environment(settings: Settings) -> dict[str, str]:

@@ -1,6 +1,7 @@
 """`scan run`: database, schema, indexer and API together, until Ctrl-C stops all of them."""
 
 import ctypes
+import errno
 import fcntl
 import logging
 import os
@@ -12,11 +13,12 @@ import threading
 import time
 from dataclasses import replace
 from types import FrameType
+from typing import TextIO
 from urllib.error import URLError
 from urllib.request import urlopen
 
 from scan.db import Database
-from scan.embedded import EmbeddedPostgres, StartFailed
+from scan.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.indexer.fetch import BlockSource
 from scan.rpc import Node, NodeError
@@ -25,6 +27,7 @@ from scan.settings import ROOT, Settings, child_environment
 log = logging.getLogger(__name__)
 
 GRACE_S = 20.0
+PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
 RESTART_PAUSE_S = 1.0
 PR_SET_PDEATHSIG = 1
@@ -34,14 +37,13 @@ def run(settings: Settings) -> int:
     """Everything on one machine; returns the exit code."""
     stop = threading.Event()
     _stop_on_signals(stop)
-    settings.data_dir.mkdir(parents=True, exist_ok=True)
-    with (settings.data_dir / "lock").open("w") as lock:
+    with _lock_file(settings) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             reason = "another `scan run` uses it; give this one a folder of its own"
             raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
-        _require_free_port(settings)
+        _require_free_port(settings, stop)
         settings = _with_node(settings)
         postgres = EmbeddedPostgres(settings.data_dir) if not settings.database_url else None
         try:
@@ -52,6 +54,15 @@ def run(settings: Settings) -> int:
                 postgres.stop()
 
 
+def _lock_file(settings: Settings) -> TextIO:
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        return (settings.data_dir / "lock").open("w")
+    except OSError as error:
+        reason = f"no folder to write to: {error.strerror}"
+        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
+
+
 def _stop_on_signals(stop: threading.Event) -> None:
     def handle(_number: int, _frame: FrameType | None) -> None:
         stop.set()
@@ -60,14 +71,27 @@ def _stop_on_signals(stop: threading.Event) -> None:
     signal.signal(signal.SIGINT, handle)
 
 
-def _require_free_port(settings: Settings) -> None:
+def _require_free_port(settings: Settings, stop: threading.Event) -> None:
+    """After a kill -9 the children of the last run take a moment to let go of the port."""
+    deadline = time.monotonic() + PORT_WAIT_S
+    while (error := _bind_error(settings)) is not None:
+        reason = error.strerror or str(error)
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise SettingError("HOST", settings.host, reason)
+        if error.errno == errno.EACCES or time.monotonic() > deadline or stop.is_set():
+            raise SettingError("PORT", str(settings.port), reason)
+        stop.wait(0.2)
+
+
+def _bind_error(settings: Settings) -> OSError | None:
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     with socket.socket(family) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((settings.host, settings.port))
         except OSError as error:
-            raise SettingError("PORT", str(settings.port), f"{error.strerror}") from None
+            return error
+    return None
 
 
 def _with_node(settings: Settings) -> Settings:
@@ -83,7 +107,7 @@ def _with_node(settings: Settings) -> Settings:
 
 def _serve(settings: Settings, postgres: EmbeddedPostgres | None, stop: threading.Event) -> int:
     if postgres is not None:
-        postgres.start()
+        _start_database(postgres, stop)
         url = _database_of_chain(settings, postgres, stop)
         settings = replace(
             settings, database_url=url, read_database_url=settings.read_database_url or url
@@ -99,6 +123,15 @@ def _serve(settings: Settings, postgres: EmbeddedPostgres | None, stop: threadin
         finally:
             _stop_all(children)
     return 0
+
+
+def _start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
+    while not stop.is_set():
+        try:
+            return postgres.start()
+        except StillStarting as error:
+            log.info("waiting: %s", error)
+            stop.wait(1.0)
 
 
 def _database_of_chain(
@@ -151,8 +184,13 @@ class Child:
             log.warning("the %s process ended with %s; starting it again", self._name, code)
             time.sleep(max(0.0, RESTART_PAUSE_S - (time.monotonic() - self._started_at)))
         self._started_at = time.monotonic()
+        # A group of its own: Ctrl-C reaches ours, and we tell the children in order.
         self._process = subprocess.Popen(
-            self._command, env=self._environment, cwd=ROOT, preexec_fn=_die_with_parent
+            self._command,
+            env=self._environment,
+            cwd=ROOT,
+            preexec_fn=_die_with_parent,
+            process_group=0,
         )
 
     def terminate(self) -> None:
@@ -173,7 +211,6 @@ class Child:
 def _die_with_parent() -> None:
     """After a kill -9 of `scan run`, nothing of it may hold the port or write on."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the group; we tell them in order
 
 
 def _watch(
@@ -202,8 +239,8 @@ def _restart_database(postgres: EmbeddedPostgres) -> None:
     log.warning("PostgreSQL is gone; starting it again")
     try:
         postgres.start()
-    except (StartFailed, OSError, AssertionError) as error:
-        log.warning("PostgreSQL does not start yet: %s", type(error).__name__)
+    except StartFailed as error:
+        log.warning("%s", error)
 
 
 def _stop_all(children: list[Child]) -> None:

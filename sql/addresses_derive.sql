@@ -1,5 +1,5 @@
 -- Counts what blocks already written mean for addresses; sign -1 takes the same away again.
--- An address that is taken back loses last_seen, which addresses_last_seen then finds anew.
+-- An address that is taken back is marked, so that addresses_last_seen finds its last_seen anew.
 -- params: block_from bigint, block_to bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey,
@@ -58,7 +58,8 @@ WITH seen AS (
     FROM deltas
     ON CONFLICT (address) DO UPDATE SET
         first_seen = least(a.first_seen, EXCLUDED.first_seen),
-        last_seen = CASE WHEN %(sign)s > 0 THEN greatest(a.last_seen, EXCLUDED.last_seen) END,
+        last_seen = greatest(a.last_seen, EXCLUDED.last_seen),
+        unwound = %(sign)s < 0,
         transaction_count = a.transaction_count + EXCLUDED.transaction_count,
         sent_count = a.sent_count + EXCLUDED.sent_count,
         received_count = a.received_count + EXCLUDED.received_count,

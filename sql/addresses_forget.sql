@@ -2,4 +2,4 @@
 -- params: last_kept bigint
 -- returns: nothing
 -- index: addresses_unwound
-DELETE FROM addresses WHERE last_seen IS NULL AND first_seen > %(last_kept)s;
+DELETE FROM addresses WHERE unwound AND first_seen > %(last_kept)s;

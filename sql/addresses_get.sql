@@ -1,5 +1,6 @@
 -- What is indexed about one address; its newest 25 transactions.
 -- params: address bytea
+-- plan depends on: nothing
 -- returns: no row for one never seen; else transaction_count, label, first_seen and last_seen
 --   (ISO 8601), recent (JSON text), balance, balance_block, is_contract, head_number, head_hash
 -- index: addresses_pkey, transactions_by_from, transactions_by_to, transactions_by_contract,

@@ -5,7 +5,7 @@
 -- index: addresses_unwound, transactions_by_from, transactions_by_to, transactions_by_contract,
 --   token_transfers_by_from, token_transfers_by_to, blocks_by_miner, log_emitters_pkey
 UPDATE addresses a
-SET last_seen = greatest(
+SET unwound = false, last_seen = greatest(
     (SELECT max(t.block_number) FROM transactions t WHERE t.from_address = a.address),
     (SELECT max(t.block_number) FROM transactions t WHERE t.to_address = a.address
         AND t.to_address <> t.from_address),
@@ -16,4 +16,4 @@ SET last_seen = greatest(
         AND x.to_address <> x.from_address),
     (SELECT max(b.number) FROM blocks b WHERE b.miner = a.address),
     (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = a.address))
-WHERE a.last_seen IS NULL;
+WHERE a.unwound;

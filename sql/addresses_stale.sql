@@ -1,5 +1,5 @@
 -- Addresses whose balance is to be read.
 -- params: limit integer
 -- returns: address
--- index: addresses_stale
-SELECT address FROM addresses WHERE balance_block IS NULL ORDER BY address LIMIT %(limit)s;
+-- index: addresses_by_balance_block
+SELECT address FROM addresses WHERE balance_block IS NULL LIMIT %(limit)s;

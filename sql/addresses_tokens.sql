@@ -1,5 +1,6 @@
 -- The tokens an address holds, by token address.
 -- params: address bytea, limit integer, offset bigint
+-- plan depends on: limit
 -- returns: one row: data (JSON text), count in data, total
 -- index: token_holders_pkey, tokens_pkey
 SELECT

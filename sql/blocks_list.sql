@@ -1,10 +1,14 @@
 -- Blocks of a range of numbers, which has no gaps, so an offset is arithmetic.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
+-- plan depends on: direction
 -- returns: one row: data (JSON text), count in data, total in the range
 -- index: blocks_pkey
 WITH bounds AS (
-    SELECT greatest(%(block_from)s::numeric, (SELECT min(number) FROM blocks)) AS lowest,
-        least(%(block_to)s::numeric, (SELECT max(number) FROM blocks)) AS highest
+    SELECT greatest(%(block_from)s::numeric, known.lowest) AS lowest,
+        least(%(block_to)s::numeric, known.highest) AS highest
+    FROM (SELECT (SELECT min(number) FROM blocks) AS lowest,
+        (SELECT max(number) FROM blocks) AS highest) AS known
+    WHERE known.lowest IS NOT NULL
 ), window_ AS (
     SELECT
         CASE WHEN %(direction)s = 'asc' THEN lowest + %(offset)s

@@ -1,7 +1,9 @@
 -- Takes back all rows of the blocks after one; what is derived from them is taken back before.
 -- params: last_kept bigint
 -- returns: nothing
--- index: the primary keys, and the *_by_block BRINs
+-- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey, tokens_by_block,
+--   log_emitters_by_block, pools_by_block, rejected_emitters_by_block, contracts_by_block,
+--   contracts_by_code_hash, codes_pkey, list_checkpoints_by_block, addresses_by_balance_block
 WITH lost_transactions AS (
     DELETE FROM transactions WHERE block_number > %(last_kept)s
 ), lost_transfers AS (
@@ -25,9 +27,9 @@ WITH lost_transactions AS (
     WHERE o.code_hash IN (SELECT code_hash FROM lost_contracts)
         AND NOT EXISTS (SELECT 1 FROM contracts c
             WHERE c.code_hash = o.code_hash AND c.block_number <= %(last_kept)s)
-), stale_tokens AS (
-    UPDATE tokens SET supply_block = NULL
-    WHERE supply_block > %(last_kept)s AND block_number <= %(last_kept)s
+), stale_balances AS (
+    -- Also of addresses without a row in these blocks: contracts pay without a transaction.
+    UPDATE addresses SET balance_block = NULL WHERE balance_block > %(last_kept)s
 ), lost_tokens AS (
     DELETE FROM tokens WHERE block_number > %(last_kept)s RETURNING 1
 ), recount AS (

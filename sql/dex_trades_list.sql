@@ -1,5 +1,6 @@
 -- DEX trades of a range of blocks, at any depth: offset to ordinal to block to rows.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
+-- plan depends on: direction, limit
 -- returns: one row: data (JSON text), count in data, total in the range
 -- index: dex_trades_pkey, blocks_dex_trades_before, transactions_pkey, dexes_pkey, blocks_pkey
 WITH bounds AS (

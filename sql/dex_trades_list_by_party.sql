@@ -4,6 +4,7 @@
 -- null and count from their end.
 -- params: maker bytea null, dex text null, block_from bigint, block_to bigint,
 --   list text null, key bytea null, direction text, limit integer, offset bigint
+-- plan depends on: direction, limit, list
 -- returns: one row: data (JSON text), count in data, total of the list where list is given
 -- index: dex_trades_by_maker, dex_trades_by_dex, list_checkpoints_pkey,
 --   dex_trades_pkey, transactions_pkey, dexes_pkey,

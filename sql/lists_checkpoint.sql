@@ -1,4 +1,5 @@
--- Notes where every checkpoint_every()th entry stands, of lists that grew past one in these blocks.
+-- Notes where every checkpoint_every()th entry but the first stands, of lists that grew past one in
+-- these blocks.
 -- params: lists text[], keys bytea[], entries bigint[], block_from bigint, block_to bigint
 -- returns: nothing
 -- index: the one each list is named for, list_checkpoints_pkey
@@ -72,4 +73,4 @@ FROM (
             AND d.block_number BETWEEN %(block_from)s AND %(block_to)s
     ) AS entry
 ) AS counted
-WHERE ordinal %% checkpoint_every() = 0;
+WHERE ordinal %% checkpoint_every() = 0 AND ordinal > 0;

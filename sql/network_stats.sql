@@ -1,5 +1,6 @@
 -- The network's statistics. avgGasPrice: wei, over the newest 100 blocks, rounded down.
 -- params: none
+-- plan depends on: nothing
 -- returns: one row, the body as JSON text
 -- index: blocks_pkey
 WITH newest AS (

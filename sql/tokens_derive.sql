@@ -1,5 +1,5 @@
 -- Counts the transfers of blocks already written for their tokens; sign -1 takes them away.
--- A mint or burn makes the supply stale, so that it is read again.
+-- A transfer makes the supply stale: not every token tells of a mint as one.
 -- params: block_from bigint, block_to bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, tokens_pkey
@@ -10,7 +10,7 @@ WITH deltas AS (
     GROUP BY token_address
 ), counted AS (
     UPDATE tokens k
-    SET transfer_count = k.transfer_count + d.transfers
+    SET transfer_count = k.transfer_count + d.transfers, supply_block = NULL
     FROM deltas d
     WHERE k.address = d.token_address
     RETURNING k.address, k.transfer_count, d.transfers

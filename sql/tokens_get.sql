@@ -1,5 +1,6 @@
 -- One token, with what a page about it needs besides its record.
 -- params: address bytea
+-- plan depends on: nothing
 -- returns: no row, or the record as JSON text
 -- index: tokens_pkey, blocks_pkey
 SELECT (token_record(k)::jsonb || jsonb_build_object(

@@ -1,5 +1,6 @@
 -- Transactions of a range of blocks, at any depth: offset to ordinal to block to rows.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
+-- plan depends on: direction, limit
 -- returns: one row: data (JSON text), count in data, total in the range
 -- index: transactions_pkey, blocks_transactions_before, blocks_pkey
 WITH bounds AS (

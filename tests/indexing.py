@@ -69,6 +69,6 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
     return Settings(
         database_url=database_url,
         read_database_url=database_url,
-        rpc_urls=(rpc_url,),
+        rpc_urls=tuple(rpc_url.split(",")),
         **{"rate_limit_anonymous": "100000/second", "rate_limit_key": "100000/second", **settings},
     )

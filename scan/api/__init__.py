@@ -6,12 +6,17 @@ from typing import cast
 
 import orjson
 from flask import Response, current_app, request
+from gunicorn.http.errors import ParseException
 
 from scan import params
 from scan.api.lists import Records
 from scan.chain_reader import ChainReader
+from scan.contract_wallets import ContractWallets
 from scan.db import Database
-from scan.errors import InvalidParameter, UnsupportedMediaType
+from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
+from scan.key_usage import KeyUsage
+from scan.keyring import Keyring
+from scan.limiter import Limiter
 from scan.rpc import Node
 from scan.settings import Settings
 
@@ -29,6 +34,10 @@ class Services:
     writes: Database
     chain: ChainReader
     node: Node
+    contract_wallets: ContractWallets
+    limiter: Limiter
+    keyring: Keyring
+    key_usage: KeyUsage
 
 
 def services() -> Services:
@@ -61,4 +70,11 @@ def json_object() -> dict[str, object]:
     """The request's body; raises UnsupportedMediaType unless it is declared JSON."""
     if not request.is_json:
         raise UnsupportedMediaType("Send the body as JSON, with Content-Type: application/json.")
-    return params.json_object(request.get_data(cache=False))
+    try:
+        body = request.get_data(cache=False)
+    except (OSError, ParseException):
+        raise InvalidJson("The body ended early, or its chunks are malformed.") from None
+    # Of a body sent in chunks no more is read than is allowed, and nothing tells that it went on.
+    if request.content_length is None and len(body) >= (request.max_content_length or 0):
+        raise TooLarge("The body is too large.")
+    return params.json_object(body)

@@ -19,5 +19,8 @@ def ready() -> Response:
     try:
         body = services().reads.value("chain_status")
     except ScanError as error:
-        return json_value({"status": "unavailable", "problem": error.message}, 503)
+        told = {"status": "unavailable", "problem": error.message, **error.body()}
+        response = json_value(told, 503)
+        response.headers.update(error.headers)
+        return response
     return json_body(body)

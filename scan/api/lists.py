@@ -95,12 +95,21 @@ def _filtered(
         statement = f"{entity}_list_by_address"
     else:
         filters = {name: value for name, value in filters.items() if name != "address"}
-    return _records(chain, statement, window, **filters, **checkpoints)
+    # Which index is the narrowest for a combination depends on the values themselves.
+    return _records(chain, statement, window, is_prepared=is_single, **filters, **checkpoints)
 
 
-def _records(chain: ChainReader, statement: str, window: Window, **filters: object) -> Records:
+def _records(
+    chain: ChainReader,
+    statement: str,
+    window: Window,
+    *,
+    is_prepared: bool = True,
+    **filters: object,
+) -> Records:
     row = chain.row(
         statement,
+        is_prepared=is_prepared,
         limit=window.limit,
         offset=window.offset,
         direction=window.direction,

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from eth_hash.auto import keccak
 
@@ -23,16 +23,15 @@ from scan.events import (
     transfers,
 )
 from scan.indexer.fetch import Fetched
-from scan.quantity import BadHex, data, to_hex
-from scan.rpc import Call, Node, NodeError, RpcError
+from scan.indexer.state import At, Question, StateReader
+from scan.quantity import to_hex
+from scan.rpc import Node
 
-# A name() that makes its 10,000 characters in a loop takes 1.3 M; one that burns is bounded.
-CALL_GAS = hex(3_000_000)
 MAX_KNOWN = 200_000
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 Factories = dict[bytes, str]
-Question = tuple[bytes, str, int]  # contract, call data, block number
+Answers = dict[Question, bytes | None]
 
 
 class Code(NamedTuple):
@@ -51,6 +50,14 @@ class Token(NamedTuple):
     decimals: int
     total_supply: int
     wraps: bool
+
+
+class Supply(NamedTuple):
+    """A token's totalSupply after a block."""
+
+    token: bytes
+    total_supply: int
+    block_number: int
 
 
 class Pool(NamedTuple):
@@ -83,7 +90,7 @@ class Findings(NamedTuple):
     rejections: list[Rejection]
     transfers: list[tuple[int, Transfer]]  # with the block number
     trades: list[PoolTrade]
-    supplies: dict[bytes, int]  # of tokens minted or burnt, at the batch's last block
+    supplies: list[Supply]  # of tokens minted or burnt, after their last transfer
 
 
 class Known:
@@ -107,7 +114,7 @@ class Inspector:
     """
 
     def __init__(self, node: Node, database: Database, factories: Factories) -> None:
-        self._node = node
+        self._state = StateReader(node)
         self._database = database
         self._factories = factories
         self._known: dict[bytes, Known] = {}
@@ -115,10 +122,11 @@ class Inspector:
     def inspect(self, batch: Sequence[Fetched]) -> Findings:
         """Raises NodeError; asks only for contracts not seen before, each at its block."""
         events, swaps = _events(batch)
+        at = {f.block.number: At(f.block.number, f.block.hash) for f in batch}
         self._recall(batch, events, swaps)
-        codes = self._new_codes(batch)
-        tokens, token_rejections = self._new_tokens(events)
-        pools, pool_rejections = self._new_pools(swaps)
+        codes = self._new_codes(batch, at)
+        tokens, token_rejections = self._new_tokens(events, at)
+        pools, pool_rejections = self._new_pools(swaps, at)
         moved = list(self._transfers(events))
         return Findings(
             codes,
@@ -127,7 +135,7 @@ class Inspector:
             token_rejections + pool_rejections,
             moved,
             list(self._trades(swaps)),
-            self._supplies(moved, batch[-1].block.number),
+            self._supplies(moved, at),
         )
 
     def _recall(
@@ -154,16 +162,17 @@ class Inspector:
 
     # Code
 
-    def _new_codes(self, batch: Sequence[Fetched]) -> list[Code]:
+    def _new_codes(self, batch: Sequence[Fetched], at: dict[int, At]) -> list[Code]:
         created = {(f.block.number, address) for f in batch for address in _created_addresses(f)}
         asked = [
-            (number, address)
+            (number, Question(address, None, at[number]))
             for number, address in _code_candidates(batch)
             if (number, address) in created or self._known[address].code_hash is None
         ]
-        answers = self._state("eth_getCode", [(address, (), number) for number, address in asked])
+        answers = self._state.read(question for _, question in asked)
         codes = []
-        for (number, address), code in zip(asked, answers, strict=True):
+        for number, question in asked:
+            address, code = question.address, answers[question]
             known = self._known[address]
             if not code or code.startswith(DELEGATION):
                 continue
@@ -178,21 +187,19 @@ class Inspector:
     # Tokens
 
     def _new_tokens(
-        self, events: dict[int, list[TransferEvent]]
+        self, events: dict[int, list[TransferEvent]], at: dict[int, At]
     ) -> tuple[list[Token], list[Rejection]]:
         firsts = self._first_claims(events)
-        answers = self._ask(
-            (event.token, question, number)
+        questions = [
+            [Question(event.token, data, at[number]) for data in metadata.TOKEN_QUESTIONS]
             for number, event in firsts
-            for question in metadata.TOKEN_QUESTIONS
-        )
+        ]
+        answers = self._state.read(question for of_token in questions for question in of_token)
         tokens: list[Token] = []
         rejections: list[Rejection] = []
-        for number, event in firsts:
+        for (number, event), of_token in zip(firsts, questions, strict=True):
             known = self._known[event.token]
-            said = metadata.token_answers(
-                [answers[event.token, q, number] for q in metadata.TOKEN_QUESTIONS]
-            )
+            said = metadata.token_answers([answers[question] for question in of_token])
             if known.token_type is not None:
                 continue
             if event.shape in WRAPPING and not said.wraps:
@@ -243,37 +250,41 @@ class Inspector:
                 for transfer in transfers(event, known.token_type):
                     yield number, transfer
 
-    def _supplies(self, moved: list[tuple[int, Transfer]], block_number: int) -> dict[bytes, int]:
-        tokens = {t.token for _, t in moved if ZERO_ADDRESS in (t.from_address, t.to_address)}
-        answers = self._ask((token, metadata.TOTAL_SUPPLY, block_number) for token in tokens)
-        return {
-            token: metadata.word(answers[token, metadata.TOTAL_SUPPLY, block_number]) or 0
-            for token in tokens
-        }
+    def _supplies(self, moved: list[tuple[int, Transfer]], at: dict[int, At]) -> list[Supply]:
+        """After each token's last transfer: the same however blocks are put into batches."""
+        last = {transfer.token: number for number, transfer in moved}
+        minted = {t.token for _, t in moved if ZERO_ADDRESS in (t.from_address, t.to_address)}
+        questions = [
+            Question(token, metadata.TOTAL_SUPPLY, at[last[token]]) for token in sorted(minted)
+        ]
+        answers = self._state.read(questions)
+        return [Supply(q.address, metadata.word(answers[q]) or 0, q.at.number) for q in questions]
 
     # Pools
 
-    def _new_pools(self, swaps: dict[int, list[SwapEvent]]) -> tuple[list[Pool], list[Rejection]]:
+    def _new_pools(
+        self, swaps: dict[int, list[SwapEvent]], at: dict[int, At]
+    ) -> tuple[list[Pool], list[Rejection]]:
         firsts: dict[bytes, tuple[int, SwapEvent]] = {}
         for number, in_block in swaps.items():
             for swap in in_block:
                 known = self._known[swap.pool]
                 if known.pool is None and "pool" not in known.rejected:
                     firsts.setdefault(swap.pool, (number, swap))
-        answers = self._ask(
-            (pool, question, number)
+        answers = self._state.read(
+            Question(pool, data, at[number])
             for pool, (number, _) in firsts.items()
-            for question in metadata.POOL_QUESTIONS
+            for data in metadata.POOL_QUESTIONS
         )
         pools, rejections = [], []
         for address, (number, swap) in firsts.items():
-            tokens, factory, fee = _pool_answers(address, number, answers)
+            tokens, factory, fee = _pool_answers(address, at[number], answers)
             known = self._known[address]
             if tokens is None:
                 known.rejected.add("pool")
                 rejections.append(Rejection(address, "pool", number))
             else:
-                dex = self._dex_name(swap.family, factory, tokens, fee, address, number)
+                dex = self._dex_name(swap.family, factory, tokens, fee, address, at[number])
                 known.pool = Pool(address, number, dex, *tokens)
                 pools.append(known.pool)
         return pools, rejections
@@ -285,14 +296,13 @@ class Inspector:
         tokens: tuple[bytes, bytes],
         fee: int,
         pool: bytes,
-        number: int,
+        at: At,
     ) -> str:
         """A well-known factory's name only where the factory itself knows the pool."""
         name = self._factories.get(factory)
         if name is not None:
-            question = metadata.pool_of(family, *tokens, fee)
-            answers = self._ask([(factory, question, number)])
-            if metadata.address(answers[factory, question, number]) == pool:
+            question = Question(factory, metadata.pool_of(family, *tokens, fee), at)
+            if metadata.address(self._state.read([question])[question]) == pool:
                 return name
         return f"{family}-{to_hex(factory)}"
 
@@ -303,28 +313,6 @@ class Inspector:
                 if pool is not None:
                     made = trade(swap, pool.token0, pool.token1)
                     yield PoolTrade(number, swap, pool.dex, made)
-
-    # Asking the node
-
-    def _ask(self, questions: Iterable[Question]) -> dict[Question, bytes | None]:
-        """What contracts return; None where they revert."""
-        asked = list(dict.fromkeys(questions))
-        states = [(address, (question,), number) for address, question, number in asked]
-        return dict(zip(asked, self._state("eth_call", states), strict=True))
-
-    def _state(
-        self, method: str, asked: Sequence[tuple[bytes, tuple[str, ...], int]]
-    ) -> list[bytes | None]:
-        """State at the block named; where the node has pruned that, its newest."""
-        calls = [_state_call(method, to, args, hex(number)) for to, args, number in asked]
-        answers = self._node.batch(calls)
-        pruned = [
-            at for at, a in enumerate(answers) if isinstance(a, RpcError) and a.is_missing_state
-        ]
-        latest = [Call(calls[at].method, (calls[at].params[0], "latest")) for at in pruned]
-        for at, answer in zip(pruned, self._node.batch(latest), strict=True):
-            answers[at] = answer
-        return [_bytes_or_revert(method, answer) for answer in answers]
 
 
 def _events(
@@ -373,30 +361,12 @@ def _token_type(shape: Shape, said: metadata.TokenAnswers) -> str:
 
 
 def _pool_answers(
-    pool: bytes, number: int, answers: dict[Question, bytes | None]
+    pool: bytes, at: At, answers: Answers
 ) -> tuple[tuple[bytes, bytes] | None, bytes, int]:
     token0, token1, factory = (
-        metadata.address(answers[pool, question, number])
-        for question in (metadata.TOKEN0, metadata.TOKEN1, metadata.FACTORY)
+        metadata.address(answers[Question(pool, data, at)])
+        for data in (metadata.TOKEN0, metadata.TOKEN1, metadata.FACTORY)
     )
-    fee = metadata.word(answers[pool, metadata.FEE, number]) or 0
+    fee = metadata.word(answers[Question(pool, metadata.FEE, at)]) or 0
     tokens = None if token0 is None or token1 is None else (token0, token1)
     return tokens, factory or ZERO_ADDRESS, fee
-
-
-def _state_call(method: str, address: bytes, arguments: tuple[str, ...], block: str) -> Call:
-    if method == "eth_call":
-        call = {"to": to_hex(address), "data": arguments[0], "gas": CALL_GAS}
-        return Call(method, (call, block))
-    return Call(method, (to_hex(address), block))
-
-
-def _bytes_or_revert(method: str, answer: Any) -> bytes | None:
-    if isinstance(answer, RpcError):
-        if method == "eth_call" and not answer.is_missing_state:
-            return None
-        raise NodeError(f"the node refuses {method}: {answer}")
-    try:
-        return data(answer)
-    except BadHex as error:
-        raise NodeError(f"the node's answer to {method} is malformed: {error}") from error

@@ -16,6 +16,8 @@ from scan.rpc import Call, Node, NodeError, RpcError
 
 log = logging.getLogger(__name__)
 
+TRACE_ATTEMPTS = 3
+
 _T = TypeVar("_T")
 
 
@@ -32,10 +34,15 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
-        self._tracers = ["debug", "trace"] if traces == "auto" else []
+        self._tracers: tuple[str, ...] = ("debug", "trace") if traces == "auto" else ()
+        self._has_traced = False
+        self._refusals: dict[str, int] = {}
+        self._untraced: dict[bytes, int] = {}  # how often the node failed to trace a block
 
-    def head_number(self) -> int:
-        return _checked(lambda: quantity(self._node.call("eth_blockNumber")))
+    def head(self) -> tuple[int, int]:
+        """The newest block number, and the id of the chain it is of: one request."""
+        number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])
+        return _checked(lambda: (quantity(_told(number)), quantity(_told(chain_id))))
 
     def chain_id(self) -> int:
         return _checked(lambda: quantity(self._node.call("eth_chainId")))
@@ -53,6 +60,14 @@ class BlockSource:
 
     def blocks(self, first: int, last: int) -> list[Fetched]:
         """Blocks first..last; raises NodeError or Malformed, never leaves one out."""
+        blocks = [
+            decode_block(header, receipts, number)
+            for number, (header, receipts) in enumerate(self.told(first, last), start=first)
+        ]
+        return [Fetched(b, c) for b, c in zip(blocks, self._created(blocks), strict=True)]
+
+    def told(self, first: int, last: int) -> list[tuple[Any, Any]]:
+        """Blocks first..last and their receipts, as the node's JSON."""
         numbers = range(first, last + 1)
         calls = [Call("eth_getBlockByNumber", (hex(number), True)) for number in numbers]
         if self._has_block_receipts:
@@ -62,11 +77,8 @@ class BlockSource:
             _present(answer, number) for answer, number in zip(answers, numbers, strict=False)
         ]
         receipts = self._receipts(headers, answers[len(numbers) :])
-        blocks = [
-            decode_block(header, of_block, number)
-            for header, of_block, number in zip(headers, receipts, numbers, strict=True)
-        ]
-        return [Fetched(b, c) for b, c in zip(blocks, self._created(blocks), strict=True)]
+        _require_all(receipts, numbers)
+        return list(zip(headers, receipts, strict=True))
 
     def _receipts(self, headers: list[Any], answers: list[Any]) -> list[Any]:
         if any(isinstance(answer, RpcError) and answer.is_missing_method for answer in answers):
@@ -95,15 +107,37 @@ class BlockSource:
         """Contracts made by contracts; none where the node cannot trace the block."""
         created: dict[int, list[bytes]] = {}
         wanted = [b for b in blocks if any(t.ran_code for t in b.transactions)]
-        if wanted and self._tracers:
-            calls = [_trace_call(self._tracers[0], block) for block in wanted]
+        tracers = self._tracers  # other threads may strike one off meanwhile
+        if wanted and tracers:
+            calls = [_trace_call(tracers[0], block) for block in wanted]
             for block, answer in zip(wanted, self._node.batch(calls), strict=True):
-                if isinstance(answer, RpcError) and answer.is_missing_method:
-                    log.info("the node does not offer %s", calls[0].method)
-                    self._tracers.pop(0)
+                if self._is_refused(tracers[0], answer):
+                    log.info("the node does not offer %s: %s", calls[0].method, answer)
+                    self._tracers = tuple(t for t in self._tracers if t != tracers[0])
                     return self._created(blocks)
-                created[block.number] = _created_in(block, answer)
+                if self._is_traced(block, answer):
+                    self._has_traced = True
+                    created[block.number] = _created_in(block, answer)
         return [created.get(block.number, []) for block in blocks]
+
+    def _is_refused(self, tracer: str, answer: Any) -> bool:
+        """Whether the node says that it has no such method, or never once could use it."""
+        if not isinstance(answer, RpcError) or self._has_traced:
+            return False
+        self._refusals[tracer] = self._refusals.get(tracer, 0) + 1
+        return answer.is_missing_method or self._refusals[tracer] >= TRACE_ATTEMPTS
+
+    def _is_traced(self, block: Block, answer: Any) -> bool:
+        """False where the node never will; raises NodeError where it may yet."""
+        if isinstance(answer, list):
+            return True
+        if isinstance(answer, RpcError) and answer.is_missing_state:
+            return False
+        failures = self._untraced[block.hash] = self._untraced.get(block.hash, 0) + 1
+        if failures < TRACE_ATTEMPTS:
+            raise NodeError(f"the node cannot trace block {block.number} now: {answer}")
+        log.warning("block %d cannot be traced: %s", block.number, answer)
+        return False
 
 
 def _trace_call(tracer: str, block: Block) -> Call:
@@ -115,11 +149,10 @@ def _trace_call(tracer: str, block: Block) -> Call:
 
 def _created_in(block: Block, answer: Any) -> list[bytes]:
     """Created contracts in the order of transactions, but those that receipts name already."""
-    if isinstance(answer, RpcError) or not isinstance(answer, list):
-        log.debug("block %d cannot be traced: %s", block.number, answer)
-        return []
     try:
         if answer and "traceAddress" in answer[0]:
+            if any(data(trace["blockHash"]) != block.hash for trace in answer):
+                raise Malformed(f"block {block.number}: its traces are another block's")
             pairs = created_in_flat_traces(answer)
         else:
             pairs = [
@@ -137,6 +170,24 @@ def _present(answer: Any, number: int) -> Any:
         raise NodeError(f"the node refuses block {number}: {answer}")
     if answer is None:
         raise NodeError(f"the node does not have block {number} yet")
+    return answer
+
+
+def _require_all(receipts: list[Any], numbers: Sequence[int]) -> None:
+    """A node that has a block but not its receipts yet is behind itself."""
+    for of_block, number in zip(receipts, numbers, strict=True):
+        if of_block is None:
+            raise NodeError(f"the node does not have the receipts of block {number} yet")
+        for receipt in of_block if isinstance(of_block, list) else []:
+            if receipt is None:
+                raise NodeError(f"the node does not have a receipt of block {number} yet")
+            if isinstance(receipt, RpcError):
+                raise NodeError(f"the node refuses a receipt of block {number}: {receipt}")
+
+
+def _told(answer: Any) -> Any:
+    if isinstance(answer, RpcError):
+        raise answer
     return answer
 
 

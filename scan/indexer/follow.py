@@ -4,8 +4,11 @@ import json
 import logging
 import random
 import threading
+import time
 from collections import deque
+from collections.abc import Generator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
@@ -16,7 +19,8 @@ from scan.indexer.contracts import Factories, Inspector
 from scan.indexer.fetch import BlockSource, Fetched
 from scan.indexer.progress import Progress
 from scan.indexer.refresh import Refresher
-from scan.indexer.write import Head, Writer
+from scan.indexer.report import Report
+from scan.indexer.write import Head, NotTheWriter, Writer
 from scan.quantity import data, to_hex
 from scan.rpc import Node, NodeError, RpcError
 from scan.settings import Settings
@@ -25,6 +29,9 @@ log = logging.getLogger(__name__)
 
 POLL_S = 0.4
 MAX_BACKOFF_S = 10.0
+MAX_PATIENCE_S = 60.0
+TAKE_OVER_S = 1.0
+PROOF_BLOCKS = 8  # of another fork, to be seen before ours is given up
 FETCH_BLOCKS = 20  # a request's worth
 FETCHES_AHEAD = 3
 BATCH_TRANSACTIONS = 6_000  # one database transaction's worth
@@ -47,63 +54,95 @@ class Follower:
         self._node = node
         self._writer = Writer(database)
         self._stop = stop
-        self._refresher = Refresher(node, database)
+        self._refresher = Refresher(node, database, self._writer)
+        self._report = Report(database)
         self._inspector: Inspector | None = None
+        self._chain_id: int | None = None
+        self._genesis_hash: bytes | None = None
         self._start_block = settings.start_block
-        self._problem: str | None = None
         self._node_head: int | None = None
+        self._faults = 0
+        self._flapping = Flapping()
 
     def run(self) -> None:
         """Until stopped; every fault of node or database is told once, waited out and retried."""
-        faults = 0
         while not self._stop.is_set():
             try:
-                if faults or self._inspector is None:
+                if self._inspector is None:
                     self._prepare()
-                caught_up = self._advance()
-                self._tell(None)
-                faults = 0
-                if caught_up:
+                if self._advance():
                     self._stop.wait(POLL_S)
+            except NotTheWriter:
+                self._inspector = None
+                if self._report.is_news("another indexer"):
+                    log.info("another indexer writes to this database; waiting to take over")
+                self._stop.wait(TAKE_OVER_S * random.uniform(0.7, 1.3))
             except (NodeError, RpcError, Malformed, ScanError, Refused) as error:
-                faults += 1
-                self._tell(str(error))
-                self._stop.wait(_backoff(faults, getattr(error, "retry_after_s", None)))
+                self._recover(str(error), getattr(error, "retry_after_s", None))
+            except Exception as error:
+                if self._report.is_news(repr(error)):
+                    log.exception("unexpected")
+                self._recover(f"unexpected {type(error).__name__}: {error}"[:500], None)
+
+    def _recover(self, reason: str, retry_after_s: float | None) -> None:
+        """What was learnt since the last write may be of blocks that were never written."""
+        self._inspector = None
+        self._faults += 1
+        self._report.problem(self._node_head, reason)
+        self._stop.wait(_backoff(self._faults, retry_after_s))
+
+    def _well(self) -> None:
+        self._faults = 0
+        assert self._node_head is not None
+        self._report.well(self._node_head)
 
     def _prepare(self) -> None:
         """At the start, and after any fault: is it still our chain, and are we the only writer?"""
-        if not self._database.value("writer_lock"):
-            raise Refused("another indexer writes to this database; waiting to take over")
-        chain_id = self._source.chain_id()
-        genesis_hash = self._source.hash_at(0)
-        if genesis_hash is None:
-            raise NodeError("the node does not have its genesis block")
-        start_block = self._settings.start_block
+        self._writer.become_the_only_one()
+        chain_id, genesis_hash = _identity(self._source)
         self._database.rows(
-            "chain_insert", chain_id=chain_id, genesis_hash=genesis_hash, start_block=start_block
+            "chain_insert",
+            chain_id=chain_id,
+            genesis_hash=genesis_hash,
+            start_block=self._settings.start_block,
         )
         row = self._database.row("chain_get")
         assert row is not None
-        check_chain(int(row[0]), bytes(row[1]), chain_id, genesis_hash)
-        self._start_block = row[2]
+        kept = int(row[0]), bytes(row[1])
+        check_chain(kept, (chain_id, genesis_hash))
+        self._check_each_node(kept)
+        (self._chain_id, self._genesis_hash), self._start_block = kept, row[2]
         self._inspector = Inspector(self._node, self._database, load_factories(chain_id))
+
+    def _check_each_node(self, kept: tuple[int, bytes]) -> None:
+        """Of several nodes, each that answers has to serve the chain."""
+        nodes = self._node.each()
+        for number, node in enumerate(nodes if len(nodes) > 1 else [], start=1):
+            try:
+                identity = _identity(BlockSource(node))
+            except NodeError:
+                continue  # it is asked when another fails, and then checked by what it answers
+            check_chain(kept, identity, f"node {number} of {len(nodes)} in RPC_URL")
 
     def _advance(self) -> bool:
         """One step; true when there was nothing to do."""
-        node_head = self._source.head_number()
+        node_head, chain_id = self._source.head()
         self._node_head = node_head
+        if chain_id != self._chain_id:
+            self._prepare()  # which refuses a node that was replaced in place
         head = self._writer.head()
         first = head.number + 1 if head else self._start_block
         if head and not self._is_on_our_chain(head, node_head):
             self._take_back(head, node_head)
             return False
         if first <= node_head:
-            self._tell(self._problem)
             self._catch_up(head, first, node_head)
             return False
+        was_idle = True
         if head and head.number == node_head:
-            return not self._refresher.refresh(head)
-        return True
+            was_idle = not self._refresher.refresh(head)
+        self._well()
+        return was_idle
 
     def _is_on_our_chain(self, head: Head, node_head: int) -> bool:
         """Whether the node still has our head; a node that lags behind it is asked for its own."""
@@ -119,101 +158,142 @@ class Follower:
         return None if found is None else bytes(found)
 
     def _catch_up(self, head: Head | None, first: int, last: int) -> None:
-        """Fetch first..last ahead of writing them; ends early at a block that does not link."""
+        """Write first..last as they come; what came before a fault is written before it is told."""
         progress = Progress(first, last)
-        ahead: deque[Future[list[Fetched]]] = deque()
+        batch: list[Fetched] = []
+        with closing(self._fetch_ahead(first, last)) as spans:
+            try:
+                for blocks in spans:
+                    batch += blocks
+                    if _is_full(batch):
+                        full, batch = batch, []
+                        head = self._write(head, full)
+                        progress.advance(head.number, sum(len(b.transactions) for b, _ in full))
+            finally:
+                if batch and not self._stop.is_set():
+                    head = self._write(head, batch)
+                    progress.advance(head.number, sum(len(b.transactions) for b, _ in batch))
+
+    def _fetch_ahead(self, first: int, last: int) -> Generator[list[Fetched]]:
+        """A few requests under way at any time; in order."""
         spans = iter(
             (at, min(at + FETCH_BLOCKS - 1, last)) for at in range(first, last + 1, FETCH_BLOCKS)
         )
-        batch: list[Fetched] = []
+        ahead: deque[Future[list[Fetched]]] = deque()
         with ThreadPoolExecutor(FETCHES_AHEAD, "fetch") as pool:
             try:
-                ahead.extend(
-                    pool.submit(self._source.blocks, *span) for span in islice(spans, FETCHES_AHEAD)
-                )
+                for span in islice(spans, FETCHES_AHEAD):
+                    ahead.append(pool.submit(self._source.blocks, *span))
                 while ahead and not self._stop.is_set():
-                    batch += ahead.popleft().result()
-                    ahead.extend(
-                        pool.submit(self._source.blocks, *span) for span in islice(spans, 1)
-                    )
-                    if not ahead or _is_full(batch):
-                        if not _links(head, batch):
-                            self._require_reorganisation(head, last)
-                            return
-                        head = self._write(head, batch)
-                        progress.advance(head.number, sum(len(b.transactions) for b, _ in batch))
-                        batch = []
+                    blocks = ahead.popleft().result()
+                    for span in islice(spans, 1):
+                        ahead.append(pool.submit(self._source.blocks, *span))
+                    yield blocks
             finally:
                 for future in ahead:
                     future.cancel()
 
-    def _require_reorganisation(self, head: Head | None, node_head: int) -> None:
-        """Blocks that do not link are a fork when our head is gone; else the node is confused."""
-        if head is None or self._is_on_our_chain(head, node_head):
-            raise NodeError("the node's blocks do not name each other as parents")
-
     def _write(self, head: Head | None, batch: list[Fetched]) -> Head:
+        """Raises NodeError where the blocks do not follow the head: then a fork is to be found."""
         assert self._inspector is not None
-        return self._writer.append(head, batch, self._inspector.inspect(batch))
+        if not _links(head.hash if head else None, batch) or not self._begins_right(batch[0]):
+            raise NodeError("the node's blocks do not name each other, or our head, as parents")
+        head = self._writer.append(head, batch, self._inspector.inspect(batch))
+        self._flapping.arrived(head.hash)
+        self._well()
+        return head
+
+    def _begins_right(self, first: Fetched) -> bool:
+        return first.block.number > 0 or first.block.hash == self._genesis_hash
 
     def _take_back(self, head: Head, node_head: int) -> None:
+        """Give up our blocks after the fork, but only for others that follow on it."""
         self._prepare()
+        self._flapping.require_patience()
         fork = self._find_fork(head, node_head)
+        theirs = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
+        if not _links(self._hash_at(fork), theirs):
+            raise NodeError("the node tells of several forks at once")
         log.info("reorganisation: taking back %d blocks after %d", head.number - fork, fork)
         self._writer.unwind(fork)
+        self._flapping.left(head.hash)
 
     def _find_fork(self, head: Head, node_head: int) -> int:
         """The newest block that both chains share; steps back are doubled, then halved.
 
         Raises Refused where it lies deeper than the finality limit.
         """
-        top = min(head.number, node_head)
         lowest = max(self._start_block - 1, head.number - self._settings.finality)
-        differs, step = top, 1
-        while True:
-            same = max(top - step, lowest)
-            if same < self._start_block or self._same_at(same):
-                break
-            if same == lowest:
-                raise Refused(
-                    f"the node's chain left ours more than {self._settings.finality} blocks ago;"
-                    " if it is right, raise SCAN_FINALITY or index anew into an empty database"
-                )
+        differs, step = min(head.number, node_head), 1
+        same = max(differs - step, lowest)
+        while differs > lowest and not self._is_shared(same):
             differs, step = same, step * 2
+            same = max(differs - step, lowest)
+        if differs <= lowest:
+            raise Refused(
+                f"the node's chain left ours more than {self._settings.finality} blocks ago;"
+                " if it is right, raise SCAN_FINALITY or index anew into an empty database"
+            )
         while differs - same > 1:
             middle = (same + differs) // 2
-            if self._same_at(middle):
+            if self._is_shared(middle):
                 same = middle
             else:
                 differs = middle
         return same
 
-    def _same_at(self, number: int) -> bool:
+    def _is_shared(self, number: int) -> bool:
+        """Before the first block indexed there is nothing that could differ."""
+        if number < self._start_block:
+            return True
         theirs = self._source.hash_at(number)
         if theirs is None:
             raise NodeError(f"the node does not have block {number} of its own chain")
         return theirs == self._hash_at(number)
 
-    def _tell(self, problem: str | None) -> None:
-        """To the log when it changes; to the database, for /readyz, every time."""
-        if problem != self._problem:
-            if problem is None:
-                log.info("following again at block %s", self._node_head)
-            else:
-                log.warning("the head does not advance: %s", problem)
-        self._problem = problem
-        try:
-            self._database.rows("chain_observe", node_head=self._node_head, problem=problem)
-        except ScanError as error:
-            log.debug("cannot note the problem: %s", error)
+
+class Flapping:
+    """A node that goes back and forth between forks, as two behind a balancer do.
+
+    Following it costs an unwinding each time, so every return to what was left doubles the
+    patience with which the present fork is kept.
+    """
+
+    def __init__(self) -> None:
+        self._left: deque[bytes] = deque(maxlen=256)
+        self._returns = 0
+        self._until = 0.0
+
+    def left(self, head_hash: bytes) -> None:
+        self._left.append(head_hash)
+        if self._returns:
+            self._until = time.monotonic() + min(0.5 * 2**self._returns, MAX_PATIENCE_S)
+
+    def arrived(self, head_hash: bytes) -> None:
+        self._returns = min(self._returns + 1, 10) if head_hash in self._left else 0
+
+    def require_patience(self) -> None:
+        """Raises NodeError while the last change of forks is too recent."""
+        if time.monotonic() < self._until:
+            raise NodeError("the node goes back and forth between forks; staying on this one")
 
 
-def check_chain(kept_id: int, kept_genesis: bytes, chain_id: int, genesis_hash: bytes) -> None:
-    """Raises Refused when a node serves another chain than the database holds."""
-    if (kept_id, kept_genesis) != (chain_id, genesis_hash):
+def _identity(source: BlockSource) -> tuple[int, bytes]:
+    """Chain id and genesis hash of a node."""
+    genesis_hash = source.hash_at(0)
+    if genesis_hash is None:
+        raise NodeError("the node does not have its genesis block")
+    return source.chain_id(), genesis_hash
+
+
+def check_chain(
+    kept: tuple[int, bytes], told: tuple[int, bytes], who: str = "the node at RPC_URL"
+) -> None:
+    """(chain id, genesis hash) twice; raises Refused when a node serves another chain."""
+    if kept != told:
         raise Refused(
-            f"this database holds chain {kept_id} with genesis {to_hex(kept_genesis)}, but the"
-            f" node serves chain {chain_id} with genesis {to_hex(genesis_hash)}; give that node"
+            f"this database holds chain {kept[0]} with genesis {to_hex(kept[1])}, but {who}"
+            f" serves chain {told[0]} with genesis {to_hex(told[1])}; give that node"
             " a database of its own"
         )
 
@@ -226,11 +306,9 @@ def load_factories(chain_id: int) -> Factories:
 
 
 def _backoff(faults: int, retry_after_s: float | None) -> float:
-    """Seconds: doubling from 0.5 with jitter, or what the node asked for."""
-    if retry_after_s is not None:
-        return retry_after_s
-    doubled: float = 0.5 * 2 ** min(faults - 1, 10)
-    return min(doubled, MAX_BACKOFF_S) * random.uniform(0.7, 1.3)
+    """Seconds: doubling from 0.1, or what the node asked for where that is longer; with jitter."""
+    doubled: float = min(0.1 * 2 ** min(faults - 1, 10), MAX_BACKOFF_S)
+    return max(doubled, retry_after_s or 0.0) * random.uniform(1.0, 1.5)
 
 
 def _is_full(batch: list[Fetched]) -> bool:
@@ -240,9 +318,9 @@ def _is_full(batch: list[Fetched]) -> bool:
     )
 
 
-def _links(head: Head | None, batch: list[Fetched]) -> bool:
-    """Whether each block names the one before it as its parent."""
-    parent = head.hash if head else batch[0].block.parent_hash
+def _links(parent_hash: bytes | None, batch: list[Fetched]) -> bool:
+    """Whether each block names the one before it as its parent; None: the first has no parent."""
+    parent = batch[0].block.parent_hash if parent_hash is None else parent_hash
     for block, _ in batch:
         if block.parent_hash != parent:
             return False

@@ -1,80 +1,43 @@
-"""What the node alone knows and changes: balances and supplies, read at the head when idle."""
-
-from typing import Any
+"""What the node alone knows and changes: balances and supplies, read when there is time."""
 
 from scan.db import Database
-from scan.indexer.write import Head
-from scan.metadata import TOTAL_SUPPLY
-from scan.quantity import UINT256_MAX, BadHex, data, quantity, to_hex
-from scan.rpc import Call, Node, NodeError, RpcError
+from scan.indexer.contracts import Supply
+from scan.indexer.state import At, Question, StateReader
+from scan.indexer.write import Head, Writer
+from scan.metadata import TOTAL_SUPPLY, word
+from scan.rpc import Node
 
 AT_ONCE = 500
 
 
 class Refresher:
-    """Reads what the database marks as stale, pinned to the head, a bounded number at a time."""
+    """Reads what the database marks as stale, a bounded number at a time."""
 
-    def __init__(self, node: Node, database: Database) -> None:
-        self._node = node
+    def __init__(self, node: Node, database: Database, writer: Writer) -> None:
+        self._state = StateReader(node)
         self._database = database
+        self._writer = writer
 
-    def refresh(self, head: Head | None) -> bool:
+    def refresh(self, head: Head) -> bool:
         """Whether there was anything to read."""
-        if head is None:
-            return False
-        return self._supplies(head.number) or self._balances(head.number)
+        return self._supplies(head) or self._balances(head)
 
-    def _supplies(self, block_number: int) -> bool:
-        tokens = self._stale("tokens_stale")
-        calls = [
-            Call("eth_call", ({"to": to_hex(token), "data": TOTAL_SUPPLY}, hex(block_number)))
-            for token in tokens
+    def _supplies(self, head: Head) -> bool:
+        """After each token's last transfer, so that the way to the head makes no difference."""
+        questions = [
+            Question(bytes(token), TOTAL_SUPPLY, At(number, bytes(block_hash)))
+            for token, number, block_hash in self._database.rows("tokens_stale", limit=AT_ONCE)
         ]
-        supplies = [_supply(answer) for answer in self._node.batch(calls)]
-        if tokens:
-            self._store(
-                "tokens_refresh", addresses=tokens, supplies=supplies, block_number=block_number
-            )
-        return bool(tokens)
+        answers = self._state.read(questions)
+        supplies = [Supply(q.address, word(answers[q]) or 0, q.at.number) for q in questions]
+        if supplies:
+            self._writer.store_supplies(head, supplies)
+        return bool(supplies)
 
-    def _balances(self, block_number: int) -> bool:
-        addresses = self._stale("addresses_stale")
-        calls = [
-            Call("eth_getBalance", (to_hex(address), hex(block_number))) for address in addresses
-        ]
-        balances = [_balance(answer) for answer in self._node.batch(calls)]
+    def _balances(self, head: Head) -> bool:
+        rows = self._database.rows("addresses_stale", limit=AT_ONCE)
+        addresses = [bytes(row[0]) for row in rows]
+        balances = self._state.balances(addresses, At(head.number, head.hash))
         if addresses:
-            self._store(
-                "addresses_refresh",
-                addresses=addresses,
-                balances=balances,
-                block_number=block_number,
-            )
+            self._writer.store_balances(head, addresses, balances)
         return bool(addresses)
-
-    def _store(self, statement: str, **params: object) -> None:
-        with self._database.transaction() as tx:
-            tx.execute(statement, **params)
-            tx.execute("chain_announce")
-
-    def _stale(self, statement: str) -> list[bytes]:
-        return [bytes(row[0]) for row in self._database.rows(statement, limit=AT_ONCE)]
-
-
-def _supply(answer: Any) -> int:
-    """0 where totalSupply() reverts or is missing."""
-    if isinstance(answer, RpcError):
-        return 0
-    try:
-        return int.from_bytes(data(answer)[:32])
-    except BadHex as error:
-        raise NodeError(f"the node's answer to eth_call is malformed: {error}") from error
-
-
-def _balance(answer: Any) -> int:
-    if isinstance(answer, RpcError):
-        raise NodeError(f"the node refuses a balance: {answer}")
-    try:
-        return min(quantity(answer), UINT256_MAX)
-    except BadHex as error:
-        raise NodeError(f"the node's answer to eth_getBalance is malformed: {error}") from error

@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from scan.db import ConnectionLost, Database, Transaction
-from scan.indexer.contracts import Findings
+from scan.db import Database, Transaction
+from scan.indexer import outbox
+from scan.indexer.contracts import Findings, Supply
 from scan.indexer.fetch import Fetched
 
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
@@ -47,11 +48,20 @@ class Head(NamedTuple):
     totals: Totals
 
 
+class NotTheWriter(Exception):
+    """Another indexer writes to this database; when it ends, this one may take over."""
+
+
 class Writer:
     """The only writer of chain data."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
+
+    def become_the_only_one(self) -> None:
+        """For as long as this connection lives; raises NotTheWriter while another is it."""
+        if not self._database.value("writer_lock"):
+            raise NotTheWriter
 
     def head(self) -> Head | None:
         row = self._database.row("blocks_head")
@@ -68,8 +78,8 @@ class Writer:
             _copy_trades(tx, batch, findings)
             _copy_emitters(tx, batch)
             derive(tx, first, last)
-            _store_supplies(tx, findings.supplies, last)
-            # The webhook outbox is filled here: each transaction and transfer of first..last once.
+            _store_supplies(tx, findings.supplies)
+            outbox.fill(tx, first, last)
         return Head(last, batch[-1].block.hash, totals)
 
     def unwind(self, last_kept: int) -> None:
@@ -79,7 +89,7 @@ class Writer:
             return
         span = {"block_from": last_kept + 1, "block_to": head.number, "sign": -1}
         with self._exclusively(head) as tx:
-            # The webhook outbox is unwound here, while the orphaned rows are still there.
+            outbox.unwind(tx, last_kept)
             tx.execute("token_holders_derive", **span)
             tx.execute("token_holders_sweep")
             tx.execute("addresses_derive", **span)
@@ -89,14 +99,32 @@ class Writer:
             tx.execute("addresses_forget", last_kept=last_kept)
             tx.execute("addresses_last_seen")
 
+    def store_supplies(self, head: Head, supplies: Sequence[Supply]) -> None:
+        with self._exclusively(head) as tx:
+            _store_supplies(tx, supplies)
+
+    def store_balances(
+        self, head: Head, addresses: Sequence[bytes], balances: Sequence[int]
+    ) -> None:
+        """Balances in wei, read at the head."""
+        with self._exclusively(head) as tx:
+            tx.execute(
+                "addresses_refresh",
+                addresses=list(addresses),
+                balances=list(balances),
+                block_number=head.number,
+            )
+
     @contextmanager
     def _exclusively(self, head: Head | None) -> Iterator[Transaction]:
-        """A transaction on top of `head`; raises ConnectionLost when another writer was there."""
+        """A transaction on top of `head`; raises NotTheWriter when another has come between."""
         with self._database.transaction() as tx:
-            found = tx.rows("blocks_head")
-            unchanged = [bytes(row[1]) for row in found] == ([head.hash] if head else [])
-            if not tx.value("writer_lock_transaction") or not unchanged:
-                raise ConnectionLost("another indexer has written to this database")
+            if not tx.value("writer_lock_transaction"):
+                raise NotTheWriter
+            # Under the lock, so that what is read here is what is written upon.
+            found = [bytes(row[1]) for row in tx.rows("blocks_head")]
+            if found != ([head.hash] if head else []):
+                raise NotTheWriter
             yield tx
             tx.execute("chain_announce")
 
@@ -241,11 +269,12 @@ def _copy_emitters(tx: Transaction, batch: Sequence[Fetched]) -> None:
     tx.copy("log_emitters", "address, block_number", pairs)
 
 
-def _store_supplies(tx: Transaction, supplies: dict[bytes, int], block_number: int) -> None:
+def _store_supplies(tx: Transaction, supplies: Sequence[Supply]) -> None:
     if supplies:
+        tokens, totals, numbers = zip(*supplies, strict=True)
         tx.execute(
             "tokens_refresh",
-            addresses=list(supplies),
-            supplies=list(supplies.values()),
-            block_number=block_number,
+            addresses=list(tokens),
+            supplies=list(totals),
+            block_numbers=list(numbers),
         )

@@ -12,4 +12,6 @@ function findImport(path) {
 }
 
 const input = fs.readFileSync(0, 'utf8');
-process.stdout.write(solc.compile(input, { import: findImport }));
+const early = /^0\.[45]\./.test(solc.version()); // their callback is a bare function
+const compile = solc.compileStandardWrapper ?? solc.compile; // 0.4's compile is another thing
+process.stdout.write(compile(input, early ? findImport : { import: findImport }));

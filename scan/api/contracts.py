@@ -1,0 +1,105 @@
+"""POST /api/v1/verify, GET /contracts/:address and POST /contracts/:address/call."""
+
+from typing import NamedTuple, cast
+
+import orjson
+from flask import Blueprint, Response, current_app, request
+
+from scan import params
+from scan.api import Services, json_body, json_object, json_value, services
+from scan.compiler import Compilers
+from scan.compiler_install import Installer
+from scan.errors import InvalidParameter, NotFound
+from scan.proxies import Proxy
+from scan.quantity import to_hex
+from scan.read_calls import ReadCalls
+from scan.submission import parse
+from scan.verify import Verified, Verifier, message, verify
+
+MAX_VERIFY_BYTES = 5 * 1024 * 1024
+MAX_ARGUMENTS = 1000
+
+blueprint = Blueprint("contracts", __name__)
+
+
+class Contracts(NamedTuple):
+    """What lives as long as the process: the places in which compilers and calls run."""
+
+    verifier: Verifier
+    calls: ReadCalls
+
+
+def contracts_of(parts: Services) -> Contracts:
+    compilers = Compilers(parts.settings)
+    verifier = Verifier(parts.writes, parts.node, compilers, Installer(compilers))
+    return Contracts(verifier, ReadCalls(parts.reads, parts.node))
+
+
+def _contracts() -> Contracts:
+    return cast(Contracts, current_app.extensions["scan.contracts"])
+
+
+@blueprint.post("/verify")
+def verify_contract() -> Response:
+    request.max_content_length = MAX_VERIFY_BYTES
+    submission = parse(json_object())
+    return json_value(_verified(verify(_contracts().verifier, submission)))
+
+
+def _verified(verified: Verified) -> dict[str, object]:
+    arguments = verified.creation.constructor_arguments
+    return {
+        "success": True,
+        "message": message(verified),
+        "address": to_hex(verified.submission.address),
+        "match": verified.match,
+        "creationMatch": verified.creation.match,
+        "contractName": verified.contract_name,
+        "filePath": verified.file_path,
+        "compilerVersion": verified.compiler_version,
+        "settings": verified.settings,
+        "constructorArguments": None if arguments is None else to_hex(arguments),
+    }
+
+
+@blueprint.get("/contracts/<address>")
+def get_contract(address: str) -> Response:
+    wanted = params.address(address)
+    row = services().reads.row("contracts_code", address=wanted)
+    if row is None:
+        raise NotFound("No contract is indexed at this address.")
+    proxy = _contracts().calls.proxy(wanted, bytes(row[1]))
+    told = None if proxy is None else orjson.dumps(_proxy(proxy)).decode()
+    body = services().reads.value(
+        "verified_contracts_get", address=wanted, code_hash=row[0], proxy=told
+    )
+    if body is None and proxy is not None and proxy.kind == "eip1167":
+        body = services().reads.value(
+            "verified_contracts_of_clone",
+            address=wanted,
+            implementation=proxy.implementation,
+            proxy=told,
+        )
+    if body is None:
+        raise NotFound("The contract at this address is not verified.")
+    return json_body(body)
+
+
+def _proxy(proxy: Proxy) -> dict[str, str]:
+    return {"type": proxy.kind, "implementation": to_hex(proxy.implementation)}
+
+
+@blueprint.post("/contracts/<address>/call")
+def call_contract(address: str) -> Response:
+    wanted = params.address(address)
+    body = json_object()
+    params.only_known(body, ("functionName", "args"), "field")
+    function = params.text(body.get("functionName"), "functionName", most=500)
+    arguments = body.get("args", [])
+    if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
+        raise InvalidParameter("args must be an array.", field="args")
+    answer = _contracts().calls.call(wanted, function, arguments)
+    value: dict[str, object] = {"result": answer.value}
+    if answer.proxy is not None:
+        value["implementation"] = to_hex(answer.proxy.implementation)
+    return json_value(value)

@@ -1,0 +1,94 @@
+"""The CBOR map at the end of bytecode, in which the compiler notes its version and a hash.
+
+RFC 8949, the part that solc writes: maps of text keys to byte strings, text, integers, booleans.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+Value = bytes | str | int | bool
+
+
+class Tail(NamedTuple):
+    """`start` is the map's offset in the code; after the map come two bytes with its length."""
+
+    start: int
+    values: Mapping[str, Value]
+
+
+class _NotCbor(ValueError):
+    pass
+
+
+def metadata_tail(code: bytes) -> Tail | None:
+    """The tail, if the last two bytes are the length of exactly one CBOR map before them."""
+    length = int.from_bytes(code[-2:], "big")
+    start = len(code) - 2 - length
+    if len(code) < 2 or length == 0 or start < 0:
+        return None
+    try:
+        values, end = _map(code[start:-2], 0)
+    except _NotCbor:
+        return None
+    return Tail(start, values) if end == length else None
+
+
+def _map(data: bytes, position: int) -> tuple[dict[str, Value], int]:
+    major, count, position = _head(data, position)
+    if major != 5 or count > 8:
+        raise _NotCbor
+    values: dict[str, Value] = {}
+    for _ in range(count):
+        key, position = _value(data, position)
+        if not isinstance(key, str) or key in values:
+            raise _NotCbor
+        values[key], position = _value(data, position)
+    return values, position
+
+
+def _value(data: bytes, position: int) -> tuple[Value, int]:
+    major, argument, position = _head(data, position)
+    if major == 0:
+        return argument, position
+    if major == 7 and argument in (20, 21):
+        return argument == 21, position
+    if major not in (2, 3) or position + argument > len(data):
+        raise _NotCbor
+    content = data[position : position + argument]
+    position += argument
+    if major == 2:
+        return content, position
+    try:
+        return content.decode(), position
+    except UnicodeDecodeError:
+        raise _NotCbor from None
+
+
+def _head(data: bytes, position: int) -> tuple[int, int, int]:
+    """Major type, argument, and the position after them."""
+    if position >= len(data):
+        raise _NotCbor
+    major, argument = data[position] >> 5, data[position] & 31
+    position += 1
+    if argument < 24:
+        return major, argument, position
+    width = {24: 1, 25: 2}.get(argument)
+    if width is None or position + width > len(data) or major == 7:
+        raise _NotCbor
+    return major, int.from_bytes(data[position : position + width], "big"), position + width
+
+
+def compiler_release(tail: Tail | None) -> str | None:
+    """`0.8.26` from the tail's `solc`; None before 0.5.9, which did not write it."""
+    version = tail.values.get("solc") if tail else None
+    if isinstance(version, bytes) and len(version) == 3:
+        return ".".join(str(part) for part in version)
+    return version.partition("+")[0].partition("-")[0] if isinstance(version, str) else None
+
+
+def hash_kind(tail: Tail | None) -> str | None:
+    """`ipfs`, `bzzr1`, `bzzr0`, or None where the tail holds no hash."""
+    for kind in ("ipfs", "bzzr1", "bzzr0"):
+        if tail and isinstance(tail.values.get(kind), bytes):
+            return kind
+    return None

@@ -1,0 +1,22 @@
+"""Webhook events, written and taken back in the transaction that does so with their blocks."""
+
+from datetime import UTC, datetime
+
+from scan.db import Transaction
+
+
+def fill(tx: Transaction, first: int, last: int) -> None:
+    """The events of blocks first..last, whose rows are written, for all whom they concern."""
+    if tx.value("webhooks_any_active"):
+        tx.execute("outbox_fill", block_from=first, block_to=last, now=datetime.now(UTC))
+        # Also where nothing matched: a higher head confirms what was written before.
+        tx.execute("outbox_notify")
+
+
+def unwind(tx: Transaction, last_kept: int) -> None:
+    """Take back the events after a block: unsent ones are cancelled, sent ones revoked."""
+    held = tx.rows("outbox_hold", last_kept=last_kept)
+    if held:
+        tx.execute("outbox_unwind", last_kept=last_kept, now=datetime.now(UTC))
+        tx.execute("queues_refresh", webhook_ids=[row[0] for row in held])
+        tx.execute("outbox_notify")

@@ -1,0 +1,76 @@
+"""Solidity releases: which exist, what each takes as its EVM version and what it writes."""
+
+import re
+
+from scan.errors import InvalidParameter
+
+Release = tuple[int, int, int]
+
+_VERSION = re.compile(
+    r"v?([0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,3})(\+commit\.[0-9a-f]{6,40}(\..{0,80})?)?"
+)
+# The last patch of the release lines that are closed; standard JSON begins with 0.4.11.
+_LAST_PATCH = {(0, 4): 26, (0, 5): 17, (0, 6): 12, (0, 7): 6}
+_FIRST_RELEASE = (0, 4, 11)
+
+VIA_IR_FROM = (0, 8, 13)
+BYTECODE_HASH_FROM = (0, 6, 0)
+APPEND_CBOR_FROM = (0, 8, 18)
+SHANGHAI = "shanghai"
+
+# Oldest first, with the release from which each is the default.
+_DEFAULTS: tuple[tuple[str, Release], ...] = (
+    ("byzantium", (0, 4, 21)),
+    ("petersburg", (0, 5, 5)),
+    ("istanbul", (0, 5, 14)),
+    ("berlin", (0, 8, 5)),
+    ("london", (0, 8, 7)),
+    ("paris", (0, 8, 18)),
+    (SHANGHAI, (0, 8, 20)),
+    ("cancun", (0, 8, 25)),
+    ("prague", (0, 8, 30)),
+    ("osaka", (0, 8, 31)),
+)
+EVM_VERSIONS = tuple(name for name, _ in _DEFAULTS)
+
+
+def release(version: object) -> Release:
+    """(0, 8, 19) from `0.8.19`, `v0.8.19` or `v0.8.19+commit.7dd6d404`; or InvalidParameter.
+
+    Commits are not compared: distributions build the same release from other commits.
+    """
+    match = _VERSION.fullmatch(version) if isinstance(version, str) else None
+    if not match:
+        raise InvalidParameter(
+            "compilerVersion must look like 0.8.19, v0.8.19 or v0.8.19+commit.7dd6d404.",
+            field="compilerVersion",
+        )
+    major, minor, patch = (int(part) for part in match[1].split("."))
+    _check_exists((major, minor, patch))
+    return major, minor, patch
+
+
+def _check_exists(wanted: Release) -> None:
+    if wanted < _FIRST_RELEASE:
+        raise InvalidParameter(
+            "compilerVersion must be 0.4.11 or newer: older compilers have no standard JSON.",
+            field="compilerVersion",
+        )
+    if wanted[2] > _LAST_PATCH.get(wanted[:2], 999) or wanted[0] > 0:
+        raise no_such_release(wanted)
+
+
+def no_such_release(wanted: Release) -> InvalidParameter:
+    return InvalidParameter(
+        f"There is no Solidity compiler {dotted(wanted)}.", field="compilerVersion"
+    )
+
+
+def dotted(wanted: Release) -> str:
+    return ".".join(str(part) for part in wanted)
+
+
+def default_evm_version(wanted: Release) -> str | None:
+    """None before 0.4.21, which has no such setting."""
+    names = [name for name, since in _DEFAULTS if since <= wanted]
+    return names[-1] if names else None

@@ -1,0 +1,39 @@
+#!/usr/bin/env node
+// A Solidity compiler as npm publishes it (soljson.js beside this file) behind the two calls that a
+// native solc answers here: `--version`, and `--standard-json` with the input on stdin.
+// No import callback is given, so a source can read no file.
+"use strict";
+const fs = require("fs");
+const path = require("path");
+
+const soljson = require(path.join(__dirname, "soljson.js"));
+process.removeAllListeners("uncaughtException"); // Emscripten's; it would hide our exit codes
+
+function bind(names, result, types) {
+  const name = names.find((each) => typeof soljson["_" + each] === "function");
+  return name && soljson.cwrap(name, result, types);
+}
+
+function compile(input) {
+  const current = bind(["solidity_compile"], "string", ["string", "number", "number"]);
+  if (current) return current(input, 0, 0);
+  const early = bind(["compileStandard"], "string", ["string", "number"]); // before 0.5.0
+  return early(input, 0);
+}
+
+function main() {
+  if (process.argv[2] === "--version") {
+    const version = bind(["solidity_version", "version"], "string", []);
+    process.stdout.write(`solc, the solidity compiler\nVersion: ${version()}\n`);
+    return;
+  }
+  if (process.argv[2] !== "--standard-json") {
+    process.stderr.write("usage: --version | --standard-json\n");
+    process.exit(2);
+  }
+  const output = compile(fs.readFileSync(0, "utf8"));
+  let bytes = Buffer.from(output);
+  while (bytes.length) bytes = bytes.subarray(fs.writeSync(1, bytes));
+}
+
+main();

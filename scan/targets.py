@@ -1,0 +1,189 @@
+"""Where webhooks may be sent: a public HTTPS server, never one inside our own network.
+
+Checked when a webhook is registered and again at every connection, since names change.
+"""
+
+import ipaddress
+import re
+import socket
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from scan.settings import Network
+
+PORTS = (443, 8443)
+LONGEST_URL = 2048
+MOST_LOOKUPS = 64  # at once; a name server that hangs must not cost a thread for each attempt
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+_URL = re.compile(r"https://[!-~]+\Z", re.IGNORECASE)
+_NAME = re.compile(r"(?:[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?\.)*[a-z0-9_-]{1,63}\Z")
+_NUMBER = re.compile(r"(?:[0-9]+|0x[0-9a-f]*)\Z")
+_LOCAL_NAMES = ("localhost", "local", "internal")
+
+# IANA's special-purpose registries. Python's is_global lets some of these through.
+_UNICAST_IPV6 = ipaddress.ip_network("2000::/3")
+_SPECIAL = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "0.0.0.0/8",
+        "10.0.0.0/8",
+        "100.64.0.0/10",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "172.16.0.0/12",
+        "192.0.0.0/24",
+        "192.0.2.0/24",
+        "192.88.99.0/24",
+        "192.168.0.0/16",
+        "198.18.0.0/15",
+        "198.51.100.0/24",
+        "203.0.113.0/24",
+        "224.0.0.0/4",
+        "240.0.0.0/4",
+        "2001::/23",
+        "2001:db8::/32",
+        "2002::/16",
+        "2620:4f:8000::/48",
+        "3fff::/20",
+    )
+)
+
+_LOOPBACK, _LOOPBACK_IPV6 = ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")
+
+_lookups = threading.BoundedSemaphore(MOST_LOOKUPS)
+
+
+class RefusedTarget(Exception):
+    """A webhook may not be sent there; the message says why, and names no address of ours."""
+
+
+class NotResolved(Exception):
+    """The name has no address now, or the name server does not answer in time."""
+
+
+class Target(NamedTuple):
+    """An https url taken apart: `host` in lower case, without brackets or a last dot."""
+
+    host: str
+    port: int
+    path: str
+
+    @property
+    def literal(self) -> Address | None:
+        """The address that the host spells out, in any of the spellings of inet_aton."""
+        try:
+            return ipaddress.ip_address(self.host)
+        except ValueError:
+            pass
+        if not _NUMBER.match(self.host.rpartition(".")[2]):
+            return None
+        try:
+            return ipaddress.IPv4Address(socket.inet_aton(self.host))
+        except (OSError, ValueError):
+            raise RefusedTarget("its host is neither a name nor an IP address") from None
+
+
+def parse(url: str) -> Target:
+    """Raises RefusedTarget for what is no plain https url."""
+    if len(url) > LONGEST_URL:
+        raise RefusedTarget(f"it is longer than {LONGEST_URL} characters")
+    if not _URL.match(url) or "\\" in url:
+        raise RefusedTarget(
+            "it must start with https:// and hold no spaces, backslashes or letters beyond ASCII"
+        )
+    try:
+        parts = urlsplit(url)
+        host, port = (parts.hostname or "").removesuffix("."), parts.port
+    except ValueError:
+        raise RefusedTarget("its host or port cannot be read") from None
+    if "@" in parts.netloc:
+        raise RefusedTarget("it must not hold a user name or a password")
+    is_host = _is_ipv6(host) if parts.netloc.startswith("[") else _NAME.match(host)
+    if not is_host or len(host) > 253:
+        raise RefusedTarget("its host is not a name; other alphabets are written as xn--…")
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return Target(host, 443 if port is None else port, path)
+
+
+def lookup(host: str, port: int) -> list[Address]:
+    """What the system's resolver says; the one place where names become addresses."""
+    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+
+
+def resolve(target: Target, timeout_s: float) -> list[Address]:
+    """Every address of the host, in the resolver's order; raises NotResolved.
+
+    getaddrinfo knows no time-out, so it runs in a thread that is left behind when it is late.
+    """
+    if target.literal is not None:
+        return [target.literal]
+    if not _lookups.acquire(blocking=False):
+        raise NotResolved("too many names are being looked up")
+    answers: list[list[Address]] = []
+    done = threading.Event()
+
+    def ask() -> None:
+        try:
+            answers.append(lookup(target.host, target.port))
+        except (OSError, ValueError):  # UnicodeError is a ValueError
+            pass
+        finally:
+            _lookups.release()
+            done.set()
+
+    threading.Thread(target=ask, name="lookup", daemon=True).start()
+    if not done.wait(timeout_s):
+        raise NotResolved("the name server does not answer in time")
+    if not answers or not answers[0]:
+        raise NotResolved("the name has no address")
+    return list(dict.fromkeys(answers[0]))
+
+
+def require_allowed(
+    target: Target, addresses: Sequence[Address], allowed: Sequence[Network]
+) -> None:
+    """Raises RefusedTarget unless every address is public, or in a network that is allowed.
+
+    Where all are in such networks, the rules about names and ports do not apply.
+    """
+    outside = [address for address in addresses if not _is_in(address, allowed)]
+    if addresses and not outside:
+        return
+    _require_public_name(target)
+    if any(not is_public(address) for address in outside):
+        raise RefusedTarget("its host has an address that is not public")
+
+
+def is_public(address: Address) -> bool:
+    """Whether an address is one that anybody on the Internet can reach."""
+    if address.version == 6 and address not in _UNICAST_IPV6:
+        return False
+    return not _is_in(address, _SPECIAL)
+
+
+def _require_public_name(target: Target) -> None:
+    if target.literal is not None:
+        raise RefusedTarget("its host must be a name, not an IP address")
+    if "." not in target.host or target.host.rpartition(".")[2] in _LOCAL_NAMES:
+        raise RefusedTarget("its host is not a public name")
+    if target.port not in PORTS:
+        raise RefusedTarget(f"its port must be one of {', '.join(map(str, PORTS))}")
+
+
+def _is_ipv6(host: str) -> bool:
+    try:
+        return ipaddress.IPv6Address(host).scope_id is None
+    except ValueError:
+        return False
+
+
+def _is_in(address: Address, networks: Sequence[Network]) -> bool:
+    """The name localhost often has both loopback addresses: who allows 127.0.0.1 means ::1, too."""
+    if address == _LOOPBACK_IPV6:
+        address = _LOOPBACK
+    return any(address in network for network in networks)

@@ -1,0 +1,24 @@
+-- Adds what one process counted. The rows are locked in one order, so that two processes
+-- writing the same keys wait for each other and never for ever.
+-- params: ids bigint[], requests bigint[], used_at double precision[]
+-- returns: nothing
+-- index: api_keys_pkey
+WITH used AS (
+    SELECT u.id, u.requests, to_timestamp(u.used_at) AS used_at
+    FROM unnest(%(ids)s::bigint[], %(requests)s::bigint[], %(used_at)s::double precision[])
+        AS u (id, requests, used_at)
+),
+locked AS (
+    SELECT k.id
+    FROM api_keys k
+    JOIN used ON used.id = k.id
+    ORDER BY k.id
+    FOR UPDATE OF k
+)
+UPDATE api_keys k
+SET
+    total_requests = k.total_requests + used.requests,
+    last_used_at = greatest(k.last_used_at, used.used_at)
+FROM used
+JOIN locked ON locked.id = used.id
+WHERE k.id = used.id;

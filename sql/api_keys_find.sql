@@ -1,0 +1,7 @@
+-- The active key behind a hash: asked for every request that brings a key, unless cached.
+-- params: key_hash bytea
+-- returns: no row, or id, owner_address, requests_per_minute
+-- index: api_keys_key_hash_key
+SELECT id, owner_address, requests_per_minute
+FROM api_keys
+WHERE key_hash = %(key_hash)s AND active;

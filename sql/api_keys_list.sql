@@ -1,0 +1,13 @@
+-- GET /api/v1/keys: the keys of an owner, active ones first, newest first. Deleted ones show what
+-- they were used for; of a very long past only the newest.
+-- params: owner bytea
+-- returns: the answer as JSON text
+-- index: api_keys_signed_once
+SELECT json_build_object('keys', coalesce(json_agg(newest.record), '[]'::json))::text
+FROM (
+    SELECT api_key_record(k) AS record
+    FROM api_keys k
+    WHERE k.owner_address = %(owner)s
+    ORDER BY k.active DESC, k.created_at DESC, k.id DESC
+    LIMIT 100
+) newest;

@@ -1,0 +1,52 @@
+-- What is indexed, as a count and a digest for each table: equal wherever the same chain was
+-- indexed, whatever happened on the way. Left out is what differs without meaning: numbers given
+-- to exchanges, when balances and supplies were read, and balances, which the node alone knows.
+-- params: none
+-- returns: table, rows, digest; no row for an empty table
+-- index: none
+SELECT name, count(*), md5(sum(hashtextextended(line, 0)) || ':' || sum(hashtextextended(line, 1)))
+FROM (
+    SELECT 'chain' AS name,
+        ROW(c.chain_id, c.genesis_hash, c.start_block, c.token_count)::text AS line
+    FROM chain c
+    UNION ALL
+    SELECT 'blocks', b::text FROM blocks b
+    UNION ALL
+    SELECT 'transactions', t::text FROM transactions t
+    UNION ALL
+    SELECT 'log_emitters', e::text FROM log_emitters e
+    UNION ALL
+    SELECT 'codes', o::text FROM codes o
+    UNION ALL
+    SELECT 'contracts', c::text FROM contracts c
+    UNION ALL
+    SELECT 'tokens', ROW(k.address, k.block_number, k.type, k.name, k.symbol, k.decimals,
+        k.total_supply, k.wraps, k.holder_count, k.negative_holder_count, k.transfer_count)::text
+    FROM tokens k
+    UNION ALL
+    SELECT 'token_transfers', x::text FROM token_transfers x
+    UNION ALL
+    SELECT 'token_holders', h::text FROM token_holders h
+    UNION ALL
+    SELECT 'dexes', ROW(d.name, d.trade_count)::text FROM dexes d
+    UNION ALL
+    SELECT 'pools', ROW(p.address, p.block_number, d.name, p.token0, p.token1)::text
+    FROM pools p
+    LEFT JOIN dexes d USING (dex_id)
+    UNION ALL
+    SELECT 'rejected_emitters', r::text FROM rejected_emitters r
+    UNION ALL
+    SELECT 'dex_trades', ROW(s.block_number, s.log_index, s.transaction_index, d.name,
+        s.pool_address, s.maker, s.token_in, s.token_out, s.amount_in, s.amount_out)::text
+    FROM dex_trades s
+    LEFT JOIN dexes d USING (dex_id)
+    UNION ALL
+    SELECT 'addresses', ROW(a.address, a.first_seen, a.last_seen, a.transaction_count,
+        a.sent_count, a.received_count, a.transfer_count, a.transfer_sent_count,
+        a.transfer_received_count, a.trade_count)::text
+    FROM addresses a
+    UNION ALL
+    SELECT 'list_checkpoints', l::text FROM list_checkpoints l
+) AS rows
+GROUP BY name
+ORDER BY name;

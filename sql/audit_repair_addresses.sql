@@ -1,0 +1,29 @@
+-- Makes addresses what the rows say; balances stay.
+-- params: none
+-- returns: nothing
+-- index: addresses_pkey
+WITH unseen AS (
+    DELETE FROM addresses a
+    WHERE NOT EXISTS (SELECT FROM expected_addresses e WHERE e.address = a.address)
+)
+INSERT INTO addresses AS a (address, first_seen, last_seen, transaction_count, sent_count,
+    received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count)
+SELECT address, first_seen, last_seen, transaction_count, sent_count, received_count,
+    transfer_count, transfer_sent_count, transfer_received_count, trade_count
+FROM expected_addresses
+ON CONFLICT (address) DO UPDATE SET
+    first_seen = EXCLUDED.first_seen,
+    last_seen = EXCLUDED.last_seen,
+    transaction_count = EXCLUDED.transaction_count,
+    sent_count = EXCLUDED.sent_count,
+    received_count = EXCLUDED.received_count,
+    transfer_count = EXCLUDED.transfer_count,
+    transfer_sent_count = EXCLUDED.transfer_sent_count,
+    transfer_received_count = EXCLUDED.transfer_received_count,
+    trade_count = EXCLUDED.trade_count,
+    unwound = false
+WHERE (a.first_seen, a.last_seen, a.transaction_count, a.sent_count, a.received_count,
+    a.transfer_count, a.transfer_sent_count, a.transfer_received_count, a.trade_count)
+IS DISTINCT FROM (EXCLUDED.first_seen, EXCLUDED.last_seen, EXCLUDED.transaction_count,
+    EXCLUDED.sent_count, EXCLUDED.received_count, EXCLUDED.transfer_count,
+    EXCLUDED.transfer_sent_count, EXCLUDED.transfer_received_count, EXCLUDED.trade_count);

@@ -1,0 +1,11 @@
+-- Makes the counters of tokens what the transfers say.
+-- params: none
+-- returns: nothing
+-- index: tokens_pkey
+UPDATE tokens k
+SET holder_count = e.holder_count, negative_holder_count = e.negative_holder_count,
+    transfer_count = e.transfer_count
+FROM expected_tokens e
+WHERE e.address = k.address
+    AND (k.holder_count, k.negative_holder_count, k.transfer_count)
+    IS DISTINCT FROM (e.holder_count, e.negative_holder_count, e.transfer_count);

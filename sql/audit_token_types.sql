@@ -1,0 +1,9 @@
+-- Which of these addresses are tokens, of which type, and since which log.
+-- params: addresses bytea[]
+-- returns: address, type, whether its Deposit means a mint, block number and log of its first one
+-- index: tokens_pkey, token_transfers_by_token
+SELECT k.address, k.type, k.wraps, k.block_number,
+    (SELECT min(x.log_index) FROM token_transfers x
+        WHERE x.token_address = k.address AND x.block_number = k.block_number)
+FROM tokens k
+WHERE k.address = ANY(%(addresses)s::bytea[]);

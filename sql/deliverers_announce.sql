@@ -1,0 +1,5 @@
+-- Says that a delivering process lives, for as long as this session does.
+-- params: lease_holder integer
+-- returns: nothing of use
+-- index: none
+SELECT pg_advisory_lock(hashtext('scan.deliverer'), %(lease_holder)s);

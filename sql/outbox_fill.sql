@@ -1,0 +1,49 @@
+-- The events of new blocks for every active webhook they concern, in chain order, and the queues
+-- that have something to do now. Each address is looked up in the index, so idle webhooks cost
+-- nothing; ANY takes an array's element once, so a transfer to oneself is one event. The range is
+-- said of every table: a join that has only the other's rows to go by might read all of it.
+-- params: block_from bigint, block_to bigint, now timestamptz
+-- returns: the number of queues with something new
+-- index: transactions_pkey, token_transfers_pkey, webhooks_by_watch_address
+WITH matched AS (
+    SELECT w.id AS webhook_id, 'tx' AS event, t.block_number, t.transaction_index,
+        -1 AS log_index, 0 AS batch_index, transaction_event(t, b.timestamp) AS body
+    FROM transactions t
+    JOIN webhooks w
+        ON w.watch_address = ANY (ARRAY[t.from_address, t.to_address, t.contract_address])
+        AND w.active AND 'tx' = ANY (w.event_types)
+    JOIN blocks b
+        ON b.number = t.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE t.block_number BETWEEN %(block_from)s AND %(block_to)s
+    UNION ALL
+    SELECT w.id, 'token_transfer', x.block_number, x.transaction_index,
+        x.log_index, x.batch_index, token_transfer_event(x, t.hash, k.type, b.timestamp)
+    FROM token_transfers x
+    JOIN webhooks w
+        ON w.watch_address = ANY (ARRAY[x.from_address, x.to_address])
+        AND w.active AND 'token_transfer' = ANY (w.event_types)
+    JOIN transactions t
+        ON t.block_number = x.block_number AND t.transaction_index = x.transaction_index
+        AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
+    JOIN tokens k ON k.address = x.token_address
+    JOIN blocks b
+        ON b.number = x.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE x.block_number BETWEEN %(block_from)s AND %(block_to)s
+), inserted AS (
+    INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)
+    SELECT webhook_id, event, block_number, body, %(now)s
+    FROM matched
+    ORDER BY block_number, transaction_index, log_index, batch_index, webhook_id
+    RETURNING webhook_id, block_number
+), woken AS (
+    UPDATE delivery_queues q
+    SET fresh_block = least(q.fresh_block, i.first_block)
+    FROM (
+        SELECT webhook_id, min(block_number) AS first_block
+        FROM inserted
+        GROUP BY webhook_id
+    ) AS i
+    WHERE q.webhook_id = i.webhook_id
+    RETURNING 1
+)
+SELECT count(*) FROM woken;

@@ -1,0 +1,38 @@
+-- Takes the lease of one queue with something to do: of those that may be served, the longest
+-- unserved. An expired lease is no lease. Several processes may claim at once. A host's healthy
+-- queues are counted apart from its others, so that a receiver that hangs takes no place of theirs.
+-- params: now timestamptz, confirmations integer, healthy_only boolean, most_per_host integer,
+--   most_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
+-- plan depends on: nothing
+-- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy
+-- index: delivery_queues_waiting
+WITH crowded AS MATERIALIZED (
+    SELECT host, is_healthy
+    FROM delivery_queues
+    WHERE leased_until > %(now)s AND (fresh_block IS NOT NULL OR retry_at IS NOT NULL)
+    GROUP BY host, is_healthy
+    HAVING count(*) >= CASE WHEN is_healthy THEN %(most_per_host)s
+        ELSE %(most_unhealthy_per_host)s END
+), found AS (
+    SELECT q.webhook_id
+    FROM delivery_queues q
+    WHERE (q.fresh_block IS NOT NULL OR q.retry_at IS NOT NULL)
+        AND q.leased_until <= %(now)s
+        AND (
+            q.fresh_block <= (SELECT max(number) FROM blocks) - %(confirmations)s
+            OR q.fresh_block < 0
+            OR q.retry_at <= %(now)s
+        )
+        AND (q.is_healthy OR NOT %(healthy_only)s)
+        AND (q.host, q.is_healthy) NOT IN (SELECT host, is_healthy FROM crowded)
+    ORDER BY q.leased_until, q.webhook_id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+)
+UPDATE delivery_queues q
+SET lease = %(lease)s,
+    lease_holder = %(lease_holder)s,
+    leased_until = %(leased_until)s
+FROM found, webhooks w, webhook_secrets s
+WHERE q.webhook_id = found.webhook_id AND w.id = found.webhook_id AND s.webhook_id = w.id
+RETURNING w.id, w.url, s.secret, q.is_healthy;

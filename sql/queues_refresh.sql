@@ -1,0 +1,19 @@
+-- What waits in queues, worked out again. The caller has locked them in an earlier statement, so
+-- that this one sees what others have committed before.
+-- params: webhook_ids bigint[]
+-- returns: nothing
+-- index: delivery_queues_pkey, deliveries_fresh, deliveries_tried
+UPDATE delivery_queues q
+SET fresh_block = (
+        SELECT coalesce(d.block_number, -1)
+        FROM deliveries d
+        WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NULL
+        ORDER BY coalesce(d.block_number, -1), d.id
+        LIMIT 1
+    ),
+    retry_at = (
+        SELECT min(d.retry_at)
+        FROM deliveries d
+        WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NOT NULL
+    )
+WHERE q.webhook_id = ANY (%(webhook_ids)s);

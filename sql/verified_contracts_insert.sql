@@ -1,0 +1,22 @@
+-- Keeps a verification, unless an equal or better one of the same code is there: "full" is better
+-- than "partial", and a second partial one may have another ABI with colliding names.
+-- params: address bytea, code_hash bytea, match text, creation_match text null, contract_name text,
+--   file_path text, compiler_version text, license text null, settings text, abi text,
+--   sources text, constructor_arguments bytea null
+-- returns: the address, or no row when nothing was kept
+-- index: verified_contracts_pkey
+INSERT INTO verified_contracts AS old (
+    address, code_hash, match, creation_match, contract_name, file_path, compiler_version, license,
+    settings, abi, sources, constructor_arguments, verified_at)
+VALUES (
+    %(address)s, %(code_hash)s, %(match)s, %(creation_match)s, %(contract_name)s, %(file_path)s,
+    %(compiler_version)s, %(license)s, %(settings)s, %(abi)s, %(sources)s,
+    %(constructor_arguments)s, now())
+ON CONFLICT (address, code_hash) DO UPDATE
+SET match = excluded.match, creation_match = excluded.creation_match,
+    contract_name = excluded.contract_name, file_path = excluded.file_path,
+    compiler_version = excluded.compiler_version, license = excluded.license,
+    settings = excluded.settings, abi = excluded.abi, sources = excluded.sources,
+    constructor_arguments = excluded.constructor_arguments, verified_at = excluded.verified_at
+WHERE old.match = 'partial' AND excluded.match = 'full'
+RETURNING hex(old.address);

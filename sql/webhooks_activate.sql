@@ -1,0 +1,8 @@
+-- Lets a webhook be told of new events again, with a clean record.
+-- params: webhook_id bigint
+-- returns: nothing
+-- index: webhooks_pkey, delivery_queues_pkey
+WITH webhook AS (
+    UPDATE webhooks SET active = true WHERE id = %(webhook_id)s AND NOT active RETURNING id
+)
+UPDATE delivery_queues q SET fail_count = 0 FROM webhook WHERE q.webhook_id = webhook.id;

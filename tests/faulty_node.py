@@ -1,0 +1,276 @@
+"""A node that fails: a proxy before a real one, for what the real one will not do by itself."""
+
+import json
+import random
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import TracebackType
+from typing import Any, NamedTuple
+
+import requests
+
+Calls = list[dict[str, Any]]
+Answers = list[dict[str, Any]]
+
+
+class Reply(NamedTuple):
+    """What goes over the wire instead of the node's answer; None as body cuts the connection."""
+
+    status: int = 200
+    body: Any = None
+    headers: Sequence[tuple[str, str]] = ()
+    raw: bytes | None = None
+    cut: bool = False
+
+
+Forward = Callable[[Calls], Answers]
+Fault = Callable[[Calls, Forward], Reply]
+
+
+def status(code: int, *headers: tuple[str, str]) -> Fault:
+    return lambda _calls, _forward: Reply(code, {"error": "no"}, headers)
+
+
+def too_many_requests(seconds: int) -> Fault:
+    return status(429, ("Retry-After", str(seconds)))
+
+
+def cut_connection(_calls: Calls, _forward: Forward) -> Reply:
+    return Reply(cut=True)
+
+
+def half_json(calls: Calls, forward: Forward) -> Reply:
+    whole = json.dumps(forward(calls)).encode()
+    return Reply(raw=whole[: len(whole) // 2])
+
+
+def html(_calls: Calls, _forward: Forward) -> Reply:
+    return Reply(raw=b"<html>Bad gateway</html>")
+
+
+def hang(seconds: float) -> Fault:
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        time.sleep(seconds)
+        return Reply(body=forward(calls))
+
+    return reply
+
+
+def null_results(calls: Calls, _forward: Forward) -> Reply:
+    return Reply(body=[{"jsonrpc": "2.0", "id": call["id"], "result": None} for call in calls])
+
+
+def answers_missing(calls: Calls, forward: Forward) -> Reply:
+    return Reply(body=forward(calls)[1:])
+
+
+def node_error(code: int, message: str) -> Fault:
+    """Of every call."""
+    return lambda calls, _forward: Reply(
+        body=[{"jsonrpc": "2.0", "id": c["id"], "error": _error(code, message)} for c in calls]
+    )
+
+
+def null_receipts(calls: Calls, forward: Forward) -> Reply:
+    """The block is there, its receipts are not yet."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"] in ("eth_getBlockReceipts", "eth_getTransactionReceipt"):
+            answer["result"] = None
+    return Reply(body=answers)
+
+
+def foreign_receipts(calls: Calls, forward: Forward) -> Reply:
+    """Those of the block before."""
+    asked = [dict(call) for call in calls]
+    for call in asked:
+        if call["method"] == "eth_getBlockReceipts":
+            call["params"] = [hex(max(0, int(call["params"][0], 16) - 1))]
+    return Reply(body=forward(asked))
+
+
+def stale_head(calls: Calls, forward: Forward) -> Reply:
+    """The tip of a node that is some blocks behind."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"] == "eth_blockNumber":
+            answer["result"] = hex(max(0, int(answer["result"], 16) - 5))
+    return Reply(body=answers)
+
+
+def other_block(calls: Calls, forward: Forward) -> Reply:
+    """Blocks of another hash: what a node on another fork says."""
+    answers = forward(calls)
+    for answer in answers:
+        block = answer.get("result")
+        if isinstance(block, dict) and "parentHash" in block:
+            block["hash"] = "0x" + 64 * "b"
+    return Reply(body=answers)
+
+
+def refuse_method(method: str) -> Fault:
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == method:
+                answer.pop("result", None)
+                answer["error"] = _error(-32601, f"the method {method} does not exist")
+        return Reply(body=answers)
+
+    return reply
+
+
+def refuse_block_hashes(calls: Calls, forward: Forward) -> Reply:
+    """A node from before EIP-1898."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if any(isinstance(param, dict) and "blockHash" in param for param in call["params"]):
+            answer.pop("result", None)
+            answer["error"] = _error(-32602, "invalid argument 1: cannot unmarshal object")
+    return Reply(body=answers)
+
+
+def limit_batch(most: int, refusal: Fault) -> Fault:
+    return lambda calls, forward: (
+        refusal(calls, forward) if len(calls) > most else Reply(body=forward(calls))
+    )
+
+
+def batch_error(_calls: Calls, _forward: Forward) -> Reply:
+    """One error for the whole batch."""
+    error = {"jsonrpc": "2.0", "id": None, "error": _error(-32600, "batch size exceeds limit")}
+    return Reply(raw=json.dumps(error).encode())
+
+
+def batch_error_in_list(_calls: Calls, _forward: Forward) -> Reply:
+    return Reply(body=[{"jsonrpc": "2.0", "id": None, "error": _error(-32005, "too many calls")}])
+
+
+def cap_results(most: int) -> Fault:
+    """As geth does: what fits is answered, of the rest it says that it is too large."""
+
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for answer in answers[most:]:
+            answer.pop("result", None)
+            answer["error"] = _error(-32003, "response too large")
+        return Reply(body=answers)
+
+    return reply
+
+
+PASSING_FAULTS: tuple[Fault, ...] = (
+    too_many_requests(0),
+    *(status(code) for code in (500, 502, 503)),
+    cut_connection,
+    half_json,
+    html,
+    hang(0.2),
+    null_results,
+    answers_missing,
+    node_error(-32603, "Internal error"),
+    node_error(-32005, "rate limit exceeded"),
+    node_error(-32000, "header not found"),
+    null_receipts,
+    foreign_receipts,
+    stale_head,
+    other_block,
+)
+
+
+class FaultyNode:
+    """Forwards to `upstream`, but for what `fault` makes of it."""
+
+    def __init__(self, upstream: str, seed: int = 0, rate: float = 0.0) -> None:
+        self.upstream = upstream
+        self.fault: Fault | None = None  # of every request, while it is set
+        self.rate = rate  # how many of the requests meet one of PASSING_FAULTS
+        self.requests = 0
+        self._random = random.Random(seed)
+        self._lock = threading.Lock()
+        self._local = threading.local()
+        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
+        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+
+    def __enter__(self) -> "FaultyNode":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._server.server_port}"
+
+    def reply(self, calls: Calls) -> Reply:
+        fault = self.fault
+        with self._lock:
+            self.requests += 1
+            if fault is None and self._random.random() < self.rate:
+                fault = self._random.choice(PASSING_FAULTS)
+        return fault(calls, self.forward) if fault else Reply(body=self.forward(calls))
+
+    def forward(self, calls: Calls) -> Answers:
+        """In the order of the calls."""
+        session = getattr(self._local, "session", None)
+        if session is None:
+            session = self._local.session = requests.Session()
+            session.trust_env = False
+        answers = session.post(self.upstream, json=calls, timeout=30).json()
+        by_id = {answer["id"]: answer for answer in answers}
+        return [by_id[call["id"]] for call in calls]
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """A client that was killed while it spoke is what tests want, and no news."""
+
+
+def _handler_of(node: FaultyNode) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            is_batch = isinstance(asked, list)
+            try:
+                reply = node.reply(asked if is_batch else [asked])
+            except requests.RequestException:
+                reply = Reply(502, {"error": "upstream"})
+            self._send(reply, is_batch)
+
+        def _send(self, reply: Reply, is_batch: bool) -> None:
+            if reply.cut:
+                self.connection.shutdown(socket.SHUT_RDWR)
+                self.close_connection = True
+                return
+            body = reply.body
+            if isinstance(body, list) and not is_batch:
+                body = body[0] if body else {}
+            raw = json.dumps(body).encode() if reply.raw is None else reply.raw
+            self.send_response(reply.status)
+            for name, value in (("Content-Length", str(len(raw))), *reply.headers):
+                self.send_header(name, value)
+            self.end_headers()
+            self.wfile.write(raw)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    return Handler
+
+
+def _error(code: int, message: str) -> dict[str, Any]:
+    return {"code": code, "message": message}

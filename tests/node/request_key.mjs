@@ -1,0 +1,41 @@
+// Requests an API key as a page in a browser would: node request_key.mjs <library> <server> <private key>
+import { Signature, Wallet } from 'ethers';
+import { parseSignature, serializeCompactSignature, signatureToCompactSignature } from 'viem';
+import { privateKeyToAccount } from 'viem/accounts';
+
+const [library, server, privateKey] = process.argv.slice(2);
+
+const wallets = {
+  ethers() {
+    const wallet = new Wallet(privateKey);
+    return { address: wallet.address, sign: (message) => wallet.signMessage(message) };
+  },
+  'ethers-compact'() {
+    const { address, sign } = wallets.ethers();
+    return { address, sign: async (message) => Signature.from(await sign(message)).compactSerialized };
+  },
+  viem() {
+    const account = privateKeyToAccount(privateKey);
+    return { address: account.address, sign: (message) => account.signMessage({ message }) };
+  },
+  'viem-compact'() {
+    const { address, sign } = wallets.viem();
+    const compact = (signature) =>
+      serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)));
+    return { address, sign: async (message) => compact(await sign(message)) };
+  },
+};
+
+const { address, sign } = wallets[library]();
+const timestamp = Date.now();
+const message = [
+  'Scan API Key Request',
+  `Address: ${address.toLowerCase()}`,
+  `Timestamp: ${timestamp}`,
+].join('\n');
+const response = await fetch(`${server}/api/v1/keys`, {
+  method: 'POST',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ ownerAddress: address, label: library, signature: await sign(message), timestamp }),
+});
+process.stdout.write(JSON.stringify({ status: response.status, address, body: await response.json() }));

@@ -1,0 +1,160 @@
+"""A real HTTPS server that is sent webhooks, with a certificate authority of its own."""
+
+import hashlib
+import hmac
+import json
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import trustme
+
+PATIENCE_S = 60.0
+
+
+class Received(NamedTuple):
+    """One request as it came; `at` is time.time()."""
+
+    path: str
+    headers: dict[str, str]
+    body: bytes
+    at: float
+
+    @property
+    def event(self) -> dict[str, Any]:
+        return dict(json.loads(self.body))
+
+    @property
+    def delivery(self) -> str:
+        return self.headers["X-Scan-Delivery"]
+
+    def is_signed_with(self, secret: str) -> bool:
+        expected = hmac.new(secret.encode(), self.body, hashlib.sha256).hexdigest()
+        return hmac.compare_digest(self.headers["X-Scan-Signature"], f"sha256={expected}")
+
+
+class Answer(NamedTuple):
+    status: int = 204
+    headers: tuple[tuple[str, str], ...] = ()
+    body: bytes = b""
+
+
+Behaviour = Callable[["Handler", Received], Answer | None]
+
+
+class Authority:
+    """Issues the receivers' certificates; `bundle` is what REQUESTS_CA_BUNDLE names."""
+
+    def __init__(self, folder: Path) -> None:
+        self._authority = trustme.CA()
+        self._folder = folder
+        self.bundle = folder / "ca.pem"
+        self._authority.cert_pem.write_to_path(str(self.bundle))
+
+    def certificate(self, *names: str) -> tuple[Path, Path]:
+        """(certificate, key) as files."""
+        issued = self._authority.issue_cert(*names)
+        certificate, key = (self._folder / f"{names[0]}.{kind}" for kind in ("pem", "key"))
+        issued.private_key_pem.write_to_path(str(key))
+        certificate.write_bytes(b"".join(pem.bytes() for pem in issued.cert_chain_pems))
+        return certificate, key
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: "Receiver"
+
+    def do_POST(self) -> None:
+        length = int(self.headers["Content-Length"])
+        body = self.rfile.read(length)
+        if len(body) < length:  # the sender died on the way
+            self.close_connection = True
+            return
+        received = Received(self.path, dict(self.headers.items()), body, time.time())
+        self.server.note(received)
+        answer = self.server.behaviour(self, received)
+        if answer is None:
+            self.close_connection = True
+            return
+        self.send_response(answer.status)
+        for name, value in answer.headers:
+            self.send_header(name, value)
+        if answer.status != 204:
+            self.send_header("Content-Length", str(len(answer.body)))
+        self.end_headers()
+        self.wfile.write(answer.body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class Receiver(ThreadingHTTPServer):
+    """Keeps what it is sent; `behaviour` answers, or returns None to hang up without a word."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def __init__(self, certificate: Path, key: Path) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self._context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        self._context.load_cert_chain(certificate, key)
+        self._arrived = threading.Condition()
+        self.received: list[Received] = []
+        self.connections = 0
+        self.behaviour: Behaviour = lambda _handler, _received: Answer()
+        self.closing = threading.Event()
+
+    def url(self, path: str = "/", host: str = "localhost") -> str:
+        return f"https://{host}:{self.server_port}{path}"
+
+    def get_request(self) -> Any:
+        sock, address = super().get_request()
+        self.connections += 1
+        return sock, address
+
+    def finish_request(self, request: Any, client_address: Any) -> None:
+        """TLS in the connection's own thread, so that no handshake holds up the next one."""
+        request.settimeout(PATIENCE_S)
+        try:
+            with self._context.wrap_socket(request, server_side=True) as tls:
+                super().finish_request(tls, client_address)
+        except OSError:
+            return
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        pass
+
+    def note(self, received: Received) -> None:
+        with self._arrived:
+            self.received.append(received)
+            self._arrived.notify_all()
+
+    def wait_for(
+        self, count: int, timeout_s: float = PATIENCE_S, path: str | None = None
+    ) -> list[Received]:
+        """At least so many requests, of one path where it is given."""
+
+        def found() -> list[Received]:
+            return [r for r in self.received if path is None or r.path == path]
+
+        with self._arrived:
+            enough = self._arrived.wait_for(lambda: len(found()) >= count, timeout_s)
+            assert enough, f"{len(found())} of {count} requests came"
+            return found()
+
+
+@contextmanager
+def running(receiver: Receiver) -> Iterator[Receiver]:
+    thread = threading.Thread(target=receiver.serve_forever, args=(0.02,), daemon=True)
+    thread.start()
+    try:
+        yield receiver
+    finally:
+        receiver.closing.set()
+        receiver.shutdown()
+        receiver.server_close()

@@ -1,0 +1,220 @@
+"""What clients get wrong, and what is refused: exact status, code and field, always JSON."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.conftest import Played
+
+ADDRESS = "0x" + 40 * "1"
+HASH = "0x" + 64 * "1"
+HUGE = "1" + 400 * "0"
+PAGED = ("/blocks", "/transactions", "/tokens")
+SINGLE = ("/stats", "/blocks/0", f"/addresses/{ADDRESS}", f"/tokens/{ADDRESS}")
+
+NOT_COUNTS = [
+    *("", " ", "0", "-1", "-0", "+1", " 1", "1 ", "1.0", "1e3", "1_000", "0x10", "1,2", "one"),
+    *("null", "true", "NaN", "Infinity", "[1]", "1\0", "\0", "1\n", "%31"),
+    *("\u0661", "\uff11", "1\u0660", "\u00b2", "9223372036854775808", HUGE, "9" * 20_000),
+]
+NOT_ADDRESSES = [
+    *("", "0x", " ", ADDRESS[:-1], ADDRESS + "1", ADDRESS[2:], "0x" + 40 * "g", HASH, "1"),
+    *(ADDRESS + " ", " " + ADDRESS, ADDRESS + "\n", ADDRESS[:-1] + "\0", "1" + ADDRESS[1:]),
+    *(
+        "0x" + 40 * "\u0661",
+        "0x" + 40 * "\uff11",
+        "vitalik.eth",
+        "null",
+        "\x00",
+        "0x" + 10**5 * "1",
+    ),
+]
+
+
+def require_refusal(
+    answer: TestResponse, status: int, code: str, field: str | None = None
+) -> dict[str, Any]:
+    assert answer.status_code == status, answer.text[:300]
+    assert answer.mimetype == "application/json"
+    body: dict[str, Any] = answer.json
+    assert body["code"] == code and len(body["error"]) > 10, body
+    assert body.get("field") == field, body
+    assert not {"Traceback", "SELECT", "psycopg2"} & set(body["error"].split())
+    return body
+
+
+def require_parameter(answer: TestResponse, field: str) -> None:
+    require_refusal(answer, 400, "invalid_parameter", field)
+
+
+@pytest.mark.parametrize("name", ["page", "limit"])
+@pytest.mark.parametrize("path", PAGED)
+@pytest.mark.parametrize("value", NOT_COUNTS, ids=lambda value: ascii(value)[:20])
+def test_counts_in_the_query_string(client: FlaskClient, path: str, name: str, value: str) -> None:
+    require_parameter(client.get(f"/api/v1{path}", query_string={name: value}), name)
+
+
+@pytest.mark.parametrize("value", ["101", "1000", "9223372036854775807"])
+def test_a_limit_above_100_is_refused_and_not_clamped(client: FlaskClient, value: str) -> None:
+    for path in PAGED:
+        require_parameter(client.get(f"/api/v1{path}?limit={value}"), "limit")
+
+
+@pytest.mark.parametrize("value", ["1", "01", "100", "000000000000000001"])
+def test_limits_from_1_to_100_are_served(client: FlaskClient, value: str) -> None:
+    for path, name in zip(PAGED, ("blocks", "transactions", "tokens"), strict=True):
+        body = client.get(f"/api/v1{path}?limit={value}").json
+        assert len(body[name]) == min(int(value), body["total"])
+
+
+@pytest.mark.parametrize("page", ["1000000", "9223372036854775807"])
+def test_a_page_beyond_the_end_is_empty_and_knows_the_total(client: FlaskClient, page: str) -> None:
+    for path, name in zip(PAGED, ("blocks", "transactions", "tokens"), strict=True):
+        body = client.get(f"/api/v1{path}?limit=100&page={page}").json
+        assert body[name] == [] and body["total"] > 0
+
+
+@pytest.mark.parametrize("value", NOT_ADDRESSES, ids=lambda value: ascii(value)[:20])
+def test_addresses_in_the_query_string(client: FlaskClient, value: str) -> None:
+    answer = client.get("/api/v1/transactions", query_string={"address": value})
+    require_parameter(answer, "address")
+
+
+@pytest.mark.parametrize("value", [v for v in NOT_ADDRESSES if v], ids=lambda v: ascii(v)[:20])
+@pytest.mark.parametrize(
+    "path", ["/addresses/{}", "/addresses/{}/tokens", "/tokens/{}", "/tokens/{}/holders"]
+)
+def test_addresses_in_paths(client: FlaskClient, path: str, value: str) -> None:
+    require_parameter(client.get(f"/api/v1{path.format(quote(value))}"), "address")
+
+
+@pytest.mark.parametrize(
+    "value", ["0x", "-1", "1.0", "latest", HASH[:-1], HASH + "1", "1\0", "\u0661", HUGE, " 1", "+1"]
+)
+def test_blocks_in_paths(client: FlaskClient, value: str) -> None:
+    require_parameter(client.get(f"/api/v1/blocks/{quote(value)}"), "block")
+
+
+@pytest.mark.parametrize("value", ["1", ADDRESS, HASH[:-1], HASH + "0", HASH[2:], "0x" + 64 * "z"])
+def test_transaction_hashes_in_paths(client: FlaskClient, value: str) -> None:
+    require_parameter(client.get(f"/api/v1/transactions/{value}"), "hash")
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/addresses/{ADDRESS}",
+        f"/tokens/{ADDRESS}",
+        f"/tokens/{ADDRESS}/holders",
+        f"/transactions/{HASH}",
+        f"/blocks/{HASH}",
+        "/blocks/999999",
+        "/blocks/9223372036854775807",
+    ],
+)
+def test_records_that_are_not_there(client: FlaskClient, path: str) -> None:
+    require_refusal(client.get(f"/api/v1{path}"), 404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "query", ["page=1&page=2", "limit=5&limit=5", f"address={ADDRESS}&address={ADDRESS}"]
+)
+def test_a_parameter_given_twice(client: FlaskClient, query: str) -> None:
+    require_parameter(client.get(f"/api/v1/transactions?{query}"), query.split("=")[0])
+
+
+@pytest.mark.parametrize("query", ["page=%ff", "limit=%ff%fe", "address=%ff", "page=%C0%B1"])
+def test_bytes_that_are_no_text(client: FlaskClient, query: str) -> None:
+    require_parameter(client.get(f"/api/v1/transactions?{query}"), query.split("=")[0])
+
+
+@pytest.mark.parametrize("query", ["", "&", "&&=&", "unknown=1", "%00=%00", "page", "_=" + HUGE])
+def test_query_strings_that_mean_nothing(client: FlaskClient, query: str) -> None:
+    status = 400 if query == "page" else 200
+    assert client.get(f"/api/v1/blocks?{query}").status_code == status
+
+
+@pytest.mark.parametrize("change", [str.upper, str.lower, str.title])
+def test_any_letter_case_names_the_same(client: FlaskClient, scenario: Played, change: Any) -> None:
+    for found in list(scenario.truth.addresses)[:5]:
+        asked = change(found)
+        assert client.get(f"/api/v1/addresses/{asked}").json["address"] == found
+        told = client.get("/api/v1/transactions", query_string={"address": asked}).json
+        assert told == client.get(f"/api/v1/transactions?address={found}").json
+    block, transaction = scenario.truth.blocks[0], scenario.truth.transactions[0]
+    assert client.get(f"/api/v1/blocks/{change(block['hash'])}").json["hash"] == block["hash"]
+    assert client.get(f"/api/v1/transactions/{change(transaction['hash'])}").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("/", "/api", "/api/v1", "/api/v2/stats", "/api/v1/nothing", "/stats", "/API/V1/stats"),
+        *("/api/v1/stats/more", "/api/v1//stats", "//api/v1/stats", "/api/v1/./stats"),
+        *(
+            "/api/v1/%2e%2e/stats",
+            "/api/v1/blocks/0/1",
+            f"/api/v1/addresses/{ADDRESS}%2ftokens%2f1",
+        ),
+        *("/api/v1/stats%00", "/%00", "/\u0661", "/%ff%fe", "/api/v1/" + 4000 * "a"),
+        *("/api/v1/stats;x=1", "/favicon.ico", "/robots.txt", "/static/app.py", "/.env"),
+    ],
+    ids=lambda path: path[:30],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_unknown_paths(client: FlaskClient, path: str, method: str) -> None:
+    require_refusal(client.open(path, method=method), 404, "not_found")
+
+
+@pytest.mark.parametrize("path", [*PAGED, *SINGLE[:2]])
+def test_a_trailing_slash_does_not_matter(client: FlaskClient, path: str) -> None:
+    assert client.get(f"/api/v1{path}/").data == client.get(f"/api/v1{path}").data
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "FOO"])
+@pytest.mark.parametrize("path", ["/healthz", *(f"/api/v1{p}" for p in (*PAGED, *SINGLE))])
+def test_other_methods_are_told_which_there_are(
+    client: FlaskClient, path: str, method: str
+) -> None:
+    answer = client.open(path, method=method)
+    require_refusal(answer, 405, "method_not_allowed")
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "PATCH", "DELETE"])
+def test_query_is_asked_by_post(client: FlaskClient, method: str) -> None:
+    answer = client.open("/api/v1/query", method=method)
+    assert answer.status_code == 405 and answer.headers["Allow"] == "OPTIONS, POST"
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", *(f"/api/v1{p}" for p in PAGED), "/no"])
+def test_head_says_what_get_would(client: FlaskClient, path: str) -> None:
+    told, shown = client.head(path), client.get(path)
+    assert told.data == b"" and told.status_code == shown.status_code
+    for header in ("Content-Type", "Content-Length", "Access-Control-Allow-Origin"):
+        assert told.headers[header] == shown.headers[header]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/no/such/path", "/healthz", "/api/v1/query", *(f"/api/v1{p}" for p in SINGLE)]
+)
+def test_browsers_may_ask_from_anywhere(client: FlaskClient, path: str) -> None:
+    asked = {
+        "Origin": "https://example.org",
+        "Access-Control-Request-Method": "POST",
+        "Access-Control-Request-Headers": "content-type, x-api-key",
+    }
+    preflight = client.options(path, headers=asked)
+    assert preflight.status_code == 204 and preflight.data == b""
+    assert preflight.headers["Access-Control-Allow-Origin"] == "*"
+    assert preflight.headers["Access-Control-Allow-Headers"] == "content-type, x-api-key"
+    assert set(preflight.headers["Access-Control-Allow-Methods"].split(", ")) >= {"OPTIONS"}
+    answer = client.get(path, headers={"Origin": "https://example.org"})
+    assert answer.headers["Access-Control-Allow-Origin"] == "*"
+    exposed = answer.headers["Access-Control-Expose-Headers"]
+    assert {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} <= set(
+        exposed.split(", ")
+    )

@@ -1,0 +1,142 @@
+"""The environment: what is taken, and what stops the start by name and value."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scan.errors import SettingError
+from scan.settings import ROOT, Settings
+
+
+@pytest.mark.parametrize("environ", [{}, {"PORT": "", "RPC_URL": "  ", "SCAN_DATA_DIR": ""}])
+def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
+    settings = Settings.from_environment(environ)
+    assert (settings.host, settings.port, settings.data_dir) == (
+        "127.0.0.1",
+        8000,
+        Path("var").absolute(),
+    )
+    assert (settings.database_url, settings.rpc_urls, settings.start_block) == ("", (), 0)
+    assert (settings.rate_limit_anonymous, settings.rate_limit_key) == ("10/minute", "100/minute")
+    assert (settings.rate_limit_storage, settings.trusted_proxies) == ("memory://", 0)
+    assert (settings.traces, settings.confirmations, settings.owner_auth) == ("auto", 0, "claimed")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "field", "value"),
+    [
+        ("PORT", "1", "port", 1),
+        ("PORT", " 65535 ", "port", 65535),
+        ("HOST", "::1", "host", "::1"),
+        ("SCAN_DATA_DIR", "/tmp/a b", "data_dir", Path("/tmp/a b")),
+        ("SCAN_START_BLOCK", "18000000", "start_block", 18_000_000),
+        ("SCAN_TRACES", "off", "traces", "off"),
+        ("SCAN_CONFIRMATIONS", "12", "confirmations", 12),
+        ("SCAN_OWNER_AUTH", "never", "owner_auth", "never"),
+        ("SCAN_TRUSTED_PROXIES", "2", "trusted_proxies", 2),
+        ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
+        ("SCAN_RATE_LIMIT_STORAGE", "redis://h:6379", "rate_limit_storage", "redis://h:6379"),
+        (
+            "RPC_URL",
+            "http://a:8545, https://b/k?x=1",
+            "rpc_urls",
+            ("http://a:8545", "https://b/k?x=1"),
+        ),
+        ("RPC_URL", "http://[::1]:8545", "rpc_urls", ("http://[::1]:8545",)),
+        ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
+        ("DATABASE_URL", "postgresql://h1:1,h2:2/d", "database_url", "postgresql://h1:1,h2:2/d"),
+        ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
+    ],
+)
+def test_what_is_taken(name: str, text: str, field: str, value: Any) -> None:
+    assert getattr(Settings.from_environment({name: text}), field) == value
+
+
+def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
+    environ = {"DATABASE_URL": "postgresql://a/d"}
+    assert Settings.from_environment(environ).read_database_url == "postgresql://a/d"
+    environ["READ_DATABASE_URL"] = "postgresql://b/d"
+    assert Settings.from_environment(environ).read_database_url == "postgresql://b/d"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *(("PORT", text) for text in ("0", "65536", "-1", "+1", "80.0", "1e3", "0x50", "http")),
+        *(("PORT", text) for text in ("\uff18\uff10", "8 0", "9" * 400)),
+        ("SCAN_START_BLOCK", "latest"),
+        ("SCAN_START_BLOCK", "-1"),
+        ("SCAN_CONFIRMATIONS", "1.5"),
+        ("SCAN_TRUSTED_PROXIES", "yes"),
+        ("SCAN_TRACES", "on"),
+        ("SCAN_OWNER_AUTH", "Always"),
+        *(
+            ("SCAN_RATE_LIMIT_ANONYMOUS", text)
+            for text in ("10", "0/minute", "ten/minute", "10/eon")
+        ),
+        ("SCAN_RATE_LIMIT_KEY", "10/minute; 5/second"),
+        ("SCAN_RATE_LIMIT_STORAGE", "memory"),
+        *(
+            ("RPC_URL", text)
+            for text in ("node:8545", "ftp://a", "http://", "http://a,", "http://[::1")
+        ),
+        *(("RPC_URL", text) for text in ("http://a:0", "http://a:65536", "http://a:port")),
+        *(("DATABASE_URL", text) for text in ("mysql://a/d", "a", "postgresql://h:port/d")),
+        ("READ_DATABASE_URL", "sqlite:///x"),
+        ("SCAN_WEBHOOK_ALLOW_NETWORKS", "10.0.0.1/8"),
+        ("SCAN_WEBHOOK_ALLOW_NETWORKS", "localhost"),
+        ("REQUESTS_CA_BUNDLE", "/no/such/file"),
+    ],
+)
+def test_what_is_refused_is_named_with_its_value(name: str, text: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        Settings.from_environment({name: text})
+    assert str(caught.value).startswith(f"{name}={text!r}: ")
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "READ_DATABASE_URL"])
+def test_a_password_is_not_told(name: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        Settings.from_environment({name: "postgresql://user:secret@host:port/d"})
+    assert "secret" not in str(caught.value) and "user" in str(caught.value)
+
+
+@pytest.mark.parametrize("command", ["run", "serve", "index", "migrate"])
+def test_a_malformed_setting_stops_every_command(tmp_path: Path, command: str) -> None:
+    ended = scan(command, tmp_path, PORT="http")
+    assert ended.returncode == 2
+    assert ended.stderr == "scan: PORT='http': a whole number from 1 to 65535 is expected\n"
+
+
+@pytest.mark.parametrize("command", ["serve", "index", "migrate"])
+def test_commands_that_need_a_database_say_so(tmp_path: Path, command: str) -> None:
+    ended = scan(command, tmp_path)
+    assert ended.returncode == 2 and ended.stderr.startswith("scan: DATABASE_URL=''")
+
+
+def test_a_data_folder_that_cannot_be_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ended = scan("run", tmp_path / "file", HOST="127.0.0.1")
+    assert ended.returncode == 2 and ended.stderr.startswith("scan: SCAN_DATA_DIR=")
+
+
+def test_a_host_that_is_not_ours_is_named(tmp_path: Path) -> None:
+    ended = scan("run", tmp_path, HOST="203.0.113.7")
+    assert ended.returncode == 2 and ended.stderr.startswith("scan: HOST='203.0.113.7'")
+
+
+def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+    kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
+    return subprocess.run(
+        [sys.executable, "-m", "scan", command],
+        env=kept | {"SCAN_DATA_DIR": str(data_dir)} | environ,
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
