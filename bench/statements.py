@@ -4,13 +4,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-import psycopg2
-
 from app import create_app
 from bench.cases import Request
 from bench.databases import connected
-from scan.db import Database
+from scan.chain_reader import ChainReader
+from scan.db import load_statements
 from scan.settings import Settings
+
+Asked = tuple[str, dict[str, object]]  # a statement's name and its values
 
 
 class Recorder:
@@ -18,36 +19,34 @@ class Recorder:
 
     def __init__(self, database_url: str, rpc_url: str) -> None:
         self._url = database_url
-        self._noted: list[tuple[str, dict[str, object]]] = []
+        self._noted: list[Asked] = []
+        self._texts = {name: statement.text for name, statement in load_statements().items()}
         settings = Settings(
             database_url=database_url,
-            # Another address means a replica, whose answers are not kept in memory.
-            read_database_url=f"{database_url}&application_name=bench",
+            read_database_url=database_url,
             rpc_urls=(rpc_url,),
             rate_limit_anonymous="900000000/second",
         )
         self._client = create_app(settings).test_client()
 
     def statements(self, requests: Sequence[Request]) -> list[str]:
-        """The text that PostgreSQL gets for each request, values and all.
+        """The statement behind each request, values and all."""
+        row = ChainReader.row
 
-        The last statement of a request is its own: one before it may read the chain's version.
-        """
-        run = Database._run
+        def noting(reader: ChainReader, statement: str, **params: Any) -> Any:
+            values = {name: value for name, value in params.items() if name != "is_prepared"}
+            self._noted.append((statement, values))
+            return row(reader, statement, **params)
 
-        def noting(database: Database, name: str, params: dict[str, object]) -> Any:
-            self._noted.append((database._statements[name].text, params))
-            return run(database, name, params)
-
-        Database._run = noting  # type: ignore[method-assign]
+        ChainReader.row = noting  # type: ignore[method-assign]
         try:
             asked = [self._last_of(request) for request in requests]
         finally:
-            Database._run = run  # type: ignore[method-assign]
+            ChainReader.row = row  # type: ignore[method-assign]
         with connected(self._url) as cursor:
-            return [_whole(cursor, text, params) for text, params in asked]
+            return [self._whole(cursor, *one) for one in asked]
 
-    def _last_of(self, request: Request) -> tuple[str, dict[str, object]]:
+    def _last_of(self, request: Request) -> Asked:
         self._noted.clear()
         kind = "application/json" if request.body else None
         answer = self._client.open(
@@ -57,7 +56,6 @@ class Recorder:
             raise RuntimeError(f"{request.path} answers {answer.status_code}, without a statement")
         return self._noted[-1]
 
-
-def _whole(cursor: "psycopg2.extensions.cursor", text: str, params: dict[str, object]) -> str:
-    without_comments = re.sub(r"--[^\n]*", "", text)
-    return cursor.mogrify(without_comments, params).decode()
+    def _whole(self, cursor: Any, name: str, params: dict[str, object]) -> str:
+        without_comments = re.sub(r"--[^\n]*", "", self._texts[name])
+        return str(cursor.mogrify(without_comments, params).decode())
