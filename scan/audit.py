@@ -101,9 +101,10 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
     code = EXACT
     with database.transaction(snapshot=True) as tx:
         began = time.monotonic()
-        wrong = tx.rows("audit_base", most=MOST_TOLD)
-        count = wrong[0][2] if wrong else 0
-        _tell("rows contradict each other", count, began, [f"{p}: {w}" for w, p, _ in wrong])
+        wrong = tx.rows("audit_base")
+        count = sum(row[1] for row in wrong)
+        lines = [f"{what}: {rows}, such as {place}" for what, rows, place in wrong]
+        _tell("rows contradict each other", count, began, lines)
         if wrong:
             say("  nothing recomputes these rows: index anew into an empty database")
             code = DIFFERS
@@ -125,6 +126,8 @@ def _audit_table(tx: Transaction, table: str) -> int:
     rows = tx.rows(DERIVED[table].compare, most=MOST_TOLD)
     count = int(rows[0][3]) if rows else 0
     _tell(f"{table} differ", count, began, [str(Difference(*row[:3])) for row in rows])
+    if count > len(rows):
+        say(f"  and {count - len(rows)} more")
     return count
 
 
@@ -132,8 +135,6 @@ def _tell(what: str, count: int, began: float, lines: Sequence[str]) -> None:
     say(f"{what}: {count} ({time.monotonic() - began:.1f} s)")
     for line in lines:
         say(f"  {line}")
-    if count > len(lines):
-        say(f"  and {count - len(lines)} more")
 
 
 def _audit_node(database: Database, node: Node, settings: Settings, blocks: int) -> int:

@@ -5,9 +5,9 @@ than its lines there. What "IF NOT EXISTS" passes over (another column, another 
 index) is changed by a numbered file first.
 """
 
+import functools
 import hashlib
 import logging
-from pathlib import Path
 from typing import NamedTuple
 
 from scan.db import Database, Transaction
@@ -39,12 +39,13 @@ class Release(NamedTuple):
         return self.migrations[-1].number
 
 
-def this_release(root: Path = ROOT) -> Release:
-    files = sorted((root / "migrations").glob("[0-9][0-9][0-9][0-9]_*.sql"))
+@functools.cache
+def this_release() -> Release:
+    files = sorted((ROOT / "migrations").glob("[0-9][0-9][0-9][0-9]_*.sql"))
     migrations = tuple(
         Migration(int(path.name[:4]), path.name, path.read_text(encoding="utf-8")) for path in files
     )
-    return Release((root / SCHEMA).read_text(encoding="utf-8"), migrations)
+    return Release((ROOT / SCHEMA).read_text(encoding="utf-8"), migrations)
 
 
 def run(settings: Settings) -> list[str]:

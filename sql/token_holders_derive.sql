@@ -1,8 +1,8 @@
--- Moves the balances of holders by the transfers of blocks already written, and counts who began
--- or ceased to hold (or to be below zero); sign -1 takes the same back.
+-- Moves the balances of holders by the transfers of blocks already written; sign -1 takes the same
+-- back. The planner cannot know how many rows the newest blocks have: run it without nested loops.
 -- params: block_from bigint, block_to bigint, sign integer
--- returns: nothing
--- index: token_transfers_pkey, token_holders_pkey, tokens_pkey
+-- returns: token_address, how many more hold it now, how many more are below zero
+-- index: token_transfers_pkey, token_holders_pkey
 WITH moves AS (
     SELECT token_address, from_address AS holder, -value AS amount
     FROM token_transfers
@@ -23,16 +23,10 @@ WITH moves AS (
     FROM deltas
     ON CONFLICT (holder, token_address) DO UPDATE SET balance = h.balance + EXCLUDED.balance
     RETURNING h.holder, h.token_address, h.balance
-), crossings AS (
-    SELECT m.token_address,
-        sum((m.balance > 0)::integer - (m.balance - d.amount > 0)::integer) AS holders,
-        sum((m.balance < 0)::integer - (m.balance - d.amount < 0)::integer) AS negative_holders
-    FROM moved m
-    JOIN deltas d USING (holder, token_address)
-    GROUP BY m.token_address
 )
-UPDATE tokens k
-SET holder_count = k.holder_count + c.holders,
-    negative_holder_count = k.negative_holder_count + c.negative_holders
-FROM crossings c
-WHERE k.address = c.token_address AND (c.holders <> 0 OR c.negative_holders <> 0);
+SELECT m.token_address,
+    sum((m.balance > 0)::integer - (m.balance - d.amount > 0)::integer),
+    sum((m.balance < 0)::integer - (m.balance - d.amount < 0)::integer)
+FROM moved m
+JOIN deltas d USING (holder, token_address)
+GROUP BY m.token_address;

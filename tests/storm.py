@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from tests import scenario
-from tests.chain import Anvil
+from tests.chain import ZERO, Anvil
 from tests.indexer_process import IndexerProcess
 from tests.scenario import ETHER, Stage
 
@@ -68,7 +68,8 @@ class Storm:
         else:
             factory = "0x" + self.random.randbytes(20).hex()
             gold, harbor = (self.stage.contracts[key].address for key in ("gold", "harbor"))
-            self.stage.deploy("novelty", "FakePool", factory, gold, harbor)
+            first = self.random.choice((gold, ZERO))  # without a first token it is no pool
+            self.stage.deploy("novelty", "FakePool", factory, first, harbor)
             self.stage.do(2, "novelty", "swapV2", 10, 0, 0, 9)
 
     def _reorganise(self, _indexer: IndexerProcess) -> str:

@@ -54,7 +54,7 @@ FAULTS: dict[str, Fault] = {
     "cut the connection": faulty_node.cut_connection,
     "not JSON, or was cut short": faulty_node.half_json,
     "not a hex quantity": faulty_node.null_results,
-    "left calls of a batch unanswered": faulty_node.answers_missing,
+    "neither result nor error": faulty_node.answers_missing,
     "Internal error": faulty_node.node_error(-32603, "Internal error"),
     "daily limit exceeded": faulty_node.node_error(-32005, "daily limit exceeded"),
     "does not have the receipts of block": faulty_node.null_receipts,

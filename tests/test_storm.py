@@ -15,7 +15,7 @@ STEPS = 200
 SEED = int(os.environ.get("STORM_SEED", "1"))
 
 
-@pytest.mark.parametrize("faults", [0.0, 0.03], ids=["an honest node", "a failing node"])
+@pytest.mark.parametrize("faults", [0.0, 0.02], ids=["an honest node", "a failing node"])
 def test_forks_and_kills_leave_what_a_fresh_index_has(
     postgres: Postgres, template: str, database_url: str, anvil: Anvil, faults: float
 ) -> None:

@@ -183,6 +183,8 @@ SERVICE_SCHEMAS: Json = {
         {
             "status": one_of("Always the same.", ("unavailable",)),
             "problem": text("Why.", "The database cannot be reached; try again shortly."),
+            "error": text("The same, as in every error.", "The database cannot be reached."),
+            "code": one_of("Which fault.", ("unavailable",)),
         },
     ),
 }

@@ -1,0 +1,92 @@
+"""Processes that a run starts on loopback ports, and stops whatever happens."""
+
+import os
+import socket
+import subprocess
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import urlopen
+
+from scan.settings import ROOT
+
+START_S = 60.0
+STOP_S = 20.0
+
+
+class StartFailed(Exception):
+    """A process that did not answer; the message holds the end of its log."""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def running(
+    command: Sequence[str], log: Path, environment: Mapping[str, str] | None = None
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """The process, stopped by SIGTERM at the end; its output goes to `log`."""
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=ROOT,
+            env=os.environ | dict(environment or {}),
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+        try:
+            yield process
+        finally:
+            stop(process)
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        process.terminate()
+        try:
+            process.wait(STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def wait_until_it_answers(url: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    """Any HTTP answer will do; raises StartFailed after a minute or when the process ends."""
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            urlopen(url, timeout=5).close()
+            return
+        except HTTPError:
+            return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    end = log.read_text(encoding="utf-8", errors="replace")[-2000:]
+    raise StartFailed(f"{url} does not answer; the end of {log}:\n{end}")
+
+
+def resident_bytes(pid: int) -> int:
+    """How much memory a process holds now; 0 when it is gone."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return 0
+    for line in status.splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def processor_seconds(pid: int) -> float:
+    """User and system time that a process has had; 0 when it is gone."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / float(os.sysconf("SC_CLK_TCK"))

@@ -1,0 +1,144 @@
+"""A run's results as Markdown, for the terminal and for docs/benchmarks.md."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from bench.ingest import memory_growth, slowest_steps
+from bench.targets import Target, ratio
+
+COLUMNS = ("scan", "small", "bare", "fastapi", "orm", "pgbench")
+
+
+def write(results: dict[str, Any], targets: list[Target]) -> str:
+    parts = [_machine(results["machine"], results["options"])]
+    if serving := results.get("serving"):
+        parts.append(_serving(serving))
+    if ingest := results.get("ingest"):
+        parts.append(_ingest(ingest))
+    if storage := results.get("storage"):
+        parts.append(_storage(storage))
+    parts.append(_targets(targets))
+    return "\n\n".join(parts) + "\n"
+
+
+def _machine(machine: dict[str, Any], options: dict[str, Any]) -> str:
+    before, after = machine["load_before"], machine["load_after"]
+    return (
+        f"{machine['processors']} processors ({machine['model']}), {machine['memory_gib']} GiB,"
+        f" Python {machine['python']}, commit {machine['commit']};"
+        f" load {before:.1f} before the run and {after:.1f} after it.\n"
+        f"{options['transactions']:,} transactions; {options['rounds']} rounds of"
+        f" {options['seconds']} s, medians."
+    )
+
+
+def _serving(serving: dict[str, Any]) -> str:
+    head = ["", *(f"{name}/s" for name in COLUMNS), "scan p50 ms", "scan p99 ms", "of bare"]
+    rows = [_case(case) for case in serving["cases"]]
+    notes = list(_notes(serving["cases"]))
+    return "\n".join(["## Requests a second", "", *_table(head, rows), *notes])
+
+
+def _case(case: dict[str, Any]) -> list[str]:
+    servers = case["servers"]
+    rates = [_rate(servers.get(name)) for name in COLUMNS]
+    scan = servers["scan"]
+    of_bare = f"{ratio(servers, 'bare', 'per_s'):.2f}" if "bare" in servers else ""
+    name = f"{case['name']}, {case['place']}"
+    tail = "" if scan["p99_ms"] is None else f"{scan['p99_ms']:.1f}"
+    return [name, *rates, f"{scan['p50_ms']:.2f}", tail, of_bare]
+
+
+def _rate(server: dict[str, Any] | None) -> str:
+    if server is None:
+        return ""
+    mark = "*" if server["one_at_a_time"] else ""
+    return f"{server['per_s']:,.{0 if server['per_s'] >= 20 else 2}f}{mark}"
+
+
+def _notes(cases: list[dict[str, Any]]) -> Iterator[str]:
+    if any(one["one_at_a_time"] for case in cases for one in case["servers"].values()):
+        yield "\n\\* slower than a measurement: one request at a time, one after the other"
+    for case in cases:
+        name = f"{case['name']}, {case['place']}"
+        if case["differs"]:
+            yield f"\n{name}: {', '.join(case['differs'])} answered something else"
+        failed = {name: one["failed"] for name, one in case["servers"].items() if one["failed"]}
+        if failed:
+            yield f"\n{name}: failed requests {failed}"
+
+
+def _ingest(ingest: dict[str, Any]) -> str:
+    peer, copy = ingest["ethereum_etl"], ingest["raw_copy"]
+    rows = [
+        ["raw COPY of the base rows (the limit)", f"{copy['transactions_per_s']:,.0f}"],
+        ["the indexer, everything derived", f"{ingest['transactions_per_s']:,.0f}"],
+        ["ethereum-etl to CSV files", _peer(peer)],
+    ]
+    growth = memory_growth(ingest["samples"])
+    memory = [round(sample["resident_bytes"] / 2**20) for sample in ingest["samples"]]
+    seconds = ingest["seconds"]
+    steps = [
+        [name, f"{wall:.2f}", f"{wall / seconds:.0%}", f"{processor:.2f}"]
+        for name, wall, processor in slowest_steps(ingest["steps"])
+    ]
+    processor = ingest["steps"].get("process", [0, 0.0, 0])[1]
+    told = (
+        f"{ingest['blocks']:,} blocks, {ingest['transactions']:,} transactions in {seconds:.1f} s;"
+        f" processor time of the indexer {processor:.1f} s, of the synthetic node"
+        f" {ingest['node_processor_s']:.1f} s. Memory of the indexer, MiB: {_some(memory)}"
+        + ("" if growth is None else f" ({growth:.2f} times a third of the way)")
+        + "."
+    )
+    clock = _table(["step", "wall s", "of the whole", "processor s"], steps)
+    rates = _table(["", "transactions/s"], rows)
+    return "\n".join(["## Indexing", "", *rates, "", told, "", *clock])
+
+
+def _peer(peer: dict[str, Any]) -> str:
+    return peer.get("skipped") or f"{peer['transactions_per_s']:,.0f}"
+
+
+def _some(values: list[int], most: int = 12) -> str:
+    step = max(1, len(values) // most)
+    return ", ".join(map(str, values[::step]))
+
+
+def _storage(storage: dict[str, Any]) -> str:
+    rows = [
+        [name, f"{found['rows']:,}", f"{found['bytes'] / 2**20:,.1f}", _each(found)]
+        for name, found in storage["tables"].items()
+    ]
+    told = (
+        f"A transaction takes {storage['bytes_per_transaction']:.0f} bytes: its row and indexes"
+        f" {storage['of_which_its_own_row_and_indexes']:.0f}, its share of rows kept for each"
+        f" address {storage['of_which_per_address_rows']:.0f}, the rest is blocks. A token transfer"
+        f" takes {storage['bytes_per_token_transfer']:.0f}: holders"
+        f" {storage['of_which_holders']:.0f}, the same share."
+    )
+    table = _table(["table with its indexes", "rows", "MiB", "bytes a row"], rows)
+    return "\n".join(["## Storage", "", *table, "", told])
+
+
+def _each(found: dict[str, Any]) -> str:
+    return f"{found['bytes'] / found['rows']:.0f}" if found["rows"] else ""
+
+
+def _targets(targets: list[Target]) -> str:
+    words = {True: "met", False: "NOT MET", None: "not told"}
+    rows = [[target.text, words[target.met], target.found] for target in targets]
+    return "\n".join(["## Targets", "", *_table(["target", "", "found"], rows)])
+
+
+def _table(head: list[str], rows: list[list[str]]) -> list[str]:
+    """Markdown that reads well in a terminal, too: numbers to the right."""
+    widths = [max(len(row[at]) for row in [head, *rows]) for at in range(len(head))]
+    lines = [head, ["-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:])], *rows]
+    return ["| " + " | ".join(_cells(line, widths)) + " |" for line in lines]
+
+
+def _cells(line: list[str], widths: list[int]) -> list[str]:
+    first, *rest = (cell.strip() for cell in line)
+    return [first.ljust(widths[0])] + [
+        cell.rjust(width) for cell, width in zip(rest, widths[1:], strict=True)
+    ]

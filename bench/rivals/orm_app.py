@@ -1,0 +1,373 @@
+"""Flask with Flask-SQLAlchemy on the same tables: count(*), OFFSET, and Python that makes the JSON.
+
+What most would write, by the documentation's advice: declarative models, `db.paginate`, eager
+joined loading against the N+1 problem, `db.session.get` for a primary key, a pool of as many
+connections as threads. /query has no total in its answer, so nothing is counted for it.
+"""
+
+import os
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from flask import Flask, Response, abort, jsonify, request
+from flask_sqlalchemy import SQLAlchemy
+from sqlalchemy import ForeignKey, func, or_, select
+from sqlalchemy.orm import DeclarativeBase, Mapped, joinedload, mapped_column, relationship
+
+PER_PAGE = 25
+NEWEST = 100
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+db = SQLAlchemy(model_class=Base)
+
+
+class Block(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "blocks"
+    number: Mapped[int] = mapped_column(primary_key=True)
+    timestamp: Mapped[datetime]
+    transaction_count: Mapped[int]
+    hash: Mapped[bytes]
+    parent_hash: Mapped[bytes]
+    miner: Mapped[bytes]
+    gas_used: Mapped[Decimal]
+    gas_limit: Mapped[Decimal]
+
+
+class Transaction(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "transactions"
+    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"), primary_key=True)
+    transaction_index: Mapped[int] = mapped_column(primary_key=True)
+    status: Mapped[bool]
+    hash: Mapped[bytes]
+    from_address: Mapped[bytes]
+    to_address: Mapped[bytes | None]
+    contract_address: Mapped[bytes | None]
+    value: Mapped[Decimal]
+    gas_price: Mapped[Decimal]
+    gas_used: Mapped[Decimal]
+    block: Mapped[Block] = relationship()
+
+
+class Token(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "tokens"
+    address: Mapped[bytes] = mapped_column(primary_key=True)
+    type: Mapped[str]
+    name: Mapped[str]
+    symbol: Mapped[str]
+    decimals: Mapped[int]
+    total_supply: Mapped[Decimal]
+    holder_count: Mapped[int]
+
+
+class TokenTransfer(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "token_transfers"
+    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"), primary_key=True)
+    log_index: Mapped[int] = mapped_column(primary_key=True)
+    batch_index: Mapped[int] = mapped_column(primary_key=True)
+    transaction_index: Mapped[int]
+    token_address: Mapped[bytes] = mapped_column(ForeignKey("tokens.address"))
+    from_address: Mapped[bytes]
+    to_address: Mapped[bytes]
+    value: Mapped[Decimal]
+    token_id: Mapped[Decimal | None]
+    block: Mapped[Block] = relationship()
+    token: Mapped[Token] = relationship()
+    transaction: Mapped[Transaction] = relationship(
+        primaryjoin=lambda: (
+            (TokenTransfer.block_number == Transaction.block_number)
+            & (TokenTransfer.transaction_index == Transaction.transaction_index)
+        ),
+        foreign_keys=lambda: [TokenTransfer.block_number, TokenTransfer.transaction_index],
+        viewonly=True,
+    )
+
+
+class Dex(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "dexes"
+    dex_id: Mapped[int] = mapped_column(primary_key=True)
+    name: Mapped[str]
+
+
+class DexTrade(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "dex_trades"
+    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"), primary_key=True)
+    log_index: Mapped[int] = mapped_column(primary_key=True)
+    transaction_index: Mapped[int]
+    dex_id: Mapped[int] = mapped_column(ForeignKey("dexes.dex_id"))
+    pool_address: Mapped[bytes]
+    maker: Mapped[bytes]
+    token_in: Mapped[bytes]
+    token_out: Mapped[bytes]
+    amount_in: Mapped[Decimal]
+    amount_out: Mapped[Decimal]
+    block: Mapped[Block] = relationship()
+    dex: Mapped[Dex] = relationship()
+    transaction: Mapped[Transaction] = relationship(
+        primaryjoin=lambda: (
+            (DexTrade.block_number == Transaction.block_number)
+            & (DexTrade.transaction_index == Transaction.transaction_index)
+        ),
+        foreign_keys=lambda: [DexTrade.block_number, DexTrade.transaction_index],
+        viewonly=True,
+    )
+
+
+class Address(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "addresses"
+    address: Mapped[bytes] = mapped_column(primary_key=True)
+    first_seen: Mapped[int] = mapped_column(ForeignKey("blocks.number"))
+    last_seen: Mapped[int] = mapped_column(ForeignKey("blocks.number"))
+    balance: Mapped[Decimal | None]
+    first_block: Mapped[Block] = relationship(foreign_keys=[first_seen])
+    last_block: Mapped[Block] = relationship(foreign_keys=[last_seen])
+
+
+NEWEST_TRANSACTIONS = (Transaction.block_number.desc(), Transaction.transaction_index.desc())
+
+
+def create_app() -> Flask:
+    app = Flask(__name__, static_folder=None)
+    app.config["SQLALCHEMY_DATABASE_URI"] = os.environ["DATABASE_URL"]
+    app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {"pool_size": 8, "max_overflow": 0}
+    app.json.sort_keys = False  # type: ignore[attr-defined]
+    db.init_app(app)
+    prefix = "/api/v1"
+    app.add_url_rule(f"{prefix}/stats", view_func=stats)
+    app.add_url_rule(f"{prefix}/blocks", view_func=list_blocks)
+    app.add_url_rule(f"{prefix}/blocks/<int:number>", view_func=get_block)
+    app.add_url_rule(f"{prefix}/transactions", view_func=list_transactions)
+    app.add_url_rule(f"{prefix}/transactions/<hash_>", view_func=get_transaction)
+    app.add_url_rule(f"{prefix}/tokens", view_func=list_tokens)
+    app.add_url_rule(f"{prefix}/tokens/<address>", view_func=get_token)
+    app.add_url_rule(f"{prefix}/addresses/<address>", view_func=get_address)
+    app.add_url_rule(f"{prefix}/query", view_func=query, methods=["POST"])
+    return app
+
+
+def _hex(value: bytes | None) -> str | None:
+    return None if value is None else "0x" + bytes(value).hex()
+
+
+def _iso(value: datetime) -> str:
+    return value.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _key(text: str) -> bytes:
+    try:
+        return bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        abort(400)
+
+
+def block_json(b: Block) -> dict[str, Any]:
+    return {
+        "number": b.number,
+        "hash": _hex(b.hash),
+        "timestamp": _iso(b.timestamp),
+        "miner": _hex(b.miner),
+        "txCount": b.transaction_count,
+        "gasUsed": str(b.gas_used),
+        "gasLimit": str(b.gas_limit),
+        "parentHash": _hex(b.parent_hash),
+    }
+
+
+def transaction_json(t: Transaction) -> dict[str, Any]:
+    return {
+        "hash": _hex(t.hash),
+        "blockNumber": t.block_number,
+        "fromAddress": _hex(t.from_address),
+        "toAddress": _hex(t.to_address),
+        "value": str(t.value),
+        "gasPrice": str(t.gas_price),
+        "gasUsed": str(t.gas_used),
+        "status": t.status,
+        "timestamp": _iso(t.block.timestamp),
+        "transactionIndex": t.transaction_index,
+        "contractAddress": _hex(t.contract_address),
+    }
+
+
+def token_json(k: Token) -> dict[str, Any]:
+    return {
+        "address": _hex(k.address),
+        "name": k.name,
+        "symbol": k.symbol,
+        "decimals": k.decimals,
+        "type": k.type,
+        "totalSupply": str(k.total_supply),
+        "holderCount": k.holder_count,
+    }
+
+
+def transfer_json(x: TokenTransfer) -> dict[str, Any]:
+    return {
+        "transactionHash": _hex(x.transaction.hash),
+        "blockNumber": x.block_number,
+        "logIndex": x.log_index,
+        "batchIndex": x.batch_index,
+        "tokenAddress": _hex(x.token_address),
+        "tokenType": x.token.type,
+        "fromAddress": _hex(x.from_address),
+        "toAddress": _hex(x.to_address),
+        "value": str(x.value),
+        "tokenId": None if x.token_id is None else str(x.token_id),
+        "timestamp": _iso(x.block.timestamp),
+    }
+
+
+def trade_json(d: DexTrade) -> dict[str, Any]:
+    return {
+        "transactionHash": _hex(d.transaction.hash),
+        "blockNumber": d.block_number,
+        "logIndex": d.log_index,
+        "dex": d.dex.name,
+        "pairAddress": _hex(d.pool_address),
+        "maker": _hex(d.maker),
+        "tokenIn": _hex(d.token_in),
+        "tokenOut": _hex(d.token_out),
+        "amountIn": str(d.amount_in),
+        "amountOut": str(d.amount_out),
+        "timestamp": _iso(d.block.timestamp),
+    }
+
+
+def _transactions(address: bytes | None = None) -> Any:
+    found = select(Transaction).options(joinedload(Transaction.block, innerjoin=True))
+    if address is not None:
+        found = found.where(
+            or_(Transaction.from_address == address, Transaction.to_address == address)
+        )
+    return found.order_by(*NEWEST_TRANSACTIONS)
+
+
+def _page(name: str, found: Any, record: Any) -> Response:
+    page = db.paginate(found, per_page=PER_PAGE, max_per_page=100, error_out=False)
+    return jsonify({name: [record(row) for row in page.items], "total": page.total})
+
+
+def stats() -> Response:
+    newest = select(func.max(Block.number)).scalar_subquery()
+    price = select(func.avg(Transaction.gas_price)).where(
+        Transaction.block_number > newest - NEWEST
+    )
+    return jsonify(
+        {
+            "latestBlock": db.session.scalar(select(func.max(Block.number))),
+            "totalTransactions": db.session.scalar(select(func.count()).select_from(Transaction)),
+            "totalTokens": db.session.scalar(select(func.count()).select_from(Token)),
+            "avgGasPrice": str(int(db.session.scalar(price) or 0)),
+        }
+    )
+
+
+def list_blocks() -> Response:
+    return _page("blocks", select(Block).order_by(Block.number.desc()), block_json)
+
+
+def get_block(number: int) -> Response:
+    return jsonify(block_json(db.get_or_404(Block, number)))
+
+
+def list_transactions() -> Response:
+    address = request.args.get("address")
+    found = _transactions(None if address is None else _key(address))
+    return _page("transactions", found, transaction_json)
+
+
+def get_transaction(hash_: str) -> Response:
+    found = _transactions().where(Transaction.hash == _key(hash_))
+    return jsonify(transaction_json(db.first_or_404(found)))
+
+
+def list_tokens() -> Response:
+    by_holders = select(Token).order_by(Token.holder_count.desc(), Token.address.desc())
+    return _page("tokens", by_holders, token_json)
+
+
+def get_token(address: str) -> Response:
+    return jsonify(token_json(db.get_or_404(Token, _key(address))))
+
+
+def get_address(address: str) -> Response:
+    key = _key(address)
+    eager = [joinedload(Address.first_block), joinedload(Address.last_block)]
+    found = db.get_or_404(Address, key, options=eager)
+    mine = or_(Transaction.from_address == key, Transaction.to_address == key)
+    count = db.session.scalar(select(func.count()).select_from(Transaction).where(mine))
+    recent = db.session.scalars(_transactions(key).limit(PER_PAGE))
+    return jsonify(
+        {
+            "address": _hex(key),
+            "balance": str(found.balance or 0),
+            "txCount": count,
+            "isContract": False,
+            "label": None,
+            "firstSeen": _iso(found.first_block.timestamp),
+            "lastSeen": _iso(found.last_block.timestamp),
+            "recentTxs": [transaction_json(row) for row in recent],
+        }
+    )
+
+
+def query() -> Response:
+    body = request.get_json()
+    keys = body.get("filter", {})
+    found, record = QUERIES[body["entity"]](keys)
+    found = found.limit(body.get("limit", PER_PAGE)).offset(body.get("offset", 0))
+    data = [record(row) for row in db.session.scalars(found)]
+    return jsonify({"entity": body["entity"], "count": len(data), "data": data})
+
+
+def _query_transactions(keys: dict[str, Any]) -> tuple[Any, Any]:
+    found = _transactions(_key(keys["address"]) if "address" in keys else None)
+    return _parties(found, Transaction, keys), transaction_json
+
+
+def _query_transfers(keys: dict[str, Any]) -> tuple[Any, Any]:
+    x = TokenTransfer
+    eager = [joinedload(one, innerjoin=True) for one in (x.block, x.token, x.transaction)]
+    found = _parties(select(x).options(*eager), x, keys)
+    if "address" in keys:
+        key = _key(keys["address"])
+        found = found.where(or_(x.from_address == key, x.to_address == key))
+    if "tokenAddress" in keys:
+        found = found.where(x.token_address == _key(keys["tokenAddress"]))
+    order = (x.block_number.desc(), x.log_index.desc(), x.batch_index.desc())
+    return found.order_by(*order), transfer_json
+
+
+def _query_trades(keys: dict[str, Any]) -> tuple[Any, Any]:
+    d = DexTrade
+    eager = [joinedload(one, innerjoin=True) for one in (d.block, d.dex, d.transaction)]
+    found = select(d).options(*eager)
+    if "address" in keys:
+        found = found.where(d.maker == _key(keys["address"]))
+    if "dex" in keys:
+        found = found.where(d.dex.has(Dex.name == keys["dex"]))
+    return found.order_by(d.block_number.desc(), d.log_index.desc()), trade_json
+
+
+def _parties(found: Any, model: Any, keys: dict[str, Any]) -> Any:
+    if "from" in keys:
+        found = found.where(model.from_address == _key(keys["from"]))
+    if "to" in keys:
+        found = found.where(model.to_address == _key(keys["to"]))
+    return found
+
+
+QUERIES = {
+    "transactions": _query_transactions,
+    "blocks": lambda _: (select(Block).order_by(Block.number.desc()), block_json),
+    "tokens": lambda _: (
+        select(Token).order_by(Token.holder_count.desc(), Token.address.desc()),
+        token_json,
+    ),
+    "token_transfers": _query_transfers,
+    "dex_trades": _query_trades,
+}

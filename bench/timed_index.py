@@ -1,0 +1,82 @@
+"""`scan index` with a clock around each of its steps; the times go to stderr's last line as JSON.
+
+Wall and processor seconds by step. What fetch threads do overlaps with what the writer does, so
+the steps add up to more than the whole; processor time of one interpreter cannot.
+"""
+
+import json
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from scan import __main__ as scan_command
+from scan.db import Database, Transaction
+from scan.indexer import fetch, follow
+from scan.indexer.contracts import Inspector
+from scan.indexer.fetch import BlockSource
+from scan.indexer.refresh import Refresher
+from scan.indexer.write import Writer
+from scan.rpc import Node
+
+
+class Clock:
+    """Sums of wall and processor seconds, and calls, by name."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0, 0])
+
+    def around(self, call: Callable[..., Any], name: str, *, by_argument: bool = False) -> Any:
+        """`call`, timed; its first argument after self is part of the name where asked."""
+
+        @wraps(call)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            wall, processor = time.perf_counter(), time.thread_time()
+            try:
+                return call(*args, **kwargs)
+            finally:
+                full = f"{name} {args[1]}" if by_argument else name
+                spent = time.perf_counter() - wall, time.thread_time() - processor
+                with self._lock:
+                    sums = self._sums[full]
+                    sums[0] += spent[0]
+                    sums[1] += spent[1]
+                    sums[2] += 1
+
+        return timed
+
+    def report(self) -> dict[str, list[float]]:
+        return {name: [round(value, 3) for value in sums] for name, sums in self._sums.items()}
+
+
+def main() -> None:
+    clock = Clock()
+    _wrap(clock, BlockSource, "blocks", "fetch: a span of blocks, in threads")
+    _wrap(clock, Node, "_post", "fetch: ask the node and parse its JSON")
+    fetch.decode_block = clock.around(fetch.decode_block, "fetch: decode a block")
+    _wrap(clock, Inspector, "inspect", "inspect: what logs mean")
+    _wrap(clock, Writer, "append", "write: a batch, whole")
+    follow.Follower._is_on_our_chain = clock.around(
+        follow.Follower._is_on_our_chain, "follow: is it our chain"
+    )
+    _wrap(clock, Refresher, "refresh", "refresh: balances and supplies")
+    Transaction.copy = clock.around(Transaction.copy, "copy", by_argument=True)
+    Transaction.rows = clock.around(Transaction.rows, "statement", by_argument=True)
+    Transaction.execute = clock.around(Transaction.execute, "statement", by_argument=True)
+    Database.rows = clock.around(Database.rows, "read", by_argument=True)
+    code = scan_command.main(["index"])
+    report = clock.report() | {"process": [0.0, round(time.process_time(), 3), 1]}
+    print(json.dumps(report), file=sys.stderr, flush=True)
+    sys.exit(code)
+
+
+def _wrap(clock: Clock, owner: type, method: str, name: str) -> None:
+    setattr(owner, method, clock.around(getattr(owner, method), name))
+
+
+if __name__ == "__main__":
+    main()
