@@ -277,6 +277,7 @@ def _greet(settings: Settings) -> None:
         f"\nScan serves at {settings.base_url} (Ctrl-C stops it). Try:\n"
         f"  curl {base}/stats\n"
         f"  curl '{base}/transactions?limit=2'\n"
-        f"  curl {base}/blocks",
+        f"  curl {base}/blocks\n"
+        f"or open {settings.base_url} in a browser.",
         flush=True,
     )

@@ -1,11 +1,13 @@
 """Every request on its way in and out: its id, its line in the log, its place in the metrics."""
 
+import functools
 import logging
 import random
 import re
 import time
 
 from flask import Flask, Response, g, request
+from prometheus_client import Counter, Histogram
 
 from scan import logs, metrics
 from scan.api import services
@@ -43,10 +45,19 @@ def _end(response: Response) -> Response:
 def _count(status: int, seconds: float) -> None:
     route = request.url_rule.rule if request.url_rule else "unknown"
     method = request.method if request.method in METHODS else "other"
-    metrics.HTTP_REQUESTS.labels(route, method, status).inc()
-    metrics.HTTP_SECONDS.labels(route, method).observe(seconds)
+    requests, times = _series(route, method, status)
+    requests.inc()
+    times.observe(seconds)
     if status == 429:
         metrics.RATE_LIMITED.labels("key" if "X-API-Key" in request.headers else "address").inc()
+
+
+@functools.cache  # as many as routes, methods and statuses: labels() costs more than counting
+def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+    return (
+        metrics.HTTP_REQUESTS.labels(route, method, status),
+        metrics.HTTP_SECONDS.labels(route, method),
+    )
 
 
 def _tell(status: int, seconds: float) -> None:
