@@ -5,13 +5,19 @@ What gunicorn cannot parse never reaches Flask, and its own answer is an HTML pa
 
 import socket
 import time
+from functools import partial
 from http import HTTPStatus
+from selectors import EVENT_READ
 from typing import Any
 
 import orjson
 from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.gthread import TConn, ThreadWorker
+
+from scan.waiting_room import WaitingRoom, is_whole, stop_reading
+
+REQUEST_WAIT_S = 10.0
 
 _REFUSALS = {
     errors.LimitRequestLine: (414, "too_large", "The request line is too long."),
@@ -24,11 +30,30 @@ _INTERNAL = (500, "internal_error", "The request could not be served.")
 
 
 class JsonWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """A client that dribbles its request holds one of the few threads for `timeout` at most."""
+    """A client that dribbles its request waits outside the few threads, and not for long.
+
+    A body too large to wait for whole is read by a thread, for `timeout` at most.
+    """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self._read_deadlines: dict[TConn, float] = {}
+
+    def run(self) -> None:
+        self._room = WaitingRoom(REQUEST_WAIT_S)
+        self.poller.register(self._room.fileno(), EVENT_READ, lambda _: self._room.attend())
+        super().run()
+
+    def enqueue_req(self, conn: TConn) -> None:
+        """To a thread when the request is there; also what the parser has read ahead of it."""
+        if (conn.parser and conn.parser.unreader.buf.getvalue()) or is_whole(conn.sock):
+            self._enqueue_now(conn)
+        else:
+            self._room.add(conn.sock, partial(self._enqueue_now, conn))
+
+    def _enqueue_now(self, conn: TConn) -> None:
+        conn.data_ready = True
+        super().enqueue_req(conn)
 
     def handle(self, conn: TConn) -> Any:
         self._read_deadlines[conn] = time.monotonic() + self.cfg.timeout
@@ -40,11 +65,12 @@ class JsonWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def murder_pending(self) -> None:
         """Called every second by the main loop."""
         super().murder_pending()
+        self._room.turn_out(everybody=not self.alive)
         now = time.monotonic()
         for conn, deadline in self._read_deadlines.copy().items():
             if now > deadline:
                 self._read_deadlines.pop(conn, 0.0)
-                _stop_reading(conn.sock)
+                stop_reading(conn.sock)
 
     def set_accept_enabled(self, enabled: bool) -> None:
         """When stopping: take what has connected already, then refuse.
@@ -94,11 +120,3 @@ def _answer(status: int, code: str, sentence: str) -> bytes:
         f"Content-Length: {len(body)}\r\n\r\n"
     )
     return head.encode("ascii") + body
-
-
-def _stop_reading(sock: socket.socket) -> None:
-    """What was read is still answered; a request still being read ends here."""
-    try:
-        sock.shutdown(socket.SHUT_RD)
-    except OSError:
-        return

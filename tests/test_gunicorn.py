@@ -1,6 +1,7 @@
 """gunicorn.conf.py and scan.worker: how many workers, and JSON before the application."""
 
 import json
+import select
 import signal
 import time
 from pathlib import Path
@@ -100,18 +101,40 @@ def test_odd_paths_are_answered_in_json(shared_server, path):
     assert answer.startswith(b"HTTP/1.1 4") and b"Content-Type: application/json" in answer
 
 
-def test_dribbling_clients_do_not_hold_the_threads(database_url):
-    """Eight threads, sixteen clients that never finish their request."""
+HALF_A_HEAD = b"GET /healthz HTTP/1.1\r\nX-Slow: "
+HALF_A_BODY = (
+    b"POST /api/v1/query HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 19\r\n\r\n{"entity":'
+)
+
+
+def test_clients_that_never_finish_hold_no_thread(shared_server):
+    """Eight threads, two hundred clients; those who do ask are answered while these wait."""
+    slow = [connect(shared_server) for _ in range(200)]
+    for number, connection in enumerate(slow):
+        connection.sendall(HALF_A_HEAD if number % 2 else HALF_A_BODY)
+    waiting = select.select(slow, [], [], 0)[0]
+    assert requests.get(f"{shared_server}/healthz", timeout=20).status_code == 200
+    assert waiting == select.select(slow, [], [], 0)[0] == []
+    for connection in slow:
+        connection.close()
+
+
+def test_a_request_that_comes_in_pieces_is_answered(shared_server):
+    connection = connect(shared_server)
+    for piece in (HALF_A_BODY[:9], HALF_A_BODY[9:60], HALF_A_BODY[60:], b'"blocks"', b"}"):
+        connection.sendall(piece)
+        time.sleep(0.05)
+    assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+    connection.close()
+
+
+def test_a_body_larger_than_is_waited_for_is_read_as_it_comes(database_url):
+    """Eight threads, sixteen clients that never finish a long one: each thread is let go."""
     with gunicorn(database_url, "--timeout", "2") as server:
         slow = [connect(server) for _ in range(16)]
-        for number, connection in enumerate(slow):
-            if number % 2:
-                connection.sendall(b"GET /healthz HTTP/1.1\r\nX-Slow: ")
-            else:
-                connection.sendall(
-                    b"POST /api/v1/keys HTTP/1.1\r\nContent-Type: application/json\r\n"
-                    b"Content-Length: 100\r\n\r\n{"
-                )
+        for connection in slow:
+            connection.sendall(HALF_A_BODY.replace(b" 19", b" 190000"))
         assert requests.get(f"{server}/healthz", timeout=20).status_code == 200
         for connection in slow:
             connection.close()

@@ -10,8 +10,11 @@ from flask.testing import FlaskClient
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
+from app import create_app
 from scan import logs
 from scan.settings import Settings
+from tests.indexing import settings_for
+from tests.wallets import key_request, new_wallet
 
 NODE = "https://user:pa55word@node.example/v3/0a1b2c3d4e5f?token=s3cret"
 KEY = "scan_" + 64 * "a"
@@ -82,6 +85,25 @@ def test_secrets_are_hidden(lines: io.StringIO, text: str, secret: str) -> None:
     assert secret not in lines.getvalue()
 
 
+def test_a_conversation_about_secrets_leaves_none_in_the_log(
+    database_url: str, lines: io.StringIO
+) -> None:
+    """Keys, signatures and webhook secrets through the API, with a node that does not answer."""
+    node = "http://127.0.0.1:1/v3/0a1b2c3d4e5f"
+    logging.getLogger().handlers[0].setLevel(logging.DEBUG)
+    client = create_app(settings_for(database_url, node)).test_client()
+    request = key_request(new_wallet())
+    key = client.post("/api/v1/keys", json=request).json["key"]
+    owner, authorized = request["ownerAddress"], {"X-API-Key": key}
+    hook = {"ownerAddress": owner, "url": "https://hooks.example.com/path-of-the-receiver"}
+    created = client.post("/api/v1/webhooks", json=hook, headers=authorized)
+    client.get(f"/api/v1/webhooks?owner={owner}", headers={"X-API-Key": key[:-1] + "0"})
+    client.post("/api/v1/keys", json=request)
+    secrets = [key, request["signature"], created.json["secret"], "0a1b2c3d4e5f"]
+    assert created.status_code == 201 and lines.getvalue()
+    assert [secret for secret in secrets if secret in lines.getvalue()] == []
+
+
 def test_hashes_and_addresses_stay_readable(lines: io.StringIO) -> None:
     text = f"block 0x{32 * 'ab'} by 0x{20 * 'cd'}"
     logging.getLogger("scan").info(text)
@@ -142,9 +164,6 @@ def test_the_state_of_the_index_is_told(client: FlaskClient) -> None:
 
 
 def test_metrics_answer_without_a_database() -> None:
-    from app import create_app
-    from tests.indexing import settings_for
-
     url = "postgresql://127.0.0.1:1/none"
     families = scrape(create_app(settings_for(url, "http://127.0.0.1:1")).test_client())
     assert value(families, "scan_database_up") == 0
