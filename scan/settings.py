@@ -45,7 +45,7 @@ class Settings:
     solc_dir: Path | None = None
     statement_timeout_ms: int = 5000
     log_format: str = "text"
-    log_requests: bool = True
+    log_requests: bool = False
     metrics_port: int = 0
     path: str = os.defpath
     started_by_make: bool = False
@@ -92,7 +92,7 @@ class Settings:
             solc_dir=read("SCAN_SOLC_DIR", Path, None),
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
             log_format=read("SCAN_LOG_FORMAT", _one_of("text", "json"), "text"),
-            log_requests=read("SCAN_LOG_REQUESTS", _one_of("on", "off"), "on") == "on",
+            log_requests=read("SCAN_LOG_REQUESTS", _one_of("on", "off"), "off") == "on",
             metrics_port=read("SCAN_METRICS_PORT", _integer(0, 65535), 0),
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,

@@ -70,5 +70,6 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
         database_url=database_url,
         read_database_url=database_url,
         rpc_urls=tuple(rpc_url.split(",")),
+        log_requests=True,
         **{"rate_limit_anonymous": "100000/second", "rate_limit_key": "100000/second", **settings},
     )

@@ -45,7 +45,6 @@ def gunicorn_started(
         name: value for name, value in os.environ.items() if not name.startswith(("SCAN_", "WEB_"))
     }
     given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
-    given["SCAN_LOG_REQUESTS"] = "off"  # nobody reads the pipe while it runs
     process = subprocess.Popen(
         [
             sys.executable,

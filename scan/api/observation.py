@@ -37,7 +37,7 @@ def _end(response: Response) -> Response:
     seconds = time.perf_counter() - g.began
     response.headers["X-Request-Id"] = g.request_id
     _count(response.status_code, seconds)
-    if services().settings.log_requests:
+    if response.status_code >= 500 or services().settings.log_requests:
         _tell(response.status_code, seconds)
     return response
 
