@@ -1,4 +1,4 @@
-"""Who may act for an address (DECISIONS "Ownership")."""
+"""Who may act for an address: docs/keys-and-limits.md."""
 
 from scan.db import Database
 from scan.errors import MissingApiKey, OwnerMismatch

@@ -1,4 +1,4 @@
-"""The retry schedule of DECISIONS.md."""
+"""The retry schedule that docs/webhooks.md tells."""
 
 from datetime import UTC, datetime
 

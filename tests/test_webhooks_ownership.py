@@ -1,4 +1,4 @@
-"""Whose webhooks may be seen and changed by whom (DECISIONS.md "Ownership")."""
+"""Whose webhooks may be seen and changed by whom."""
 
 from typing import Any
 

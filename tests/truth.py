@@ -1,6 +1,6 @@
 """What the API must say of a chain, worked out from the node alone, slowly and plainly.
 
-Written from DECISIONS.md without sight of the indexer and without its code: two ways to one
+Written from what the service promises, without the indexer's code: two ways to one
 answer are the point. It asks other methods, too: receipts one by one, traces transaction by
 transaction, logs through eth_getLogs.
 """

@@ -1,4 +1,4 @@
-"""When an attempt that failed is repeated (DECISIONS "Webhooks")."""
+"""When an attempt that failed is repeated."""
 
 import re
 from datetime import UTC, datetime
