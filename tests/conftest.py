@@ -1,5 +1,6 @@
 """What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
 
+import logging
 import os
 import signal
 import sys
@@ -32,6 +33,11 @@ class Played(NamedTuple):
     anvil: Anvil
     stage: Stage
     truth: Truth
+
+
+def pytest_sessionfinish() -> None:
+    """Threads of applications whose database is gone by now have the last word otherwise."""
+    logging.disable()
 
 
 def pytest_configure() -> None:

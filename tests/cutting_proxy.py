@@ -49,9 +49,9 @@ class CommitCutter:
                     server.sendall(said)
                     return
                 server.sendall(said)
+            server.shutdown(socket.SHUT_WR)
         except OSError:
             pass
-        server.shutdown(socket.SHUT_WR)
 
 
 def _pump(source: socket.socket, target: socket.socket) -> None:
