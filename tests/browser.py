@@ -69,12 +69,12 @@ class Page:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def wait(self, condition: str, every_s: float = 0.05) -> None:
+    def wait(self, condition: str) -> None:
         """Until a script's value is true."""
         deadline = time.monotonic() + PATIENCE_S
         while not self.evaluate(f"Boolean({condition})"):
             assert time.monotonic() < deadline, f"waited in vain for {condition}"
-            time.sleep(every_s)
+            time.sleep(0.05)
 
     def screenshot(self, path: Path) -> None:
         answer = self.call("Page.captureScreenshot", format="png")
