@@ -7,6 +7,7 @@ from scan.quantity import BadHex, data, quantity
 
 MAX_TIMESTAMP_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
 PLAIN_TRANSFER_GAS = 21_000
+DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 
 class Malformed(Exception):

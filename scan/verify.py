@@ -12,6 +12,7 @@ from scan.bytecode import constructor_data
 from scan.compiler import Compilers
 from scan.compiler_install import Installer
 from scan.db import Database
+from scan.decode import DELEGATION
 from scan.errors import NotFound, VerificationFailed
 from scan.matching import Match, Search
 from scan.quantity import BadHex, data, to_hex
@@ -20,7 +21,6 @@ from scan.submission import Submission
 
 BUDGET_S = 60.0
 NODE_TIMEOUT_S = 5.0
-_DELEGATION = bytes.fromhex("ef0100")  # EIP-7702
 _EOF = b"\xef"
 
 
@@ -82,7 +82,7 @@ def _target(database: Database, address: bytes) -> Target:
         raise NotFound("No contract is indexed at this address.", field="address")
     code_hash, code, creation_hash = row
     target = Target(address, bytes(code_hash), bytes(code), creation_hash and bytes(creation_hash))
-    if target.code.startswith(_DELEGATION):
+    if target.code.startswith(DELEGATION):
         raise NotFound("This address is an account that delegates (EIP-7702), not a contract.")
     if target.code.startswith(_EOF):
         raise VerificationFailed("Contracts in the EVM Object Format are not supported.")

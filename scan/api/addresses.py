@@ -10,6 +10,7 @@ from flask import Blueprint, Response, current_app
 from scan import params
 from scan.api import json_body, json_page, query_arguments, services
 from scan.api.lists import Records
+from scan.decode import DELEGATION
 from scan.errors import NotFound, UpstreamFailed
 from scan.quantity import BadHex, data, quantity, to_hex
 from scan.rpc import Call, Node, NodeError, RpcError
@@ -19,7 +20,6 @@ blueprint = Blueprint("addresses", __name__)
 ASK_TIMEOUT_S = 0.5
 ASKED_AT_ONCE = 8
 REMEMBERED = 10_000
-DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: borrowed code makes no contract
 
 
 class State(NamedTuple):

@@ -8,6 +8,7 @@ from eth_hash.auto import keccak
 
 from scan import metadata
 from scan.db import Database
+from scan.decode import DELEGATION
 from scan.events import (
     WRAPPING,
     ZERO_ADDRESS,
@@ -28,7 +29,6 @@ from scan.quantity import to_hex
 from scan.rpc import Node
 
 MAX_KNOWN = 200_000
-DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 Factories = dict[bytes, str]
 Answers = dict[Question, bytes | None]
