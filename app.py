@@ -7,10 +7,10 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
+from scan.admission import Admission
 from scan.api import (
     Services,
     addresses,
-    admission,
     blocks,
     contracts,
     health,
@@ -18,19 +18,19 @@ from scan.api import (
     keys,
     metrics,
     network,
-    observation,
     pages,
     tokens,
     transactions,
     webhooks,
 )
 from scan.api import query as query_api
-from scan.chain_reader import CHANNEL, SESSION, ChainReader
 from scan.contract_wallets import ContractWallets
-from scan.db import Database
+from scan.db import Announcements, Database
+from scan.front import ADMITTED, ROUTE, Front
+from scan.kept_answers import CHANNEL, KeptAnswers
 from scan.key_usage import KeyUsage
 from scan.keyring import Keyring
-from scan.limiter import make_limiter
+from scan.limiter import counts_in_process, make_limiter
 from scan.rpc import Node
 from scan.settings import Settings
 
@@ -39,9 +39,9 @@ log = logging.getLogger(__name__)
 RECURSION_LIMIT = 1000
 OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
-EXPOSED_HEADERS = (
-    "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id"
-)
+# Pages follow an index whatever the planner knows of the tables: a plan made while they were
+# empty must serve when they are not.
+SESSION = "-c enable_seqscan=off -c enable_bitmapscan=off"
 BLUEPRINTS = (
     network,
     blocks,
@@ -77,36 +77,48 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(errors.ScanError, _answer_error)
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
-    observation.install(app)
-    app.before_request(_answer_preflight)
-    admission.install(app)
-    app.after_request(_allow_browsers)
+    app.before_request(_begin)
+    app.wsgi_app = _front(app)  # type: ignore[method-assign]
     return app
 
 
 def _services(settings: Settings) -> Services:
-    timeout = settings.statement_timeout_ms
     has_replica = settings.read_database_url not in ("", settings.database_url)
-
-    def connect(url: str, channel: str | None = CHANNEL) -> Database:
-        return Database(
-            url, statement_timeout_ms=timeout, name="scan-api", channel=channel, session=SESSION
-        )
-
-    writes = connect(settings.database_url)
-    reads = connect(settings.read_database_url, None) if has_replica else writes
-    chain = ChainReader(reads, is_replica=has_replica)
+    writes = _connect(settings, settings.database_url)
+    reads = _connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     return Services(
         settings,
         reads,
         writes,
-        chain,
         node,
         ContractWallets(node),
         make_limiter(settings),
         Keyring(writes),
-        KeyUsage(connect(settings.database_url, None)),  # its thread would never hear the channel
+        KeyUsage(writes),
+    )
+
+
+def _connect(settings: Settings, url: str, channel: str | None = None) -> Database:
+    timeout = settings.statement_timeout_ms
+    return Database(
+        url, statement_timeout_ms=timeout, name="scan-api", channel=channel, session=SESSION
+    )
+
+
+def _front(app: Flask) -> Front:
+    parts: Services = app.extensions["scan"]
+    settings = parts.settings
+    announcements = None  # a standby neither passes them on nor is current
+    if parts.reads is parts.writes:
+        heard = _connect(settings, settings.database_url, CHANNEL)
+        announcements = Announcements(heard, "chain_version")
+    return Front(
+        app.wsgi_app,
+        Admission(parts.limiter, parts.keyring, parts.key_usage, settings.trusted_proxies),
+        KeptAnswers(announcements),
+        logs_requests=settings.log_requests,
+        counts_in_process=counts_in_process(settings),
     )
 
 
@@ -143,10 +155,20 @@ def _answer_bug(error: Exception) -> Response:
     return _answer_error(errors.ScanError(OUR_FAULT))
 
 
-def _answer_preflight() -> Response | None:
+def _begin() -> Response | None:
+    """What the front has to know of a request, and what it has to say to it."""
+    if request.url_rule is not None:
+        request.environ[ROUTE] = request.url_rule.rule
+    if request.method == "OPTIONS":
+        return _answer_preflight()
+    admitted = request.environ[ADMITTED]
+    if admitted is not None and admitted.refusal is not None:
+        raise admitted.refusal
+    return None
+
+
+def _answer_preflight() -> Response:
     """Browsers ask first; every path allows what it has, and any header."""
-    if request.method != "OPTIONS":
-        return None
     response = Response(status=204)
     adapter = request.routing_exception
     methods = getattr(adapter, "valid_methods", None) or (
@@ -159,10 +181,4 @@ def _answer_preflight() -> Response | None:
         "Access-Control-Request-Headers", "Content-Type, X-API-Key"
     )
     response.headers["Access-Control-Max-Age"] = "86400"
-    return response
-
-
-def _allow_browsers(response: Response) -> Response:
-    response.headers["Access-Control-Allow-Origin"] = "*"
-    response.headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
     return response

@@ -7,8 +7,7 @@ from typing import Any
 from app import create_app
 from bench.cases import Request
 from bench.databases import connected
-from scan.chain_reader import ChainReader
-from scan.db import load_statements
+from scan.db import Database, load_statements
 from scan.settings import Settings
 
 Asked = tuple[str, dict[str, object]]  # a statement's name and its values
@@ -23,7 +22,8 @@ class Recorder:
         self._texts = {name: statement.text for name, statement in load_statements().items()}
         settings = Settings(
             database_url=database_url,
-            read_database_url=database_url,
+            # As a standby's, answers are not kept: each request runs its statement.
+            read_database_url=f"{database_url}&application_name=bench",
             rpc_urls=(rpc_url,),
             rate_limit_anonymous="900000000/second",
         )
@@ -31,18 +31,19 @@ class Recorder:
 
     def statements(self, requests: Sequence[Request]) -> list[str]:
         """The statement behind each request, values and all."""
-        row = ChainReader.row
+        row = Database.row
+        prepared_row = Database.prepared_row
 
-        def noting(reader: ChainReader, statement: str, **params: Any) -> Any:
-            values = {name: value for name, value in params.items() if name != "is_prepared"}
-            self._noted.append((statement, values))
-            return row(reader, statement, **params)
+        def noting(database: Database, statement: str, **params: Any) -> Any:
+            self._noted.append((statement, params))
+            return row(database, statement, **params)
 
-        ChainReader.row = noting  # type: ignore[method-assign]
+        Database.row = Database.prepared_row = noting  # type: ignore[method-assign]
         try:
             asked = [self._last_of(request) for request in requests]
         finally:
-            ChainReader.row = row  # type: ignore[method-assign]
+            Database.row = row  # type: ignore[method-assign]
+            Database.prepared_row = prepared_row  # type: ignore[method-assign]
         with connected(self._url) as cursor:
             return [self._whole(cursor, *one) for one in asked]
 

@@ -4,10 +4,11 @@ import io
 import logging
 import select
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import psycopg2
 import psycopg2.errors
@@ -20,6 +21,7 @@ from scan.statements import Statement, StatementError, load_statements
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 2
+REST_AFTER_FAILURE_S = 1.0
 MOST_PREPARED = 64  # on one connection; a plan takes some 100 kB
 Row = tuple[Any, ...]
 
@@ -101,6 +103,11 @@ class Database:
             rows = self._run_prepared(found, params)
         return rows[0] if rows else None
 
+    def prepared_value(self, statement: str, **params: object) -> Any:
+        """The first column of prepared_row(), or None without a row."""
+        row = self.prepared_row(statement, **params)
+        return None if row is None else row[0]
+
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator["Transaction"]:
         """One transaction: committed at the end of the block, rolled back when it raises.
@@ -130,31 +137,6 @@ class Database:
                 select.select([connection, wake], [], [], timeout_s)
                 connection.poll()
             connection.notifies.clear()
-
-    def announced(self, current: str) -> str | None:
-        """The newest payload announced on `channel`, as this thread's connection has heard it.
-
-        On a new connection, which may have missed some, the statement `current` tells it. None
-        where that has no row, and on a standby, which hears nothing. Costs a look at the socket.
-        """
-        try:
-            return self._announced(current)
-        except ConnectionLost:
-            return self._announced(current)
-
-    def _announced(self, current: str) -> str | None:
-        connection = self._connection()
-        if not self._local.hears:
-            return None
-        with self._translated():
-            connection.poll()
-            connection.poll()  # the first reads a server's last words, the second finds it gone
-        if connection.notifies:
-            self._local.announced = connection.notifies[-1].payload
-            connection.notifies.clear()
-        if self._local.announced is None:
-            self._local.announced = self.value(current)
-        return cast("str | None", self._local.announced)
 
     def execute_script(self, text: str) -> None:
         """Several statements at once, in one transaction: schema.sql."""
@@ -214,6 +196,13 @@ class Database:
         return connection
 
     def _connect(self) -> Any:
+        connection = self.new_connection()
+        self._local.prepared = OrderedDict()
+        self._local.made = 0
+        return connection
+
+    def new_connection(self) -> Any:
+        """One of its own, in autocommit, which hears the channel; raises Unavailable."""
         try:
             connection = psycopg2.connect(
                 self._url,
@@ -233,10 +222,9 @@ class Database:
             raise Unavailable("The database cannot be reached; try again shortly.") from error
         connection.autocommit = True
         self._told_unreachable = False
-        self._local.announced = None
-        self._local.prepared = OrderedDict()
-        self._local.made = 0
-        self._local.hears = self._channel is not None and _listen(connection, self._channel)
+        if self._channel is not None:
+            with self._translated(), connection.cursor() as cursor:
+                cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(_name(self._channel)))
         return connection
 
     @contextmanager
@@ -273,6 +261,69 @@ class Database:
             raise ConnectionLost("The database is restarting; try again shortly.") from error
 
 
+class News(NamedTuple):
+    """What was announced last, and on which connection: the next one may have missed some."""
+
+    connection: int
+    payload: str
+
+
+class Announcements:
+    """What is announced on a database's channel, heard on one connection for all threads."""
+
+    def __init__(self, database: Database, current: str) -> None:
+        """The statement `current` tells what a new connection would have heard last."""
+        self._database = database
+        self._current = load_statements()[current]
+        self._hearing = threading.Lock()
+        self._connecting = threading.Lock()
+        self._connection: Any = None
+        self._connections = 0
+        self._newest: News | None = None
+        self._rest_until = 0.0
+
+    def newest(self) -> News | None:
+        """None while nothing is heard, or was ever announced. Never waits: a look at the socket."""
+        with self._hearing:
+            if self._connection is None:
+                return None
+            try:
+                self._connection.poll()
+                self._connection.poll()  # the first reads a server's last words, this finds it gone
+            except psycopg2.Error:
+                self._connection = None
+                return None
+            if self._connection.notifies:
+                self._newest = News(self._connections, self._connection.notifies[-1].payload)
+                self._connection.notifies.clear()
+            return self._newest
+
+    def listen(self) -> News | None:
+        """As newest(), on a new connection where there is none; one thread waits for that.
+
+        None where the database cannot be reached, and on a standby, which hears nothing.
+        """
+        if self._connection is None and self._connecting.acquire(blocking=False):
+            try:
+                self._connect()
+            finally:
+                self._connecting.release()
+        return self.newest()
+
+    def _connect(self) -> None:
+        if self._connection is not None or time.monotonic() < self._rest_until:
+            return
+        self._rest_until = time.monotonic() + REST_AFTER_FAILURE_S
+        with suppress(Unavailable, psycopg2.Error):
+            connection = self._database.new_connection()
+            with connection.cursor() as cursor:  # after LISTEN, so that nothing falls between
+                rows = _rows(cursor, self._current, {})
+            with self._hearing:
+                self._connections += 1
+                self._newest = News(self._connections, rows[0][0]) if rows else None
+                self._connection = connection
+
+
 class Transaction:
     """An open transaction: statements by name, and COPY."""
 
@@ -302,16 +353,6 @@ class Transaction:
         if text:
             target = f"COPY {table} ({columns}) FROM STDIN"
             self._cursor.copy_expert(target, io.StringIO(text))
-
-
-def _listen(connection: Any, channel: str) -> bool:
-    """False on a standby."""
-    try:
-        with connection.cursor() as cursor:
-            cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(_name(channel)))
-    except psycopg2.errors.ReadOnlySqlTransaction:
-        return False
-    return True
 
 
 def _name(identifier: str) -> psycopg2.sql.Identifier:

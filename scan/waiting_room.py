@@ -14,14 +14,20 @@ _EXPECTATION = re.compile(rb"\r\nexpect:", re.IGNORECASE)
 _CONTENT_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]{1,9})[ \t]*\r\n", re.IGNORECASE)
 
 
-def is_whole(sock: socket.socket) -> bool:
-    """Whether a thread could read a request, or refuse it, without waiting for the client."""
+def look(sock: socket.socket) -> bytes | None:
+    """What has come and was not read; None when nothing has, b"" when nothing will."""
     try:
-        data = sock.recv(MOST_WAITED_FOR, socket.MSG_PEEK | socket.MSG_DONTWAIT)
+        return sock.recv(MOST_WAITED_FOR, socket.MSG_PEEK | socket.MSG_DONTWAIT)
     except BlockingIOError:
-        return False
+        return None
     except OSError:
-        return True
+        return b""
+
+
+def is_whole(data: bytes | None) -> bool:
+    """Whether a thread could read a request, or refuse it, without waiting for the client."""
+    if data is None:
+        return False
     line, separator, _ = data.partition(b"\r\n")
     if not data or len(data) == MOST_WAITED_FOR or (separator and not _REQUEST_LINE.match(line)):
         return True
@@ -58,7 +64,7 @@ class WaitingRoom:
         """Let go whoever is complete now; to be called when the descriptor is readable."""
         for descriptor, event in self._epoll.poll(0):
             is_over = event & (select.EPOLLHUP | select.EPOLLERR | select.EPOLLRDHUP)
-            if is_over or is_whole(self._waiting[descriptor][0]):
+            if is_over or is_whole(look(self._waiting[descriptor][0])):
                 self._let_go(descriptor)
 
     def turn_out(self, everybody: bool = False) -> None:

@@ -5,6 +5,8 @@ What gunicorn cannot parse never reaches Flask, and its own answer is an HTML pa
 
 import socket
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from functools import partial
 from http import HTTPStatus
 from selectors import EVENT_READ
@@ -15,9 +17,12 @@ from gunicorn import util
 from gunicorn.http import errors
 from gunicorn.workers.gthread import TConn, ThreadWorker
 
-from scan.waiting_room import WaitingRoom, is_whole, stop_reading
+from scan.waiting_room import WaitingRoom, is_whole, look, stop_reading
 
 REQUEST_WAIT_S = 10.0
+
+_KEEP_ALIVE: Future[bool] = Future()
+_KEEP_ALIVE.set_result(True)
 
 _REFUSALS = {
     errors.LimitRequestLine: (414, "too_large", "The request line is too long."),
@@ -41,19 +46,59 @@ class JsonWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def run(self) -> None:
         self._room = WaitingRoom(REQUEST_WAIT_S)
+        # Whoever runs another application on these settings has none.
+        self._at_once = getattr(self.wsgi.wsgi_app, "at_once", None)
         self.poller.register(self._room.fileno(), EVENT_READ, lambda _: self._room.attend())
         super().run()
 
     def enqueue_req(self, conn: TConn) -> None:
         """To a thread when the request is there; also what the parser has read ahead of it."""
-        if (conn.parser and conn.parser.unreader.buf.getvalue()) or is_whole(conn.sock):
+        if conn.parser and conn.parser.unreader.buf.getvalue():
             self._enqueue_now(conn)
-        else:
+            return
+        data = look(conn.sock)
+        if not is_whole(data):
             self._room.add(conn.sock, partial(self._enqueue_now, conn))
+        elif not (data and self.alive and self._answer_at_once(conn, data)):
+            self._enqueue_now(conn)
 
     def _enqueue_now(self, conn: TConn) -> None:
         conn.data_ready = True
         super().enqueue_req(conn)
+
+    def _answer_at_once(self, conn: TConn, data: bytes) -> bool:
+        """In this loop, where the answer lies ready: threads would take turns for longer.
+
+        What a slow reader leaves of it is sent by a thread.
+        """
+        found = self._at_once(data, conn.client[0]) if self._at_once else None
+        if found is None:
+            return False
+        size, response = found
+        conn.init()
+        try:
+            conn.sock.recv(size, socket.MSG_DONTWAIT)
+            sent = conn.sock.send(response, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            sent = 0
+        except OSError:
+            sent = len(response)  # the client is gone, which the poller finds, too
+        if sent == len(response):
+            self.finish_request(conn, _KEEP_ALIVE)
+        else:
+            self._submit(conn, self._send, conn, response[sent:])
+        return True
+
+    def _send(self, conn: TConn, rest: bytes) -> bool:
+        conn.sock.setblocking(True)
+        conn.sock.sendall(rest)
+        return True
+
+    def _submit(self, conn: TConn, work: Callable[..., bool], *arguments: Any) -> None:
+        future = self.tpool.submit(work, *arguments)
+        future.add_done_callback(
+            lambda done: self.method_queue.defer(self.finish_request, conn, done)
+        )
 
     def handle(self, conn: TConn) -> Any:
         self._read_deadlines[conn] = time.monotonic() + self.cfg.timeout

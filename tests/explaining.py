@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from scan.chain_reader import SESSION
+from app import SESSION
 from scan.db import Database, Row
 
 SORTS = ("Sort", "Incremental Sort")

@@ -13,7 +13,6 @@ from flask.testing import FlaskClient
 from app import create_app
 from bench.seed import seed
 from scan.api import Services
-from scan.chain_reader import ChainReader
 from tests.database import Postgres
 from tests.explaining import ExplainingDatabase, Plan
 from tests.indexing import settings_for
@@ -55,9 +54,11 @@ def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
     with postgres.cloned(template) as url:
         seed(url, TRANSACTIONS)
         database = ExplainingDatabase(url)
-        app = create_app(settings_for(url, NOBODY))
+        # As a standby's, answers are not kept: each request runs its statement.
+        standby = f"{url}&application_name=standby"
+        app = create_app(replace(settings_for(url, NOBODY), read_database_url=standby))
         served: Services = app.extensions["scan"]
-        app.extensions["scan"] = replace(served, reads=database, chain=ChainReader(database))
+        app.extensions["scan"] = replace(served, reads=database)
         client = app.test_client()
         yield Seeded(
             client,

@@ -9,13 +9,15 @@ from flask import Response, current_app, request
 from gunicorn.http.errors import ParseException
 
 from scan import params
+from scan.admission import Admitted
 from scan.api.lists import Records
-from scan.chain_reader import ChainReader
 from scan.contract_wallets import ContractWallets
 from scan.db import Database
 from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
+from scan.front import ADMITTED, OF_THE_CHAIN
 from scan.key_usage import KeyUsage
 from scan.keyring import Keyring
+from scan.keys import ApiKey
 from scan.limiter import Limiter
 from scan.rpc import Node
 from scan.settings import Settings
@@ -23,16 +25,11 @@ from scan.settings import Settings
 
 @dataclass(frozen=True)
 class Services:
-    """The parts that a request is answered from.
-
-    `chain` answers what only the indexer changes, from memory where nothing has changed since;
-    `reads`, which may be a replica, and `writes` are the database itself.
-    """
+    """The parts that a request is answered from; `reads` may be a replica of `writes`."""
 
     settings: Settings
     reads: Database
     writes: Database
-    chain: ChainReader
     node: Node
     contract_wallets: ContractWallets
     limiter: Limiter
@@ -49,9 +46,20 @@ def json_body(body: str | bytes, status: int = 200) -> Response:
     return Response(body, status, mimetype="application/json")
 
 
-def json_page(name: str, found: Records) -> Response:
+def chain_body(body: str) -> Response:
+    """A body that stays as it is until the chain changes, and is kept as long."""
+    request.environ[OF_THE_CHAIN] = True
+    return json_body(body)
+
+
+def page(name: str, found: Records) -> str:
     """A list's page: {name: [...], total}."""
-    return json_body(f'{{"{name}":{found.data},"total":{found.total}}}')
+    return f'{{"{name}":{found.data},"total":{found.total}}}'
+
+
+def api_key() -> ApiKey | None:
+    """The key that the request was admitted with."""
+    return cast(Admitted, request.environ[ADMITTED]).key
 
 
 def json_value(value: object, status: int = 200) -> Response:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, current_app
 
 from scan import params
-from scan.api import json_body, json_page, query_arguments, services
+from scan.api import chain_body, json_body, page, query_arguments, services
 from scan.api.lists import Records
 from scan.decode import DELEGATION
 from scan.errors import NotFound, UpstreamFailed
@@ -78,11 +78,13 @@ def _ask(node: Node, address: bytes, block_number: int) -> State | None:
 @blueprint.get("/addresses/<address>")
 def get_address(address: str) -> Response:
     key = params.address(address)
-    row = services().chain.row("addresses_get", address=key)
+    row = services().reads.prepared_row("addresses_get", address=key)
     if row is None:
         raise NotFound("This address has not been seen in any indexed block.")
     count, label, first_seen, last_seen, recent, *stored, head_number, head_hash = row
     balance, balance_block, is_contract = _state(key, stored, head_number, bytes(head_hash))
+    # What the node could not tell now it may tell to the next who asks.
+    body_of = chain_body if balance_block == head_number else json_body
     detail = json.dumps(
         {
             "address": to_hex(key),
@@ -95,7 +97,7 @@ def get_address(address: str) -> Response:
             "balanceBlock": balance_block,
         }
     )
-    return json_body(f'{detail[:-1]}, "recentTxs": {recent}}}')
+    return body_of(f'{detail[:-1]}, "recentTxs": {recent}}}')
 
 
 def _state(
@@ -116,8 +118,8 @@ def _state(
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
     limit, offset = params.page(query_arguments())
-    row = services().chain.row(
+    row = services().reads.prepared_row(
         "addresses_tokens", address=params.address(address), limit=limit, offset=offset
     )
     assert row is not None
-    return json_page("tokens", Records(*row))
+    return chain_body(page("tokens", Records(*row)))

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 
 from scan import params
-from scan.api import json_body, json_page, lists, query_arguments, services
+from scan.api import chain_body, lists, page, query_arguments, services
 from scan.api.lists import Window
 from scan.errors import NotFound
 
@@ -13,14 +13,14 @@ blueprint = Blueprint("blocks", __name__)
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
     limit, offset = params.page(query_arguments())
-    return json_page("blocks", lists.blocks(services().chain, Window(limit, offset)))
+    return chain_body(page("blocks", lists.blocks(services().reads, Window(limit, offset))))
 
 
 @blueprint.get("/blocks/<block>")
 def get_block(block: str) -> Response:
     key = params.block_number_or_hash(block)
     number, block_hash = (key, None) if isinstance(key, int) else (None, key)
-    body = services().chain.value("blocks_get", number=number, hash=block_hash)
+    body = services().reads.prepared_value("blocks_get", number=number, hash=block_hash)
     if body is None:
         raise NotFound("No such block is indexed.")
-    return json_body(body)
+    return chain_body(body)

@@ -2,10 +2,10 @@
 
 import time
 
-from flask import Blueprint, Response, g
+from flask import Blueprint, Response
 
 from scan import params
-from scan.api import json_body, json_object, json_value, query_arguments, services
+from scan.api import api_key, json_body, json_object, json_value, query_arguments, services
 from scan.errors import (
     InvalidParameter,
     LimitReached,
@@ -39,7 +39,7 @@ def list_keys() -> Response:
     owner = params.address(query_arguments().get("owner"), "owner")
     mode = services().settings.owner_auth
     if mode == "always":
-        require_owner(owner, g.api_key, mode, claimed=True)
+        require_owner(owner, api_key(), mode, claimed=True)
     return json_body(services().writes.value("api_keys_list", owner=owner))
 
 
@@ -64,10 +64,11 @@ def create_key() -> Response:
 @blueprint.delete("/keys/<key_id>")
 def delete_key(key_id: str) -> Response:
     number = params.integer_text({"id": key_id}, "id", default=0, least=1)
-    if g.api_key is None:
+    key = api_key()
+    if key is None:
         raise MissingApiKey("Deleting a key needs an API key of the same owner in X-API-Key.")
     with services().writes.transaction() as transaction:
-        deleted = transaction.value("api_keys_deactivate", id=number, owner=g.api_key.owner)
+        deleted = transaction.value("api_keys_deactivate", id=number, owner=key.owner)
     if deleted is None:
         raise NotFound("This owner has no active API key with this id.")
     services().keyring.forget()

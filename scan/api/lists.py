@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scan.chain_reader import ChainReader
+from scan.db import Database
 from scan.params import BIGINT_MAX
 
 
@@ -31,12 +31,12 @@ class Records:
     total: int
 
 
-def blocks(chain: ChainReader, window: Window) -> Records:
-    return _records(chain, "blocks_list", window)
+def blocks(reads: Database, window: Window) -> Records:
+    return _records(reads, "blocks_list", window)
 
 
-def tokens(chain: ChainReader, window: Window) -> Records:
-    row = chain.row(
+def tokens(reads: Database, window: Window) -> Records:
+    row = reads.prepared_row(
         "tokens_list",
         direction=window.direction,
         limit=window.limit,
@@ -47,7 +47,7 @@ def tokens(chain: ChainReader, window: Window) -> Records:
 
 
 def transactions(
-    chain: ChainReader,
+    reads: Database,
     window: Window,
     *,
     address: bytes | None = None,
@@ -55,11 +55,11 @@ def transactions(
     recipient: bytes | None = None,
 ) -> Records:
     filters = {"address": address, "from": sender, "to": recipient}
-    return _filtered(chain, "transactions", filters, window)
+    return _filtered(reads, "transactions", filters, window)
 
 
 def token_transfers(
-    chain: ChainReader,
+    reads: Database,
     window: Window,
     *,
     address: bytes | None = None,
@@ -68,22 +68,22 @@ def token_transfers(
     token: bytes | None = None,
 ) -> Records:
     filters = {"address": address, "from": sender, "to": recipient, "token": token}
-    return _filtered(chain, "token_transfers", filters, window)
+    return _filtered(reads, "token_transfers", filters, window)
 
 
 def dex_trades(
-    chain: ChainReader, window: Window, *, maker: bytes | None = None, dex: str | None = None
+    reads: Database, window: Window, *, maker: bytes | None = None, dex: str | None = None
 ) -> Records:
-    return _filtered(chain, "dex_trades", {"maker": maker, "dex": dex}, window)
+    return _filtered(reads, "dex_trades", {"maker": maker, "dex": dex}, window)
 
 
 def _filtered(
-    chain: ChainReader, entity: str, filters: Mapping[str, bytes | str | None], window: Window
+    reads: Database, entity: str, filters: Mapping[str, bytes | str | None], window: Window
 ) -> Records:
     """No filter: by ordinal. One: from its nearest checkpoint. Several: the narrowest index."""
     given = [name for name, value in filters.items() if value is not None]
     if not given:
-        return _records(chain, f"{entity}_list", window)
+        return _records(reads, f"{entity}_list", window)
     is_single = len(given) == 1 and window.is_whole
     key = filters[given[0]]
     checkpoints: dict[str, object] = {
@@ -96,20 +96,20 @@ def _filtered(
     else:
         filters = {name: value for name, value in filters.items() if name != "address"}
     # Which index is the narrowest for a combination depends on the values themselves.
-    return _records(chain, statement, window, is_prepared=is_single, **filters, **checkpoints)
+    return _records(reads, statement, window, is_prepared=is_single, **filters, **checkpoints)
 
 
 def _records(
-    chain: ChainReader,
+    reads: Database,
     statement: str,
     window: Window,
     *,
     is_prepared: bool = True,
     **filters: object,
 ) -> Records:
-    row = chain.row(
+    read = reads.prepared_row if is_prepared else reads.row
+    row = read(
         statement,
-        is_prepared=is_prepared,
         limit=window.limit,
         offset=window.offset,
         direction=window.direction,

@@ -2,11 +2,11 @@
 
 from flask import Blueprint, Response
 
-from scan.api import json_body, services
+from scan.api import chain_body, services
 
 blueprint = Blueprint("network", __name__)
 
 
 @blueprint.get("/stats")
 def stats() -> Response:
-    return json_body(services().chain.value("network_stats"))
+    return chain_body(services().reads.prepared_value("network_stats"))

@@ -47,7 +47,7 @@ def landing() -> Response:
     """Never an error: whoever looks here wants to know why nothing else answers."""
     problem, answer, stats, head = None, "", None, {}
     try:
-        answer = services().chain.value("network_stats")
+        answer = services().reads.prepared_value("network_stats")
         stats = json.loads(answer)
         head = json.loads(services().reads.value("chain_status"))
     except ScanError as error:

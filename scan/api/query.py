@@ -6,9 +6,9 @@ from typing import Any
 from flask import Blueprint, Response
 
 from scan import params
-from scan.api import json_body, json_object, lists, services
+from scan.api import chain_body, json_object, lists, services
 from scan.api.lists import Records, Window
-from scan.chain_reader import ChainReader
+from scan.db import Database
 from scan.errors import InvalidParameter
 
 blueprint = Blueprint("query", __name__)
@@ -31,8 +31,8 @@ def query() -> Response:
     entity = params.one_of(body.get("entity"), "entity", FILTER_KEYS)
     filters = _filters(body, entity)
     window = _window(body, filters)
-    found = _find(services().chain, entity, filters, window)
-    return json_body(f'{{"entity":"{entity}","count":{found.count},"data":{found.data}}}')
+    found = _find(services().reads, entity, filters, window)
+    return chain_body(f'{{"entity":"{entity}","count":{found.count},"data":{found.data}}}')
 
 
 def _filters(body: Mapping[str, Any], entity: str) -> dict[str, Any]:
@@ -57,23 +57,23 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
     return Window(limit, offset, direction, block_from, block_to)
 
 
-def _find(chain: ChainReader, entity: str, filters: Mapping[str, Any], window: Window) -> Records:
+def _find(reads: Database, entity: str, filters: Mapping[str, Any], window: Window) -> Records:
     if entity == "blocks":
-        return lists.blocks(chain, window)
+        return lists.blocks(reads, window)
     if entity == "tokens":
-        return lists.tokens(chain, window)
+        return lists.tokens(reads, window)
     address = params.optional_address(filters, "address")
     if entity == "dex_trades":
-        return lists.dex_trades(chain, window, maker=address, dex=_dex(filters))
+        return lists.dex_trades(reads, window, maker=address, dex=_dex(filters))
     sender = params.optional_address(filters, "from")
     recipient = params.optional_address(filters, "to")
     if entity == "transactions":
         return lists.transactions(
-            chain, window, address=address, sender=sender, recipient=recipient
+            reads, window, address=address, sender=sender, recipient=recipient
         )
     token = params.optional_address(filters, "tokenAddress")
     return lists.token_transfers(
-        chain, window, address=address, sender=sender, recipient=recipient, token=token
+        reads, window, address=address, sender=sender, recipient=recipient, token=token
     )
 
 

@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 
 from scan import params
-from scan.api import json_body, json_page, lists, query_arguments, services
+from scan.api import chain_body, lists, page, query_arguments, services
 from scan.api.lists import Window
 from scan.errors import NotFound
 
@@ -15,12 +15,13 @@ def list_transactions() -> Response:
     arguments = query_arguments()
     window = Window(*params.page(arguments))
     address = params.optional_address(arguments, "address")
-    return json_page("transactions", lists.transactions(services().chain, window, address=address))
+    found = lists.transactions(services().reads, window, address=address)
+    return chain_body(page("transactions", found))
 
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    body = services().chain.value("transactions_get", hash=params.hash32(transaction_hash))
+    body = services().reads.prepared_value("transactions_get", hash=params.hash32(transaction_hash))
     if body is None:
         raise NotFound("No such transaction is indexed.")
-    return json_body(body)
+    return chain_body(body)

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Blueprint, Response, g
+from flask import Blueprint, Response
 
 from scan import params, targets
-from scan.api import json_body, json_object, json_page, json_value, query_arguments, services
+from scan.api import api_key, json_body, json_object, json_value, page, query_arguments, services
 from scan.api.lists import Records
 from scan.db import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
@@ -100,7 +100,7 @@ def list_deliveries(webhook_id: str) -> Response:
     number, _ = _owned(webhook_id)
     row = services().writes.row("deliveries_list", webhook_id=number, limit=limit, offset=offset)
     assert row is not None
-    return json_page("deliveries", Records(*row))
+    return json_body(page("deliveries", Records(*row)))
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")
@@ -196,7 +196,7 @@ def _owned(webhook_id: str, must_be_active: bool = False) -> tuple[int, bytes]:
 def _require_owner(owner: bytes) -> None:
     mode = services().settings.owner_auth
     claimed = mode == "claimed" and is_claimed(services().writes, owner)
-    require_owner(owner, g.api_key, mode, claimed)
+    require_owner(owner, api_key(), mode, claimed)
 
 
 def _require_room(tx: Transaction, owner: bytes) -> None:

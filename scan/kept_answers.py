@@ -1,0 +1,64 @@
+"""Answers about the chain, kept in memory until the indexer announces a change."""
+
+import threading
+from typing import NamedTuple
+
+from scan.db import Announcements, News
+
+CHANNEL = "scan_chain"
+MOST_KEPT_BYTES = 64 * 1024 * 1024
+
+
+class Asked(NamedTuple):
+    """What tells one question from another; `path` with its escapes undone, `query` as sent."""
+
+    path: str
+    query: str = ""
+    content_type: str = ""
+    body: bytes = b""
+
+
+class Answer(NamedTuple):
+    """The JSON of a 200, and the route that it is counted for."""
+
+    body: bytes
+    method: str
+    route: str
+
+
+class KeptAnswers:
+    """Whole answers that only the indexer's writes can change, each under the version it is of.
+
+    A question's version is the one heard of before its answer is read. PostgreSQL tells of a commit
+    as soon as it can be seen, so nothing is served from before a change that its client could know
+    of. Without `announcements`, as where a standby is read, nothing is kept.
+    """
+
+    def __init__(self, announcements: Announcements | None) -> None:
+        self._announcements = announcements
+        self._lock = threading.Lock()
+        # One attribute, so that no thread sees a new version with the answers of an old one.
+        self._kept: tuple[News | None, dict[Asked, Answer]] = (None, {})
+        self._size = 0
+
+    def version(self) -> News | None:
+        """Which state of the chain an answer read from now on is at least of; None: not known."""
+        if self._announcements is None:
+            return None
+        return self._announcements.newest() or self._announcements.listen()
+
+    def find(self, asked: Asked) -> Answer | None:
+        """Never waits."""
+        version, kept = self._kept
+        answer = kept.get(asked)
+        if answer is None or self._announcements is None:
+            return None
+        return answer if self._announcements.newest() == version else None
+
+    def keep(self, version: News, asked: Asked, answer: Answer) -> None:
+        size = 500 + len(asked.path) + len(asked.query) + len(asked.body) + len(answer.body)
+        with self._lock:
+            if version != self._kept[0] or self._size + size > MOST_KEPT_BYTES:
+                self._kept, self._size = (version, {}), 0
+            self._kept[1][asked] = answer
+            self._size += size
