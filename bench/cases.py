@@ -1,7 +1,7 @@
 """What is asked: every read endpoint and every form of /query, at its ends and in between.
 
-A case named "any" asks for something else each time, so that nothing can be served from memory; the
-others ask for one thing again and again, as the front page of an explorer does.
+A case named "any" asks for something else each time, of a service that keeps no answers; the others
+ask for one thing again and again, as the front page of an explorer does.
 """
 
 import hashlib

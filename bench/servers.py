@@ -21,8 +21,14 @@ UVICORN = [sys.executable, "-m", "uvicorn", "--loop=uvloop", "--http=httptools"]
 QUIET = ["--log-level=warning", "--no-access-log"]
 
 
+def as_a_standby(url: str) -> dict[str, str]:
+    """Settings under which no answer is kept, since a standby does not tell when to forget it."""
+    return {"DATABASE_URL": url, "READ_DATABASE_URL": f"{url}&application_name=scan-api"}
+
+
 class Server(NamedTuple):
-    """`name`: node, scan, small (scan on a small chain), bare, fastapi or orm."""
+    """`name`: node, scan, small (scan on a small chain), bare, fastapi, orm; or one of the first
+    two with " anew", which keeps no answers."""
 
     name: str
     url: str
@@ -52,6 +58,8 @@ def started(options: Options, url: str, small_url: str, bodies: Path) -> Iterato
             node,
             start("scan", scan, DATABASE_URL=url, **service),
             start("small", scan, DATABASE_URL=small_url, **service),
+            start("scan anew", scan, **as_a_standby(url), **service),
+            start("small anew", scan, **as_a_standby(small_url), **service),
             start("bare", [*GUNICORN, "bench.rivals.bare:app"], BENCH_BODIES=str(bodies)),
             start("fastapi", fastapi, DATABASE_URL=url),
             start("orm", [*GUNICORN, "bench.rivals.orm_app:create_app()"], DATABASE_URL=url),

@@ -7,6 +7,7 @@ from typing import Any
 from app import create_app
 from bench.cases import Request
 from bench.databases import connected
+from bench.servers import as_a_standby
 from scan.db import Database, load_statements
 from scan.settings import Settings
 
@@ -20,10 +21,10 @@ class Recorder:
         self._url = database_url
         self._noted: list[Asked] = []
         self._texts = {name: statement.text for name, statement in load_statements().items()}
+        urls = as_a_standby(database_url)  # so that each request runs its statement
         settings = Settings(
-            database_url=database_url,
-            # As a standby's, answers are not kept: each request runs its statement.
-            read_database_url=f"{database_url}&application_name=bench",
+            database_url=urls["DATABASE_URL"],
+            read_database_url=urls["READ_DATABASE_URL"],
             rpc_urls=(rpc_url,),
             rate_limit_anonymous="900000000/second",
         )
