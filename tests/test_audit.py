@@ -62,7 +62,7 @@ CHANGED = (
     "UPDATE token_holders SET balance = balance + 1",
     "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
     "UPDATE dexes SET trade_count = 0",
-    "UPDATE list_checkpoints SET block_number = 1, position = 0",
+    "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
     "UPDATE chain SET token_count = 5",
 )
 LOST = (
@@ -82,7 +82,8 @@ ADDED = (
     "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
     "UPDATE tokens SET transfer_count = transfer_count + 1",
     "INSERT INTO dexes (name) VALUES ('nobody trades here')",
-    "INSERT INTO list_checkpoints VALUES ('transactions_by_from', '\\x01', 128, 1, 1, 0)",
+    "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
+    " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
     "UPDATE chain SET token_count = token_count + 1",
 )
 
