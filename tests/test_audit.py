@@ -119,6 +119,32 @@ def test_rows_that_contradict_each_other_are_found(
         assert told in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    ("table", "statement"),
+    [
+        ("transactions", "DELETE FROM transactions WHERE ordinal = 0"),
+        ("transactions", "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"),
+        ("transfers", "DELETE FROM token_transfers WHERE ordinal = 7"),
+        ("transfers", "UPDATE token_transfers SET ordinal = -1 - ordinal"),
+        (
+            "transfers",
+            "INSERT INTO token_transfers SELECT (x).* FROM (SELECT jsonb_populate_record(x,"
+            " jsonb_build_object('ordinal', ordinal + 1)) AS x FROM token_transfers AS x"
+            " ORDER BY ordinal DESC LIMIT 1) AS newest",
+        ),
+        ("trades", "DELETE FROM dex_trades WHERE ordinal = 3"),
+        ("trades", "UPDATE dex_trades SET log_index = 0 WHERE ordinal = 1"),
+    ],
+    ids=["first gone", "gap", "gone", "backwards", "twice", "trade gone", "other order"],
+)
+def test_ordinals_with_gaps_and_places_taken_twice_are_found(
+    copied: Settings, table: str, statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(copied, statement)
+    assert run(copied) == audit.DIFFERS
+    assert f"  {table} are not numbered in their order: " in capsys.readouterr().out
+
+
 def test_rows_that_are_not_the_nodes_are_found(
     copied: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
