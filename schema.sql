@@ -32,7 +32,9 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     checked_at timestamptz NOT NULL
 );
 
--- *_before count the rows of older blocks: they turn an ordinal into a block in one index probe.
+-- The rows of transactions, token_transfers and dex_trades are numbered by their ordinal: from 0 in
+-- the chain's order, without gaps. *_before is how many rows older blocks have, which is the ordinal
+-- of a block's first one: two probes turn a range of blocks into a range of ordinals.
 CREATE TABLE IF NOT EXISTS blocks (
     number bigint PRIMARY KEY,
     timestamp timestamptz NOT NULL,
@@ -49,14 +51,11 @@ CREATE TABLE IF NOT EXISTS blocks (
     gas_limit numeric(78, 0) NOT NULL,
     gas_price_sum numeric NOT NULL -- over its transactions, for the network's average
 );
--- serves transactions_list, token_transfers_list, dex_trades_list: ordinal to block
-CREATE INDEX IF NOT EXISTS blocks_transactions_before ON blocks (transactions_before, number);
-CREATE INDEX IF NOT EXISTS blocks_token_transfers_before ON blocks (token_transfers_before, number);
-CREATE INDEX IF NOT EXISTS blocks_dex_trades_before ON blocks (dex_trades_before, number);
 -- serves addresses_last_seen
 CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
 
 CREATE TABLE IF NOT EXISTS transactions (
+    ordinal bigint PRIMARY KEY,    -- its block's transactions_before + transaction_index
     block_number bigint NOT NULL,
     transaction_index integer NOT NULL,
     status boolean NOT NULL,
@@ -66,23 +65,18 @@ CREATE TABLE IF NOT EXISTS transactions (
     contract_address bytea,        -- the contract it created
     value numeric(78, 0) NOT NULL,
     gas_price numeric(78, 0) NOT NULL,
-    gas_used numeric(78, 0) NOT NULL,
-    PRIMARY KEY (block_number, transaction_index)
+    gas_used numeric(78, 0) NOT NULL
 );
 -- A hash index takes a third of a btree's room; serves transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
 -- serve transactions_list_by_address, transactions_list_by_party, addresses_get, addresses_last_seen
-CREATE INDEX IF NOT EXISTS transactions_by_from
-    ON transactions (from_address, block_number, transaction_index);
-CREATE INDEX IF NOT EXISTS transactions_by_to
-    ON transactions (to_address, block_number, transaction_index)
+CREATE INDEX IF NOT EXISTS transactions_by_from ON transactions (from_address, ordinal);
+CREATE INDEX IF NOT EXISTS transactions_by_to ON transactions (to_address, ordinal)
     WHERE to_address <> from_address;
-CREATE INDEX IF NOT EXISTS transactions_by_contract
-    ON transactions (contract_address, block_number, transaction_index)
+CREATE INDEX IF NOT EXISTS transactions_by_contract ON transactions (contract_address, ordinal)
     WHERE contract_address <> from_address;
 -- Transfers to oneself stand apart, so that an address's lists merge without counting them twice.
-CREATE INDEX IF NOT EXISTS transactions_to_self
-    ON transactions (to_address, block_number, transaction_index)
+CREATE INDEX IF NOT EXISTS transactions_to_self ON transactions (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
 
 -- Which contracts emitted a log in which block, or were made there by another contract: an address
@@ -134,29 +128,25 @@ CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block I
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 
 CREATE TABLE IF NOT EXISTS token_transfers (
+    ordinal bigint PRIMARY KEY,
     block_number bigint NOT NULL,
     log_index integer NOT NULL,
-    batch_index integer NOT NULL,
+    batch_index integer CHECK (batch_index > 0), -- null: 0, as nearly all have; that takes no room
     transaction_index integer NOT NULL,
     token_address bytea NOT NULL,
     from_address bytea NOT NULL,
     to_address bytea NOT NULL,
     value numeric(78, 0) NOT NULL,
-    token_id numeric(78, 0),
-    PRIMARY KEY (block_number, log_index, batch_index)
+    token_id numeric(78, 0)
 );
 -- serve token_transfers_list_by_address, token_transfers_list_by_party, addresses_last_seen
-CREATE INDEX IF NOT EXISTS token_transfers_by_from
-    ON token_transfers (from_address, block_number, log_index, batch_index);
-CREATE INDEX IF NOT EXISTS token_transfers_by_to
-    ON token_transfers (to_address, block_number, log_index, batch_index)
+CREATE INDEX IF NOT EXISTS token_transfers_by_from ON token_transfers (from_address, ordinal);
+CREATE INDEX IF NOT EXISTS token_transfers_by_to ON token_transfers (to_address, ordinal)
     WHERE to_address <> from_address;
-CREATE INDEX IF NOT EXISTS token_transfers_to_self
-    ON token_transfers (to_address, block_number, log_index, batch_index)
+CREATE INDEX IF NOT EXISTS token_transfers_to_self ON token_transfers (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
--- serves token_transfers_list_by_party
-CREATE INDEX IF NOT EXISTS token_transfers_by_token
-    ON token_transfers (token_address, block_number, log_index, batch_index);
+-- serves token_transfers_list_by_party, tokens_stale
+CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_address, ordinal);
 
 -- Net balance by events. A balance of zero has no row; below zero only where the events lie.
 CREATE TABLE IF NOT EXISTS token_holders (
@@ -199,6 +189,7 @@ CREATE INDEX IF NOT EXISTS rejected_emitters_by_block
     ON rejected_emitters USING brin (block_number);
 
 CREATE TABLE IF NOT EXISTS dex_trades (
+    ordinal bigint PRIMARY KEY,
     block_number bigint NOT NULL,
     log_index integer NOT NULL,
     transaction_index integer NOT NULL,
@@ -208,12 +199,11 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     token_in bytea NOT NULL,
     token_out bytea NOT NULL,
     amount_in numeric(78, 0) NOT NULL,
-    amount_out numeric(78, 0) NOT NULL,
-    PRIMARY KEY (block_number, log_index)
+    amount_out numeric(78, 0) NOT NULL
 );
 -- serve dex_trades_list_by_party
-CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, block_number, log_index);
-CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, block_number, log_index);
+CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
+CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 
 -- Every address seen, its exact counters, and its balance where the indexer has read it.
 CREATE TABLE IF NOT EXISTS addresses (
@@ -251,15 +241,14 @@ $$;
 CREATE OR REPLACE TRIGGER labels_announced AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON labels
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
--- Every 128th entry of a list: where ordinal N of it is, so that a deep page starts near by.
+-- Every 128th entry of a list: which row it is, so that a deep page starts near by.
 CREATE TABLE IF NOT EXISTS list_checkpoints (
+    place bigint NOT NULL,         -- in the list: from 0, oldest first
+    ordinal bigint NOT NULL,       -- of the row that stands there
+    block_number bigint NOT NULL,
     list text NOT NULL,            -- 'transactions_by_from', …: see lists_checkpoint.sql
     key bytea NOT NULL,            -- an address, or the name of an exchange in UTF-8
-    ordinal bigint NOT NULL,       -- from 0, oldest first
-    block_number bigint NOT NULL,
-    position integer NOT NULL,     -- transaction_index or log_index
-    batch_index integer NOT NULL,
-    PRIMARY KEY (list, key, ordinal)
+    PRIMARY KEY (list, key, place)
 );
 CREATE INDEX IF NOT EXISTS list_checkpoints_by_block ON list_checkpoints (block_number);
 
@@ -294,9 +283,10 @@ CREATE OR REPLACE FUNCTION token_transfer_record(
 RETURNS json LANGUAGE sql STABLE
 RETURN json_build_object(
     'transactionHash', hex(transaction_hash), 'blockNumber', x.block_number,
-    'logIndex', x.log_index, 'batchIndex', x.batch_index, 'tokenAddress', hex(x.token_address),
-    'tokenType', token_type, 'fromAddress', hex(x.from_address), 'toAddress', hex(x.to_address),
-    'value', x.value::text, 'tokenId', x.token_id::text, 'timestamp', iso(mined_at));
+    'logIndex', x.log_index, 'batchIndex', coalesce(x.batch_index, 0),
+    'tokenAddress', hex(x.token_address), 'tokenType', token_type,
+    'fromAddress', hex(x.from_address), 'toAddress', hex(x.to_address), 'value', x.value::text,
+    'tokenId', x.token_id::text, 'timestamp', iso(mined_at));
 
 CREATE OR REPLACE FUNCTION dex_trade_record(
     d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
@@ -312,7 +302,7 @@ RETURN json_build_object(
 CREATE OR REPLACE FUNCTION checkpoint_every() RETURNS bigint LANGUAGE sql IMMUTABLE
 RETURN 128;
 
--- Whether a list that grew has an entry now whose ordinal is a multiple of that, 0 left out.
+-- Whether a list that grew has an entry now whose place is a multiple of that, 0 left out.
 CREATE OR REPLACE FUNCTION passes_checkpoint(entries_before bigint, entries bigint)
 RETURNS boolean LANGUAGE sql IMMUTABLE
 RETURN (entries - 1) / checkpoint_every() > (entries_before - 1) / checkpoint_every()
@@ -321,16 +311,16 @@ RETURN (entries - 1) / checkpoint_every() > (entries_before - 1) / checkpoint_ev
 -- Where to start reading a list for `skip` entries: the nearest checkpoint on the way, and how many
 -- entries to pass from there. No row: start at the end of the list that the order begins with.
 CREATE OR REPLACE FUNCTION list_start(l text, k bytea, entries bigint, skip bigint, direction text)
-RETURNS TABLE (block_number bigint, position_ integer, batch_index integer, pass bigint)
+RETURNS TABLE (ordinal bigint, pass bigint)
 LANGUAGE sql STABLE AS $$
-    SELECT c.block_number, c.position, c.batch_index, abs(c.ordinal - CASE
+    SELECT c.ordinal, abs(c.place - CASE
         WHEN direction = 'asc' THEN skip ELSE entries - 1 - skip END)
     FROM list_checkpoints c
     WHERE c.list = l AND c.key = k
-        AND (direction <> 'asc' OR c.ordinal <= skip)
-        AND (direction <> 'desc' OR c.ordinal >= entries - 1 - skip)
-    ORDER BY CASE WHEN direction = 'asc' THEN c.ordinal END DESC,
-        CASE WHEN direction = 'desc' THEN c.ordinal END ASC
+        AND (direction <> 'asc' OR c.place <= skip)
+        AND (direction <> 'desc' OR c.place >= entries - 1 - skip)
+    ORDER BY CASE WHEN direction = 'asc' THEN c.place END DESC,
+        CASE WHEN direction = 'desc' THEN c.place END ASC
     LIMIT 1
 $$;
 
@@ -470,7 +460,7 @@ RETURN json_build_object(
         'value', x.value::text, 'blockNumber', x.block_number,
         'tokenAddress', hex(x.token_address), 'tokenType', token_type,
         'tokenId', x.token_id::text, 'logIndex', x.log_index,
-        'batchIndex', x.batch_index))::text;
+        'batchIndex', coalesce(x.batch_index, 0)))::text;
 
 -- Contracts whose source was compiled to the code at their address. A row counts only while the
 -- address still has that code: a contract deployed anew, or by another fork, has another code_hash.

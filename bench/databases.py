@@ -20,6 +20,7 @@ SEEDED_FROM = (
     "bench/seed.sql",
     "bench/seed.py",
     "schema.sql",
+    "scan/indexer/span.py",
     "scan/indexer/write.py",
     "sql/*_derive.sql",
     "sql/lists_checkpoint.sql",

@@ -113,8 +113,9 @@ def _storage(storage: dict[str, Any]) -> str:
         f"A transaction takes {storage['bytes_per_transaction']:.0f} bytes: its row and indexes"
         f" {storage['of_which_its_own_row_and_indexes']:.0f}, its share of rows kept for each"
         f" address {storage['of_which_per_address_rows']:.0f}, the rest is blocks. A token transfer"
-        f" takes {storage['bytes_per_token_transfer']:.0f}: holders"
-        f" {storage['of_which_holders']:.0f}, the same share."
+        f" takes {storage['bytes_per_token_transfer']:.0f} with its indexes; beside it, its share"
+        f" of holders {storage['beside_it_holders']:.0f}, and of rows kept for each address"
+        f" {storage['beside_it_per_address_rows']:.0f}."
     )
     table = _table(["table with its indexes", "rows", "MiB", "bytes a row"], rows)
     return "\n".join(["## Storage", "", *table, "", told])

@@ -4,6 +4,7 @@ import logging
 from pathlib import Path
 
 from scan.db import Database
+from scan.indexer.span import span
 from scan.indexer.write import derive
 from scan.settings import ROOT
 
@@ -27,7 +28,7 @@ def seed(url: str, transactions: int, hot_share: float = 0.05) -> None:
     for first in range(0, blocks, SPAN_BLOCKS):
         last = min(first + SPAN_BLOCKS, blocks) - 1
         with database.transaction() as tx:
-            derive(tx, first, last)
+            derive(tx, span(tx, first, last))
         log.info("derived blocks up to %d of %d", last, blocks)
     database.execute_script("VACUUM ANALYZE")
     database.close()

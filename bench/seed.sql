@@ -41,10 +41,11 @@ SELECT n, timestamptz '2020-01-01 00:00:00+00' + n * interval '12 seconds', n * 
 FROM generate_series(0, current_setting('bench.transactions')::bigint / 150 - 1) AS n;
 
 INSERT INTO transactions
-    (block_number, transaction_index, status, hash, from_address, to_address, value, gas_price,
-     gas_used)
-SELECT made.n / 150, made.n % 150, made.n % 50 <> 0, sha256(int8send(-1 - made.n)), s.address,
-    r.address, (made.n * 7919 % 1000000007) * 1000000000::numeric, 20000000000, 21000 + made.n % 90000
+    (ordinal, block_number, transaction_index, status, hash, from_address, to_address, value,
+     gas_price, gas_used)
+SELECT made.n, made.n / 150, made.n % 150, made.n % 50 <> 0, sha256(int8send(-1 - made.n)),
+    s.address, r.address, (made.n * 7919 % 1000000007) * 1000000000::numeric, 20000000000,
+    21000 + made.n % 90000
 FROM (
     SELECT n, pg_temp.zipf(200000, current_setting('bench.hot_share')::double precision) AS sender,
         pg_temp.zipf(200000) AS recipient
@@ -66,9 +67,9 @@ INSERT INTO labels (address, label)
 SELECT address, 'Person ' || n FROM people WHERE n < 2000;
 
 INSERT INTO token_transfers
-    (block_number, log_index, batch_index, transaction_index, token_address, from_address,
-     to_address, value)
-SELECT made.n / 150, made.n % 150 * 2, 0, made.n % 150, c.address, s.address, r.address,
+    (ordinal, block_number, log_index, transaction_index, token_address, from_address, to_address,
+     value)
+SELECT made.n, made.n / 150, made.n % 150 * 2, made.n % 150, c.address, s.address, r.address,
     (made.n * 104729 % 1000003) * 1000000000000::numeric
 FROM (
     SELECT n, pg_temp.zipf(200000) AS sender, pg_temp.zipf(200000) AS recipient,
@@ -85,9 +86,9 @@ VALUES ('uniswap-v2'), ('uniswap-v3'), ('pancakeswap-v2'), ('pancakeswap-v3'), (
     ('v2-0x00000000000000000000000000000000000000aa');
 
 INSERT INTO dex_trades
-    (block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in, token_out,
-     amount_in, amount_out)
-SELECT t.block_number, t.transaction_index * 2 + 1, t.transaction_index, x.dex_id,
+    (ordinal, block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in,
+     token_out, amount_in, amount_out)
+SELECT t.ordinal / 25, t.block_number, t.transaction_index * 2 + 1, t.transaction_index, x.dex_id,
     pg_temp.address_of('pool', t.block_number % 3000), t.from_address,
     pg_temp.address_of('token', t.block_number % 5000),
     pg_temp.address_of('token', (t.block_number + 1) % 5000),
@@ -95,4 +96,5 @@ SELECT t.block_number, t.transaction_index * 2 + 1, t.transaction_index, x.dex_i
 FROM transactions t
 JOIN dexes x ON x.dex_id = (SELECT min(dex_id) FROM dexes)
     + (t.block_number + t.transaction_index / 25) % 6
-WHERE t.transaction_index % 25 = 7;
+WHERE t.transaction_index % 25 = 7
+ORDER BY t.ordinal;

@@ -108,7 +108,7 @@ def _storage(storage: dict[str, Any] | None) -> Iterator[Target]:
     if not storage:
         return
     for text, most, name in (
-        ("at most 450 bytes a transaction", 450, "bytes_per_transaction"),
+        ("at most 450 bytes a transaction, shares included", 450, "bytes_per_transaction"),
         ("at most 400 bytes a token transfer", 400, "bytes_per_token_transfer"),
     ):
         yield Target(text, storage[name] <= most, f"{storage[name]:.0f}")

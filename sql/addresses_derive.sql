@@ -1,6 +1,7 @@
 -- Counts what blocks already written mean for addresses; sign -1 takes the same away again.
 -- An address that is taken back is marked, so that addresses_last_seen finds its last_seen anew.
--- params: block_from bigint, block_to bigint, sign integer
+-- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
+--   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey,
 --   log_emitters_by_block, addresses_pkey
@@ -9,28 +10,30 @@ WITH seen AS (
         1 AS transactions, 1 AS sent, 0 AS received,
         0 AS transfers, 0 AS transfers_sent, 0 AS transfers_received, 0 AS trades
     FROM transactions
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
     UNION ALL
     SELECT to_address, block_number, (to_address <> from_address)::integer, 0, 1, 0, 0, 0, 0
     FROM transactions
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s AND to_address IS NOT NULL
+    WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+        AND to_address IS NOT NULL
     UNION ALL
     SELECT contract_address, block_number,
         (contract_address <> from_address)::integer, 0, 0, 0, 0, 0, 0
     FROM transactions
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s AND contract_address IS NOT NULL
+    WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+        AND contract_address IS NOT NULL
     UNION ALL
     SELECT from_address, block_number, 0, 0, 0, 1, 1, 0, 0
     FROM token_transfers
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
     UNION ALL
     SELECT to_address, block_number, 0, 0, 0, (to_address <> from_address)::integer, 0, 1, 0
     FROM token_transfers
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
     UNION ALL
     SELECT maker, block_number, 0, 0, 0, 0, 0, 0, 1
     FROM dex_trades
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE ordinal BETWEEN %(first_trade)s AND %(last_trade)s
     UNION ALL
     SELECT miner, number, 0, 0, 0, 0, 0, 0, 0
     FROM blocks

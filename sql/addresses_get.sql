@@ -4,7 +4,7 @@
 -- returns: no row for one never seen; else transaction_count, label, first_seen and last_seen
 --   (ISO 8601), recent (JSON text), balance, balance_block, is_contract, head_number, head_hash
 -- index: addresses_pkey, transactions_by_from, transactions_by_to, transactions_by_contract,
---   contracts_pkey, blocks_pkey
+--   transactions_pkey, contracts_pkey, blocks_pkey
 SELECT a.transaction_count,
     (SELECT l.label FROM labels l WHERE l.address = a.address),
     (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.first_seen),
@@ -13,30 +13,29 @@ SELECT a.transaction_count,
         SELECT transaction_record(t,
             (SELECT b.timestamp FROM blocks b WHERE b.number = t.block_number))
         FROM transactions t
-        WHERE t.block_number = page.block_number
-            AND t.transaction_index = page.transaction_index)), '[]')::text
+        WHERE t.ordinal = page.ordinal)), '[]')::text
     FROM (
-        SELECT block_number, transaction_index
+        SELECT ordinal
         FROM (
-            (SELECT t.block_number, t.transaction_index
+            (SELECT t.ordinal
             FROM transactions t
             WHERE t.from_address = %(address)s
-            ORDER BY t.block_number DESC, t.transaction_index DESC
+            ORDER BY t.ordinal DESC
             LIMIT 25)
             UNION ALL
-            (SELECT t.block_number, t.transaction_index
+            (SELECT t.ordinal
             FROM transactions t
             WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
-            ORDER BY t.block_number DESC, t.transaction_index DESC
+            ORDER BY t.ordinal DESC
             LIMIT 25)
             UNION ALL
-            (SELECT t.block_number, t.transaction_index
+            (SELECT t.ordinal
             FROM transactions t
             WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
-            ORDER BY t.block_number DESC, t.transaction_index DESC
+            ORDER BY t.ordinal DESC
             LIMIT 25)
         ) AS places
-        ORDER BY block_number DESC, transaction_index DESC
+        ORDER BY ordinal DESC
         LIMIT 25
     ) AS page),
     a.balance::text,

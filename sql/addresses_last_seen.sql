@@ -3,17 +3,20 @@
 -- params: none
 -- returns: nothing
 -- index: addresses_unwound, transactions_by_from, transactions_by_to, transactions_by_contract,
---   token_transfers_by_from, token_transfers_by_to, blocks_by_miner, log_emitters_pkey
+--   transactions_pkey, token_transfers_by_from, token_transfers_by_to, token_transfers_pkey,
+--   blocks_by_miner, log_emitters_pkey
 UPDATE addresses a
 SET unwound = false, last_seen = greatest(
-    (SELECT max(t.block_number) FROM transactions t WHERE t.from_address = a.address),
-    (SELECT max(t.block_number) FROM transactions t WHERE t.to_address = a.address
-        AND t.to_address <> t.from_address),
-    (SELECT max(t.block_number) FROM transactions t WHERE t.contract_address = a.address
-        AND t.contract_address <> t.from_address),
-    (SELECT max(x.block_number) FROM token_transfers x WHERE x.from_address = a.address),
-    (SELECT max(x.block_number) FROM token_transfers x WHERE x.to_address = a.address
-        AND x.to_address <> x.from_address),
+    (SELECT t.block_number FROM transactions t WHERE t.ordinal = greatest(
+        (SELECT max(t.ordinal) FROM transactions t WHERE t.from_address = a.address),
+        (SELECT max(t.ordinal) FROM transactions t WHERE t.to_address = a.address
+            AND t.to_address <> t.from_address),
+        (SELECT max(t.ordinal) FROM transactions t WHERE t.contract_address = a.address
+            AND t.contract_address <> t.from_address))),
+    (SELECT x.block_number FROM token_transfers x WHERE x.ordinal = greatest(
+        (SELECT max(x.ordinal) FROM token_transfers x WHERE x.from_address = a.address),
+        (SELECT max(x.ordinal) FROM token_transfers x WHERE x.to_address = a.address
+            AND x.to_address <> x.from_address))),
     (SELECT max(b.number) FROM blocks b WHERE b.miner = a.address),
     (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = a.address))
 WHERE a.unwound;

@@ -1,4 +1,6 @@
--- Rows that contradict each other, which no recomputing mends: an index anew does.
+-- Rows that contradict each other, which no recomputing mends: an index anew does. Ordinals without a
+-- gap, along which each row's place on the chain follows the one before it, also mean that no place is
+-- taken twice, and that what audit_blocks counts in the blocks before is a block's first ordinal.
 -- params: none
 -- returns: what is wrong, how many such there are, where one of them is
 -- index: none
@@ -17,6 +19,37 @@ FROM (
     FROM transactions
     GROUP BY block_number
     HAVING max(transaction_index) <> count(*) - 1
+    UNION ALL
+    SELECT 'transactions are not numbered in their order', 'ordinal ' || ordinal
+    FROM (
+        SELECT ordinal, ordinal - lag(ordinal, 1, -1::bigint) OVER numbered AS step,
+            (block_number, transaction_index) > (lag(block_number) OVER numbered,
+                lag(transaction_index) OVER numbered) AS follows
+        FROM transactions
+        WINDOW numbered AS (ORDER BY ordinal)
+    ) AS placed
+    WHERE step <> 1 OR NOT follows
+    UNION ALL
+    SELECT 'transfers are not numbered in their order', 'ordinal ' || ordinal
+    FROM (
+        SELECT ordinal, ordinal - lag(ordinal, 1, -1::bigint) OVER numbered AS step,
+            (block_number, log_index, coalesce(batch_index, 0)) > (lag(block_number) OVER numbered,
+                lag(log_index) OVER numbered, lag(coalesce(batch_index, 0)) OVER numbered)
+                AS follows
+        FROM token_transfers
+        WINDOW numbered AS (ORDER BY ordinal)
+    ) AS placed
+    WHERE step <> 1 OR NOT follows
+    UNION ALL
+    SELECT 'trades are not numbered in their order', 'ordinal ' || ordinal
+    FROM (
+        SELECT ordinal, ordinal - lag(ordinal, 1, -1::bigint) OVER numbered AS step,
+            (block_number, log_index) > (lag(block_number) OVER numbered,
+                lag(log_index) OVER numbered) AS follows
+        FROM dex_trades
+        WINDOW numbered AS (ORDER BY ordinal)
+    ) AS placed
+    WHERE step <> 1 OR NOT follows
     UNION ALL
     SELECT 'a transaction stands in no block', hex(t.hash)
     FROM transactions t

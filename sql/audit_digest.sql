@@ -36,7 +36,7 @@ FROM (
     UNION ALL
     SELECT 'rejected_emitters', r::text FROM rejected_emitters r
     UNION ALL
-    SELECT 'dex_trades', ROW(s.block_number, s.log_index, s.transaction_index, d.name,
+    SELECT 'dex_trades', ROW(s.ordinal, s.block_number, s.log_index, s.transaction_index, d.name,
         s.pool_address, s.maker, s.token_in, s.token_out, s.amount_in, s.amount_out)::text
     FROM dex_trades s
     LEFT JOIN dexes d USING (dex_id)

@@ -11,14 +11,12 @@ WITH busy AS MATERIALIZED (
 ), busy_tokens AS MATERIALIZED (
     SELECT address FROM expected_tokens WHERE transfer_count > checkpoint_every()
 )
-SELECT list, key, ordinal, block_number, position, batch_index
+SELECT list, key, place, ordinal, block_number
 FROM (
-    SELECT list, key, block_number, position, batch_index,
-        row_number() OVER (
-            PARTITION BY list, key ORDER BY block_number, position, batch_index) - 1 AS ordinal
+    SELECT list, key, ordinal, block_number,
+        row_number() OVER (PARTITION BY list, key ORDER BY ordinal) - 1 AS place
     FROM (
-        SELECT 'transactions_by_address' AS list, p.address AS key, t.block_number,
-            t.transaction_index AS position, 0 AS batch_index
+        SELECT 'transactions_by_address' AS list, p.address AS key, t.ordinal, t.block_number
         FROM transactions t
         CROSS JOIN LATERAL (
             SELECT t.from_address AS address
@@ -27,38 +25,38 @@ FROM (
         ) AS p
         JOIN busy USING (address)
         UNION ALL
-        SELECT 'transactions_by_from', from_address, block_number, transaction_index, 0
+        SELECT 'transactions_by_from', from_address, ordinal, block_number
         FROM transactions
         JOIN busy ON from_address = address
         UNION ALL
-        SELECT 'transactions_by_to', to_address, block_number, transaction_index, 0
+        SELECT 'transactions_by_to', to_address, ordinal, block_number
         FROM transactions
         JOIN busy ON to_address = address
         UNION ALL
-        SELECT 'token_transfers_by_address', p.address, x.block_number, x.log_index, x.batch_index
+        SELECT 'token_transfers_by_address', p.address, x.ordinal, x.block_number
         FROM token_transfers x
         CROSS JOIN LATERAL (SELECT x.from_address AS address UNION SELECT x.to_address) AS p
         JOIN busy USING (address)
         UNION ALL
-        SELECT 'token_transfers_by_from', from_address, block_number, log_index, batch_index
+        SELECT 'token_transfers_by_from', from_address, ordinal, block_number
         FROM token_transfers
         JOIN busy ON from_address = address
         UNION ALL
-        SELECT 'token_transfers_by_to', to_address, block_number, log_index, batch_index
+        SELECT 'token_transfers_by_to', to_address, ordinal, block_number
         FROM token_transfers
         JOIN busy ON to_address = address
         UNION ALL
-        SELECT 'token_transfers_by_token', token_address, block_number, log_index, batch_index
+        SELECT 'token_transfers_by_token', token_address, ordinal, block_number
         FROM token_transfers
         JOIN busy_tokens ON token_address = address
         UNION ALL
-        SELECT 'dex_trades_by_maker', maker, block_number, log_index, 0
+        SELECT 'dex_trades_by_maker', maker, ordinal, block_number
         FROM dex_trades
         JOIN busy ON maker = address
         UNION ALL
-        SELECT 'dex_trades_by_dex', convert_to(x.name, 'UTF8'), d.block_number, d.log_index, 0
+        SELECT 'dex_trades_by_dex', convert_to(x.name, 'UTF8'), d.ordinal, d.block_number
         FROM dex_trades d
         JOIN dexes x USING (dex_id)
     ) AS entries
 ) AS counted
-WHERE ordinal > 0 AND ordinal %% checkpoint_every() = 0;
+WHERE place > 0 AND place %% checkpoint_every() = 0;

@@ -5,14 +5,12 @@
 WITH gone AS (
     DELETE FROM list_checkpoints c
     WHERE NOT EXISTS (SELECT FROM expected_list_checkpoints e
-        WHERE e.list = c.list AND e.key = c.key AND e.ordinal = c.ordinal)
+        WHERE e.list = c.list AND e.key = c.key AND e.place = c.place)
 )
-INSERT INTO list_checkpoints AS c (list, key, ordinal, block_number, position, batch_index)
-SELECT list, key, ordinal, block_number, position, batch_index
+INSERT INTO list_checkpoints AS c (list, key, place, ordinal, block_number)
+SELECT list, key, place, ordinal, block_number
 FROM expected_list_checkpoints
-ON CONFLICT (list, key, ordinal) DO UPDATE SET
-    block_number = EXCLUDED.block_number,
-    position = EXCLUDED.position,
-    batch_index = EXCLUDED.batch_index
-WHERE (c.block_number, c.position, c.batch_index)
-    IS DISTINCT FROM (EXCLUDED.block_number, EXCLUDED.position, EXCLUDED.batch_index);
+ON CONFLICT (list, key, place) DO UPDATE SET
+    ordinal = EXCLUDED.ordinal,
+    block_number = EXCLUDED.block_number
+WHERE (c.ordinal, c.block_number) IS DISTINCT FROM (EXCLUDED.ordinal, EXCLUDED.block_number);

@@ -1,15 +1,19 @@
 -- Takes back all rows of the blocks after one; what is derived from them is taken back before.
--- params: last_kept bigint
+-- params: last_kept bigint, first_transaction bigint, last_transaction bigint,
+--   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint
 -- returns: nothing
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey, tokens_by_block,
 --   log_emitters_by_block, pools_by_block, rejected_emitters_by_block, contracts_by_block,
 --   contracts_by_code_hash, codes_pkey, list_checkpoints_by_block, addresses_by_balance_block
 WITH lost_transactions AS (
-    DELETE FROM transactions WHERE block_number > %(last_kept)s
+    DELETE FROM transactions
+    WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
 ), lost_transfers AS (
-    DELETE FROM token_transfers WHERE block_number > %(last_kept)s
+    DELETE FROM token_transfers
+    WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
 ), lost_trades AS (
-    DELETE FROM dex_trades WHERE block_number > %(last_kept)s
+    DELETE FROM dex_trades
+    WHERE ordinal BETWEEN %(first_trade)s AND %(last_trade)s
 ), lost_emitters AS (
     DELETE FROM log_emitters WHERE block_number > %(last_kept)s
 ), lost_pools AS (

@@ -1,50 +1,37 @@
--- DEX trades of a range of blocks, at any depth: offset to ordinal to block to rows.
+-- DEX trades of a range of blocks, at any depth: a page is a range of ordinals.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
--- plan depends on: direction, limit
+-- plan depends on: direction
 -- returns: one row: data (JSON text), count in data, total in the range
--- index: dex_trades_pkey, blocks_dex_trades_before, transactions_pkey, dexes_pkey, blocks_pkey
-WITH bounds AS (
+-- index: dex_trades_pkey, transactions_pkey, dexes_pkey, blocks_pkey
+WITH span AS (
+    SELECT first, last
+    FROM (SELECT dex_trades_before AS first FROM blocks WHERE number >= %(block_from)s
+            ORDER BY number ASC LIMIT 1) AS oldest,
+        (SELECT dex_trades_before + dex_trade_count - 1 AS last FROM blocks
+            WHERE number <= %(block_to)s ORDER BY number DESC LIMIT 1) AS newest
+), window_ AS (
     SELECT
-        (SELECT b.dex_trades_before FROM blocks b WHERE b.number >= %(block_from)s
-            ORDER BY b.number ASC LIMIT 1) AS first,
-        (SELECT b.dex_trades_before + b.dex_trade_count FROM blocks b
-            WHERE b.number <= %(block_to)s ORDER BY b.number DESC LIMIT 1) AS after_last
-), target AS (
-    SELECT CASE WHEN %(direction)s = 'asc' THEN first + %(offset)s::numeric
-        ELSE after_last - 1 - %(offset)s::numeric END AS ordinal
-    FROM bounds
-), start AS (
-    SELECT b.number, (target.ordinal - b.dex_trades_before)::integer AS skip
-    FROM bounds, target
-    CROSS JOIN LATERAL (
-        SELECT c.number, c.dex_trades_before
-        FROM blocks c
-        WHERE c.dex_trades_before <= least(target.ordinal, 9223372036854775807)::bigint
-        ORDER BY c.dex_trades_before DESC, c.number DESC
-        LIMIT 1
-    ) AS b
-    WHERE target.ordinal >= bounds.first AND target.ordinal < bounds.after_last
+        CASE WHEN %(direction)s = 'asc' THEN first + skip
+            ELSE greatest(last - skip - (%(limit)s - 1), first) END AS lowest,
+        CASE WHEN %(direction)s = 'asc' THEN least(first + skip + (%(limit)s - 1), last)
+            ELSE last - skip END AS highest
+    FROM (SELECT first, last, least(%(offset)s, greatest(last - first + 1, 0)) AS skip FROM span)
 )
-SELECT coalesce(json_agg(dex_trade_record(page.d,
-        (SELECT t.hash FROM transactions t WHERE t.block_number = (page.d).block_number
-            AND t.transaction_index = (page.d).transaction_index),
-        (SELECT x.name FROM dexes x WHERE x.dex_id = (page.d).dex_id),
-        (SELECT b.timestamp FROM blocks b WHERE b.number = (page.d).block_number))), '[]')::text,
+SELECT coalesce(json_agg((
+        SELECT dex_trade_record(page.d,
+            (SELECT t.hash FROM transactions t
+                WHERE t.ordinal = b.transactions_before + (page.d).transaction_index),
+            (SELECT x.name FROM dexes x WHERE x.dex_id = (page.d).dex_id),
+            b.timestamp)
+        FROM blocks b
+        WHERE b.number = (page.d).block_number)), '[]')::text,
     count(page.d),
-    (SELECT coalesce(greatest(after_last - first, 0), 0) FROM bounds)
+    coalesce((SELECT greatest(last - first + 1, 0) FROM span), 0)
 FROM (
     SELECT d
     FROM dex_trades d
-    WHERE d.block_number >= %(block_from)s AND d.block_number <= %(block_to)s
-        AND (%(direction)s <> 'desc' OR d.block_number <= (SELECT number FROM start))
-        AND (%(direction)s <> 'asc' OR d.block_number >= (SELECT number FROM start))
-    ORDER BY
-        CASE WHEN %(direction)s = 'asc' THEN d.block_number END ASC,
-        CASE WHEN %(direction)s = 'asc' THEN d.log_index END ASC,
-        CASE WHEN %(direction)s = 'desc' THEN d.block_number END DESC,
-        CASE WHEN %(direction)s = 'desc' THEN d.log_index END DESC
+    WHERE d.ordinal BETWEEN (SELECT lowest FROM window_) AND (SELECT highest FROM window_)
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN d.ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN d.ordinal END DESC
     LIMIT %(limit)s
-    OFFSET (SELECT CASE WHEN %(direction)s = 'asc' THEN skip
-        ELSE (SELECT c.dex_trade_count FROM blocks c WHERE c.number = start.number) - 1 - skip
-        END FROM start)
 ) AS page;

@@ -1,11 +1,11 @@
 -- Counts the trades of blocks already written for their exchanges; sign -1 takes them away.
--- params: block_from bigint, block_to bigint, sign integer
+-- params: first_trade bigint, last_trade bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: dex_trades_pkey, dexes_pkey
 WITH deltas AS (
     SELECT dex_id, count(*) * %(sign)s AS trades
     FROM dex_trades
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE ordinal BETWEEN %(first_trade)s AND %(last_trade)s
     GROUP BY dex_id
 ), counted AS (
     UPDATE dexes x

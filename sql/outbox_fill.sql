@@ -2,38 +2,39 @@
 -- that have something to do now. Each address is looked up in the index, so idle webhooks cost
 -- nothing; ANY takes an array's element once, so a transfer to oneself is one event. The range is
 -- said of every table: a join that has only the other's rows to go by might read all of it.
--- params: block_from bigint, block_to bigint, now timestamptz
+-- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
+--   first_transfer bigint, last_transfer bigint, now timestamptz
 -- returns: the number of queues with something new
--- index: transactions_pkey, token_transfers_pkey, webhooks_by_watch_address
+-- index: transactions_pkey, token_transfers_pkey, blocks_pkey, webhooks_by_watch_address
 WITH matched AS (
-    SELECT w.id AS webhook_id, 'tx' AS event, t.block_number, t.transaction_index,
-        -1 AS log_index, 0 AS batch_index, transaction_event(t, b.timestamp) AS body
+    SELECT w.id AS webhook_id, 'tx' AS event, t.block_number, t.ordinal AS transaction,
+        -1 AS transfer, transaction_event(t, b.timestamp) AS body
     FROM transactions t
     JOIN webhooks w
         ON w.watch_address = ANY (ARRAY[t.from_address, t.to_address, t.contract_address])
         AND w.active AND 'tx' = ANY (w.event_types)
     JOIN blocks b
         ON b.number = t.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
-    WHERE t.block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
     UNION ALL
-    SELECT w.id, 'token_transfer', x.block_number, x.transaction_index,
-        x.log_index, x.batch_index, token_transfer_event(x, t.hash, k.type, b.timestamp)
+    SELECT w.id, 'token_transfer', x.block_number, t.ordinal, x.ordinal,
+        token_transfer_event(x, t.hash, k.type, b.timestamp)
     FROM token_transfers x
     JOIN webhooks w
         ON w.watch_address = ANY (ARRAY[x.from_address, x.to_address])
         AND w.active AND 'token_transfer' = ANY (w.event_types)
-    JOIN transactions t
-        ON t.block_number = x.block_number AND t.transaction_index = x.transaction_index
-        AND t.block_number BETWEEN %(block_from)s AND %(block_to)s
-    JOIN tokens k ON k.address = x.token_address
     JOIN blocks b
         ON b.number = x.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
-    WHERE x.block_number BETWEEN %(block_from)s AND %(block_to)s
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + x.transaction_index
+        AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+    JOIN tokens k ON k.address = x.token_address
+    WHERE x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
 ), inserted AS (
     INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)
     SELECT webhook_id, event, block_number, body, %(now)s
     FROM matched
-    ORDER BY block_number, transaction_index, log_index, batch_index, webhook_id
+    ORDER BY transaction, transfer, webhook_id
     RETURNING webhook_id, block_number
 ), woken AS (
     UPDATE delivery_queues q

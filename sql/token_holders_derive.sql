@@ -1,16 +1,16 @@
 -- Moves the balances of holders by the transfers of blocks already written; sign -1 takes the same
 -- back. The planner cannot know how many rows the newest blocks have: run it without nested loops.
--- params: block_from bigint, block_to bigint, sign integer
+-- params: first_transfer bigint, last_transfer bigint, sign integer
 -- returns: token_address, how many more hold it now, how many more are below zero
 -- index: token_transfers_pkey, token_holders_pkey
 WITH moves AS (
     SELECT token_address, from_address AS holder, -value AS amount
     FROM token_transfers
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
     UNION ALL
     SELECT token_address, to_address, value
     FROM token_transfers
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
 ), deltas AS MATERIALIZED (
     SELECT token_address, holder, sum(amount) * %(sign)s AS amount
     FROM moves

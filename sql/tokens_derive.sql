@@ -1,12 +1,12 @@
 -- Counts the transfers of blocks already written for their tokens; sign -1 takes them away.
 -- A transfer makes the supply stale: not every token tells of a mint as one.
--- params: block_from bigint, block_to bigint, sign integer
+-- params: first_transfer bigint, last_transfer bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, tokens_pkey
 WITH deltas AS (
     SELECT token_address, count(*) * %(sign)s AS transfers
     FROM token_transfers
-    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
     GROUP BY token_address
 ), counted AS (
     UPDATE tokens k

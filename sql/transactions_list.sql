@@ -1,47 +1,31 @@
--- Transactions of a range of blocks, at any depth: offset to ordinal to block to rows.
+-- Transactions of a range of blocks, at any depth: a page is a range of ordinals.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
--- plan depends on: direction, limit
+-- plan depends on: direction
 -- returns: one row: data (JSON text), count in data, total in the range
--- index: transactions_pkey, blocks_transactions_before, blocks_pkey
-WITH bounds AS (
+-- index: transactions_pkey, blocks_pkey
+WITH span AS (
+    SELECT first, last
+    FROM (SELECT transactions_before AS first FROM blocks WHERE number >= %(block_from)s
+            ORDER BY number ASC LIMIT 1) AS oldest,
+        (SELECT transactions_before + transaction_count - 1 AS last FROM blocks
+            WHERE number <= %(block_to)s ORDER BY number DESC LIMIT 1) AS newest
+), window_ AS (
     SELECT
-        (SELECT b.transactions_before FROM blocks b WHERE b.number >= %(block_from)s
-            ORDER BY b.number ASC LIMIT 1) AS first,
-        (SELECT b.transactions_before + b.transaction_count FROM blocks b
-            WHERE b.number <= %(block_to)s ORDER BY b.number DESC LIMIT 1) AS after_last
-), target AS (
-    SELECT CASE WHEN %(direction)s = 'asc' THEN first + %(offset)s::numeric
-        ELSE after_last - 1 - %(offset)s::numeric END AS ordinal
-    FROM bounds
-), start AS (
-    SELECT b.number, (target.ordinal - b.transactions_before)::integer AS skip
-    FROM bounds, target
-    CROSS JOIN LATERAL (
-        SELECT c.number, c.transactions_before
-        FROM blocks c
-        WHERE c.transactions_before <= least(target.ordinal, 9223372036854775807)::bigint
-        ORDER BY c.transactions_before DESC, c.number DESC
-        LIMIT 1
-    ) AS b
-    WHERE target.ordinal >= bounds.first AND target.ordinal < bounds.after_last
+        CASE WHEN %(direction)s = 'asc' THEN first + skip
+            ELSE greatest(last - skip - (%(limit)s - 1), first) END AS lowest,
+        CASE WHEN %(direction)s = 'asc' THEN least(first + skip + (%(limit)s - 1), last)
+            ELSE last - skip END AS highest
+    FROM (SELECT first, last, least(%(offset)s, greatest(last - first + 1, 0)) AS skip FROM span)
 )
 SELECT coalesce(json_agg(transaction_record(page.t,
         (SELECT b.timestamp FROM blocks b WHERE b.number = (page.t).block_number))), '[]')::text,
     count(page.t),
-    (SELECT coalesce(greatest(after_last - first, 0), 0) FROM bounds)
+    coalesce((SELECT greatest(last - first + 1, 0) FROM span), 0)
 FROM (
     SELECT t
     FROM transactions t
-    WHERE t.block_number >= %(block_from)s AND t.block_number <= %(block_to)s
-        AND (%(direction)s <> 'desc' OR t.block_number <= (SELECT number FROM start))
-        AND (%(direction)s <> 'asc' OR t.block_number >= (SELECT number FROM start))
-    ORDER BY
-        CASE WHEN %(direction)s = 'asc' THEN t.block_number END ASC,
-        CASE WHEN %(direction)s = 'asc' THEN t.transaction_index END ASC,
-        CASE WHEN %(direction)s = 'desc' THEN t.block_number END DESC,
-        CASE WHEN %(direction)s = 'desc' THEN t.transaction_index END DESC
+    WHERE t.ordinal BETWEEN (SELECT lowest FROM window_) AND (SELECT highest FROM window_)
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
     LIMIT %(limit)s
-    OFFSET (SELECT CASE WHEN %(direction)s = 'asc' THEN skip
-        ELSE (SELECT c.transaction_count FROM blocks c WHERE c.number = start.number) - 1 - skip
-        END FROM start)
 ) AS page;

@@ -1,7 +1,9 @@
 -- Transactions that an address sent, received or was created by; from and to narrow them.
 -- Places are counted on the index alone, then the page's rows are fetched. A filter by one key
 -- starts at the checkpoint of `list` and `key` nearest to offset; other combinations pass list as
--- null and count from their end.
+-- null and count from their end. The planner takes a range between two numbers that it does not
+-- know for 0.5 % of a table: an end that bounds nothing is left out, and the upper one is compared
+-- as a row, which the planner does not pair with the lower.
 -- params: address bytea, from bytea null, to bytea null, block_from bigint, block_to bigint,
 --   list text null, key bytea null, direction text, limit integer, offset bigint
 -- plan depends on: direction, limit, list
@@ -10,97 +12,83 @@
 --   transactions_pkey, blocks_pkey
 WITH entries AS (
     SELECT transaction_count AS total FROM addresses WHERE address = %(key)s
-), start AS (
-    SELECT s.block_number, s.position_ AS position, s.batch_index, s.pass
-    FROM entries, list_start(%(list)s, %(key)s, entries.total, %(offset)s, %(direction)s) AS s
+), span AS (
+    SELECT first, last
+    FROM (SELECT transactions_before AS first FROM blocks WHERE number >= %(block_from)s
+            ORDER BY number ASC LIMIT 1) AS oldest,
+        (SELECT transactions_before + transaction_count - 1 AS last FROM blocks
+            WHERE number <= %(block_to)s ORDER BY number DESC LIMIT 1) AS newest
 ), bound AS (
-    SELECT * FROM start
+    SELECT s.ordinal, s.pass
+    FROM entries, list_start(%(list)s, %(key)s, entries.total, %(offset)s, %(direction)s) AS s
     UNION ALL
-    SELECT CASE WHEN %(direction)s = 'desc' THEN %(block_to)s ELSE %(block_from)s END,
-        CASE WHEN %(direction)s = 'desc' THEN 2147483647 ELSE -1 END,
-        CASE WHEN %(direction)s = 'desc' THEN 2147483647 ELSE -1 END,
-        %(offset)s
+    SELECT CASE WHEN %(direction)s = 'asc' THEN 0 ELSE 9223372036854775807 END, %(offset)s
     LIMIT 1
 ), page AS (
-    SELECT block_number, transaction_index
+    SELECT ordinal
     FROM (
         (
-            SELECT t.block_number, t.transaction_index
+            SELECT t.ordinal
             FROM transactions t
             WHERE t.from_address = %(address)s
                 AND (%(from)s::bytea IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s::bytea IS NULL OR t.to_address = %(to)s)
-                AND (%(direction)s <> 'desc' OR (
-                    (t.block_number, t.transaction_index)
-                        <= (SELECT block_number, position FROM bound)
-                    AND t.block_number >= %(block_from)s))
-                AND (%(direction)s <> 'asc' OR (
-                    (t.block_number, t.transaction_index)
-                        >= (SELECT block_number, position FROM bound)
-                    AND t.block_number <= %(block_to)s))
-            ORDER BY
-                CASE WHEN %(direction)s = 'asc' THEN t.block_number END ASC,
-                CASE WHEN %(direction)s = 'asc' THEN t.transaction_index END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN t.block_number END DESC,
-                CASE WHEN %(direction)s = 'desc' THEN t.transaction_index END DESC
+                AND (%(list)s IS NULL OR %(direction)s <> 'asc'
+                    OR t.ordinal >= (SELECT ordinal FROM bound))
+                AND (%(list)s IS NULL OR %(direction)s <> 'desc'
+                    OR t.ordinal <= (SELECT ordinal FROM bound))
+                AND (%(block_from)s = 0 OR t.ordinal >= (SELECT first FROM span))
+                AND (%(block_to)s = 9223372036854775807
+                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM span))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT CASE WHEN %(list)s IS NULL
                 THEN least(%(offset)s, 9000000000000000000) + %(limit)s
                 ELSE checkpoint_every() + 1 + %(limit)s END
         )
         UNION ALL
         (
-            SELECT t.block_number, t.transaction_index
+            SELECT t.ordinal
             FROM transactions t
             WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
                 AND (%(from)s::bytea IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s::bytea IS NULL OR t.to_address = %(to)s)
-                AND (%(direction)s <> 'desc' OR (
-                    (t.block_number, t.transaction_index)
-                        <= (SELECT block_number, position FROM bound)
-                    AND t.block_number >= %(block_from)s))
-                AND (%(direction)s <> 'asc' OR (
-                    (t.block_number, t.transaction_index)
-                        >= (SELECT block_number, position FROM bound)
-                    AND t.block_number <= %(block_to)s))
-            ORDER BY
-                CASE WHEN %(direction)s = 'asc' THEN t.block_number END ASC,
-                CASE WHEN %(direction)s = 'asc' THEN t.transaction_index END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN t.block_number END DESC,
-                CASE WHEN %(direction)s = 'desc' THEN t.transaction_index END DESC
+                AND (%(list)s IS NULL OR %(direction)s <> 'asc'
+                    OR t.ordinal >= (SELECT ordinal FROM bound))
+                AND (%(list)s IS NULL OR %(direction)s <> 'desc'
+                    OR t.ordinal <= (SELECT ordinal FROM bound))
+                AND (%(block_from)s = 0 OR t.ordinal >= (SELECT first FROM span))
+                AND (%(block_to)s = 9223372036854775807
+                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM span))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT CASE WHEN %(list)s IS NULL
                 THEN least(%(offset)s, 9000000000000000000) + %(limit)s
                 ELSE checkpoint_every() + 1 + %(limit)s END
         )
         UNION ALL
         (
-            SELECT t.block_number, t.transaction_index
+            SELECT t.ordinal
             FROM transactions t
             WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
                 AND (%(from)s::bytea IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s::bytea IS NULL OR t.to_address = %(to)s)
-                AND (%(direction)s <> 'desc' OR (
-                    (t.block_number, t.transaction_index)
-                        <= (SELECT block_number, position FROM bound)
-                    AND t.block_number >= %(block_from)s))
-                AND (%(direction)s <> 'asc' OR (
-                    (t.block_number, t.transaction_index)
-                        >= (SELECT block_number, position FROM bound)
-                    AND t.block_number <= %(block_to)s))
-            ORDER BY
-                CASE WHEN %(direction)s = 'asc' THEN t.block_number END ASC,
-                CASE WHEN %(direction)s = 'asc' THEN t.transaction_index END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN t.block_number END DESC,
-                CASE WHEN %(direction)s = 'desc' THEN t.transaction_index END DESC
+                AND (%(list)s IS NULL OR %(direction)s <> 'asc'
+                    OR t.ordinal >= (SELECT ordinal FROM bound))
+                AND (%(list)s IS NULL OR %(direction)s <> 'desc'
+                    OR t.ordinal <= (SELECT ordinal FROM bound))
+                AND (%(block_from)s = 0 OR t.ordinal >= (SELECT first FROM span))
+                AND (%(block_to)s = 9223372036854775807
+                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM span))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT CASE WHEN %(list)s IS NULL
                 THEN least(%(offset)s, 9000000000000000000) + %(limit)s
                 ELSE checkpoint_every() + 1 + %(limit)s END
         )
     ) AS places
-    ORDER BY
-        CASE WHEN %(direction)s = 'asc' THEN block_number END ASC,
-        CASE WHEN %(direction)s = 'asc' THEN transaction_index END ASC,
-        CASE WHEN %(direction)s = 'desc' THEN block_number END DESC,
-        CASE WHEN %(direction)s = 'desc' THEN transaction_index END DESC
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
     LIMIT %(limit)s
     OFFSET (SELECT pass FROM bound)
 )
@@ -108,8 +96,7 @@ SELECT coalesce(json_agg((
         SELECT transaction_record(t,
             (SELECT b.timestamp FROM blocks b WHERE b.number = t.block_number))
         FROM transactions t
-        WHERE t.block_number = page.block_number
-            AND t.transaction_index = page.transaction_index)), '[]')::text,
+        WHERE t.ordinal = page.ordinal)), '[]')::text,
     count(*),
     coalesce((SELECT total FROM entries), 0)
 FROM page;

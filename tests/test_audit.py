@@ -62,7 +62,7 @@ CHANGED = (
     "UPDATE token_holders SET balance = balance + 1",
     "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
     "UPDATE dexes SET trade_count = 0",
-    "UPDATE list_checkpoints SET block_number = 1, position = 0",
+    "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
     "UPDATE chain SET token_count = 5",
 )
 LOST = (
@@ -82,7 +82,8 @@ ADDED = (
     "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
     "UPDATE tokens SET transfer_count = transfer_count + 1",
     "INSERT INTO dexes (name) VALUES ('nobody trades here')",
-    "INSERT INTO list_checkpoints VALUES ('transactions_by_from', '\\x01', 128, 1, 1, 0)",
+    "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
+    " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
     "UPDATE chain SET token_count = token_count + 1",
 )
 
@@ -116,6 +117,32 @@ def test_rows_that_contradict_each_other_are_found(
         spoil(copied, statement)
         assert run(copied, repair=True) == audit.DIFFERS
         assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("table", "statement"),
+    [
+        ("transactions", "DELETE FROM transactions WHERE ordinal = 0"),
+        ("transactions", "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"),
+        ("transfers", "DELETE FROM token_transfers WHERE ordinal = 7"),
+        ("transfers", "UPDATE token_transfers SET ordinal = -1 - ordinal"),
+        (
+            "transfers",
+            "INSERT INTO token_transfers SELECT (x).* FROM (SELECT jsonb_populate_record(x,"
+            " jsonb_build_object('ordinal', ordinal + 1)) AS x FROM token_transfers AS x"
+            " ORDER BY ordinal DESC LIMIT 1) AS newest",
+        ),
+        ("trades", "DELETE FROM dex_trades WHERE ordinal = 3"),
+        ("trades", "UPDATE dex_trades SET log_index = 0 WHERE ordinal = 1"),
+    ],
+    ids=["first gone", "gap", "gone", "backwards", "twice", "trade gone", "other order"],
+)
+def test_ordinals_with_gaps_and_places_taken_twice_are_found(
+    copied: Settings, table: str, statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(copied, statement)
+    assert run(copied) == audit.DIFFERS
+    assert f"  {table} are not numbered in their order: " in capsys.readouterr().out
 
 
 def test_rows_that_are_not_the_nodes_are_found(

@@ -2,6 +2,7 @@
 
 import gzip
 import threading
+from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ import psycopg2
 import pytest
 
 from app import create_app
-from scan import migrate
+from scan import audit, migrate
 from scan.db import Database
 from scan.demo_node import start
 from tests.database import Postgres
@@ -20,6 +21,7 @@ from tests.indexing import Indexing, settings_for
 FIRST = Path(__file__).resolve().parent / "first_schema"  # the demo chain as first indexed
 DEMO = Path(__file__).resolve().parent.parent / "demo" / "chain.jsonl.gz"
 NOWHERE = "http://127.0.0.1:1"
+AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False)
 
 
 @pytest.fixture(scope="module")
@@ -130,6 +132,43 @@ def test_the_first_schema_becomes_the_present_one(first_url: str, database_url: 
     bring_up(first_url)
     assert shape(first_url) == shape(database_url)
     assert readiness(first_url) == 200
+
+
+PLACES = {
+    "transactions": "block_number, transaction_index",
+    "token_transfers": "block_number, log_index, coalesce(batch_index, 0)",
+    "dex_trades": "block_number, log_index",
+}
+
+
+def test_rows_of_the_first_schema_are_numbered_as_they_stand_on_the_chain(first_url: str) -> None:
+    ordered = "SELECT {0} FROM {1} ORDER BY {0}"
+    before = {table: _rows(first_url, ordered.format(PLACES[table], table)) for table in PLACES}
+    bring_up(first_url)
+    for table, columns in PLACES.items():
+        numbered = f"SELECT ordinal, {columns} FROM {table} ORDER BY ordinal"  # noqa: S608
+        expected = [(ordinal, *place) for ordinal, place in enumerate(before[table])]
+        assert _rows(first_url, numbered) == expected and len(expected) > 200
+    assert _rows(first_url, "SELECT count(*) > 10 FROM list_checkpoints") == [(True,)]
+    assert audit.run(settings_for(first_url, NOWHERE), AUDIT) == audit.EXACT
+
+
+def _rows(url: str, statement: str) -> list[tuple[Any, ...]]:
+    with _cursor(url) as cursor:
+        cursor.execute(statement)
+        return list(cursor.fetchall())
+
+
+def test_the_migration_to_ordinals_leaves_a_database_that_has_them_alone(
+    database_url: str,
+) -> None:
+    """As one that schema.sql alone has made, which knows of no migration."""
+    with _cursor(database_url) as cursor:
+        cursor.execute("DELETE FROM migrations")
+        cursor.execute("SELECT 'transactions'::regclass::oid")
+        [table] = cursor.fetchone()
+    bring_up(database_url)
+    assert _rows(database_url, "SELECT 'transactions'::regclass::oid") == [(table,)]
 
 
 def test_an_upgraded_database_answers_as_one_indexed_anew(

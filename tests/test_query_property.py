@@ -34,9 +34,10 @@ EVERYTHING = {
         FROM transactions ORDER BY block_number DESC, transaction_index DESC""",
     "token_transfers": """
         SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
-            'batchIndex', batch_index, 'fromAddress', hex(from_address),
+            'batchIndex', coalesce(batch_index, 0), 'fromAddress', hex(from_address),
             'toAddress', hex(to_address), 'tokenAddress', hex(token_address))
-        FROM token_transfers ORDER BY block_number DESC, log_index DESC, batch_index DESC""",
+        FROM token_transfers
+        ORDER BY block_number DESC, log_index DESC, coalesce(batch_index, 0) DESC""",
     "dex_trades": """
         SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
             'maker', hex(maker), 'dex', name)
@@ -158,7 +159,7 @@ def test_what_is_derived_does_not_depend_on_the_batches(
 
 
 DERIVED = [
-    "SELECT c::text FROM list_checkpoints c ORDER BY list, key, ordinal",
+    "SELECT c::text FROM list_checkpoints c ORDER BY list, key, place",
     "SELECT (address, transaction_count, sent_count, received_count, transfer_count,"
     " transfer_sent_count, transfer_received_count, trade_count, first_seen, last_seen)::text"
     " FROM addresses ORDER BY address",

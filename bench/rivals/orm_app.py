@@ -13,7 +13,14 @@ from typing import Any
 from flask import Flask, Response, abort, jsonify, request
 from flask_sqlalchemy import SQLAlchemy
 from sqlalchemy import ForeignKey, func, or_, select
-from sqlalchemy.orm import DeclarativeBase, Mapped, joinedload, mapped_column, relationship
+from sqlalchemy.orm import (
+    DeclarativeBase,
+    Mapped,
+    contains_eager,
+    joinedload,
+    mapped_column,
+    relationship,
+)
 
 PER_PAGE = 25
 NEWEST = 100
@@ -30,6 +37,7 @@ class Block(db.Model):  # type: ignore[name-defined]
     __tablename__ = "blocks"
     number: Mapped[int] = mapped_column(primary_key=True)
     timestamp: Mapped[datetime]
+    transactions_before: Mapped[int]
     transaction_count: Mapped[int]
     hash: Mapped[bytes]
     parent_hash: Mapped[bytes]
@@ -40,8 +48,9 @@ class Block(db.Model):  # type: ignore[name-defined]
 
 class Transaction(db.Model):  # type: ignore[name-defined]
     __tablename__ = "transactions"
-    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"), primary_key=True)
-    transaction_index: Mapped[int] = mapped_column(primary_key=True)
+    ordinal: Mapped[int] = mapped_column(primary_key=True)
+    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"))
+    transaction_index: Mapped[int]
     status: Mapped[bool]
     hash: Mapped[bytes]
     from_address: Mapped[bytes]
@@ -66,9 +75,10 @@ class Token(db.Model):  # type: ignore[name-defined]
 
 class TokenTransfer(db.Model):  # type: ignore[name-defined]
     __tablename__ = "token_transfers"
-    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"), primary_key=True)
-    log_index: Mapped[int] = mapped_column(primary_key=True)
-    batch_index: Mapped[int] = mapped_column(primary_key=True)
+    ordinal: Mapped[int] = mapped_column(primary_key=True)
+    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"))
+    log_index: Mapped[int]
+    batch_index: Mapped[int | None]
     transaction_index: Mapped[int]
     token_address: Mapped[bytes] = mapped_column(ForeignKey("tokens.address"))
     from_address: Mapped[bytes]
@@ -95,8 +105,9 @@ class Dex(db.Model):  # type: ignore[name-defined]
 
 class DexTrade(db.Model):  # type: ignore[name-defined]
     __tablename__ = "dex_trades"
-    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"), primary_key=True)
-    log_index: Mapped[int] = mapped_column(primary_key=True)
+    ordinal: Mapped[int] = mapped_column(primary_key=True)
+    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"))
+    log_index: Mapped[int]
     transaction_index: Mapped[int]
     dex_id: Mapped[int] = mapped_column(ForeignKey("dexes.dex_id"))
     pool_address: Mapped[bytes]
@@ -125,9 +136,6 @@ class Address(db.Model):  # type: ignore[name-defined]
     balance: Mapped[Decimal | None]
     first_block: Mapped[Block] = relationship(foreign_keys=[first_seen])
     last_block: Mapped[Block] = relationship(foreign_keys=[last_seen])
-
-
-NEWEST_TRANSACTIONS = (Transaction.block_number.desc(), Transaction.transaction_index.desc())
 
 
 def create_app() -> Flask:
@@ -210,7 +218,7 @@ def transfer_json(x: TokenTransfer) -> dict[str, Any]:
         "transactionHash": _hex(x.transaction.hash),
         "blockNumber": x.block_number,
         "logIndex": x.log_index,
-        "batchIndex": x.batch_index,
+        "batchIndex": x.batch_index or 0,
         "tokenAddress": _hex(x.token_address),
         "tokenType": x.token.type,
         "fromAddress": _hex(x.from_address),
@@ -243,7 +251,7 @@ def _transactions(address: bytes | None = None) -> Any:
         found = found.where(
             or_(Transaction.from_address == address, Transaction.to_address == address)
         )
-    return found.order_by(*NEWEST_TRANSACTIONS)
+    return found.order_by(Transaction.ordinal.desc())
 
 
 def _page(name: str, found: Any, record: Any) -> Response:
@@ -331,26 +339,34 @@ def _query_transactions(keys: dict[str, Any]) -> tuple[Any, Any]:
 
 def _query_transfers(keys: dict[str, Any]) -> tuple[Any, Any]:
     x = TokenTransfer
-    eager = [joinedload(one, innerjoin=True) for one in (x.block, x.token, x.transaction)]
-    found = _parties(select(x).options(*eager), x, keys)
+    found = _parties(_with_transaction(x).options(joinedload(x.token, innerjoin=True)), x, keys)
     if "address" in keys:
         key = _key(keys["address"])
         found = found.where(or_(x.from_address == key, x.to_address == key))
     if "tokenAddress" in keys:
         found = found.where(x.token_address == _key(keys["tokenAddress"]))
-    order = (x.block_number.desc(), x.log_index.desc(), x.batch_index.desc())
-    return found.order_by(*order), transfer_json
+    return found.order_by(x.ordinal.desc()), transfer_json
 
 
 def _query_trades(keys: dict[str, Any]) -> tuple[Any, Any]:
     d = DexTrade
-    eager = [joinedload(one, innerjoin=True) for one in (d.block, d.dex, d.transaction)]
-    found = select(d).options(*eager)
+    found = _with_transaction(d).options(joinedload(d.dex, innerjoin=True))
     if "address" in keys:
         found = found.where(d.maker == _key(keys["address"]))
     if "dex" in keys:
         found = found.where(d.dex.has(Dex.name == keys["dex"]))
-    return found.order_by(d.block_number.desc(), d.log_index.desc()), trade_json
+    return found.order_by(d.ordinal.desc()), trade_json
+
+
+def _with_transaction(model: Any) -> Any:
+    """Rows with their block and, by its ordinal, their transaction."""
+    ordinal = Block.transactions_before + model.transaction_index
+    return (
+        select(model)
+        .join(model.block)
+        .join(Transaction, Transaction.ordinal == ordinal)
+        .options(contains_eager(model.block), contains_eager(model.transaction))
+    )
 
 
 def _parties(found: Any, model: Any, keys: dict[str, Any]) -> Any:

@@ -3,12 +3,19 @@
 from datetime import UTC, datetime
 
 from scan.db import Transaction
+from scan.indexer.span import Span
 
 
-def fill(tx: Transaction, first: int, last: int) -> None:
-    """The events of blocks first..last, whose rows are written, for all whom they concern."""
+def fill(tx: Transaction, written: Span) -> None:
+    """The events of blocks whose rows are written, for all whom they concern."""
     if tx.value("webhooks_any_active"):
-        tx.execute("outbox_fill", block_from=first, block_to=last, now=datetime.now(UTC))
+        tx.execute(
+            "outbox_fill",
+            now=datetime.now(UTC),
+            **written.blocks,
+            **written.transactions,
+            **written.transfers,
+        )
         # Also where nothing matched: a higher head confirms what was written before.
         tx.execute("outbox_notify")
 

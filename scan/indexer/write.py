@@ -10,6 +10,7 @@ from scan.db import Database, Row, Transaction
 from scan.indexer import outbox
 from scan.indexer.contracts import Findings, Supply
 from scan.indexer.fetch import Fetched
+from scan.indexer.span import Span, span
 
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
@@ -19,24 +20,24 @@ BLOCK_COLUMNS = (
     " gas_used, gas_limit, gas_price_sum"
 )
 TRANSACTION_COLUMNS = (
-    "block_number, transaction_index, hash, from_address, to_address, contract_address, value,"
-    " gas_price, gas_used, status"
+    "ordinal, block_number, transaction_index, hash, from_address, to_address, contract_address,"
+    " value, gas_price, gas_used, status"
 )
 TRANSFER_COLUMNS = (
-    "block_number, transaction_index, log_index, batch_index, token_address, from_address,"
-    " to_address, value, token_id"
+    "ordinal, block_number, transaction_index, log_index, batch_index, token_address,"
+    " from_address, to_address, value, token_id"
 )
 TOKEN_COLUMNS = (
     "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
 )
 TRADE_COLUMNS = (
-    "block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in, token_out,"
-    " amount_in, amount_out"
+    "ordinal, block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in,"
+    " token_out, amount_in, amount_out"
 )
 
 
 class Totals(NamedTuple):
-    """How many rows the blocks up to the head hold."""
+    """How many rows the blocks up to the head hold, and so the ordinals of what comes next."""
 
     transactions: int
     transfers: int
@@ -71,16 +72,18 @@ class Writer:
     def append(self, head: Head | None, batch: Sequence[Fetched], findings: Findings) -> Head:
         """Write blocks that follow the head, with all that is derived from them; the new head."""
         first, last = batch[0].block.number, batch[-1].block.number
+        before = head.totals if head else Totals(0, 0, 0)
         with self._exclusively(head) as tx:
-            totals = _copy_blocks(tx, head.totals if head else Totals(0, 0, 0), batch, findings)
-            _copy_transactions(tx, batch)
+            totals = _copy_blocks(tx, before, batch, findings)
+            _copy_transactions(tx, before.transactions, batch)
             _copy_contracts(tx, findings)
-            _copy_transfers(tx, findings)
-            _copy_trades(tx, batch, findings)
+            _copy_transfers(tx, before.transfers, findings)
+            _copy_trades(tx, before.trades, batch, findings)
             _copy_emitters(tx, batch)
-            derive(tx, first, last)
+            written = span(tx, first, last)
+            derive(tx, written)
             _store_supplies(tx, findings.supplies)
-            outbox.fill(tx, first, last)
+            outbox.fill(tx, written)
         metrics.INDEXED_BLOCKS.inc(len(batch))
         metrics.INDEXED_TRANSACTIONS.inc(sum(len(block.transactions) for block, _ in batch))
         return Head(last, batch[-1].block.hash, totals)
@@ -90,14 +93,14 @@ class Writer:
         head = self.head()
         if head is None or head.number <= last_kept:
             return
-        span = {"block_from": last_kept + 1, "block_to": head.number, "sign": -1}
         with self._exclusively(head) as tx:
+            orphaned = span(tx, last_kept + 1, head.number)
             outbox.unwind(tx, last_kept)
-            _derive_holders(tx, **span)
-            _derive_addresses(tx, **span)
-            tx.execute("tokens_derive", **span)
-            tx.execute("dexes_derive", **span)
-            tx.execute("blocks_unwind", last_kept=last_kept)
+            _derive_holders(tx, orphaned, sign=-1)
+            _derive_addresses(tx, orphaned, sign=-1)
+            tx.execute("tokens_derive", sign=-1, **orphaned.transfers)
+            tx.execute("dexes_derive", sign=-1, **orphaned.trades)
+            tx.execute("blocks_unwind", last_kept=last_kept, **orphaned.rows)
             tx.execute("addresses_forget", last_kept=last_kept)
             tx.execute("addresses_last_seen")
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
@@ -132,13 +135,12 @@ class Writer:
             tx.execute("chain_announce")
 
 
-def derive(tx: Transaction, first: int, last: int) -> None:
-    """Everything that follows from the rows of blocks first..last; unwind() is its inverse."""
-    span = {"block_from": first, "block_to": last}
-    _derive_holders(tx, sign=1, **span)
-    grown = _derive_addresses(tx, sign=1, **span)
-    grown += tx.rows("tokens_derive", sign=1, **span)
-    grown += tx.rows("dexes_derive", sign=1, **span)
+def derive(tx: Transaction, written: Span) -> None:
+    """Everything that follows from the rows of these blocks; unwind() is its inverse."""
+    _derive_holders(tx, written, sign=1)
+    grown = _derive_addresses(tx, written, sign=1)
+    grown += tx.rows("tokens_derive", sign=1, **written.transfers)
+    grown += tx.rows("dexes_derive", sign=1, **written.trades)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
         tx.execute(
@@ -146,13 +148,13 @@ def derive(tx: Transaction, first: int, last: int) -> None:
             lists=list(lists),
             keys=[bytes(key) for key in keys],
             entries=list(entries),
-            **span,
+            **written.rows,
         )
 
 
-def _derive_holders(tx: Transaction, **span: int) -> None:
+def _derive_holders(tx: Transaction, changed_by: Span, sign: int) -> None:
     with _without_nested_loops(tx):
-        changed = tx.rows("token_holders_derive", **span)
+        changed = tx.rows("token_holders_derive", sign=sign, **changed_by.transfers)
     if changed:
         tokens, holders, negative_holders = zip(*changed, strict=True)
         tx.execute(
@@ -164,9 +166,9 @@ def _derive_holders(tx: Transaction, **span: int) -> None:
     tx.execute("token_holders_sweep")
 
 
-def _derive_addresses(tx: Transaction, **span: int) -> list[Row]:
+def _derive_addresses(tx: Transaction, changed_by: Span, sign: int) -> list[Row]:
     with _without_nested_loops(tx):
-        return tx.rows("addresses_derive", **span)
+        return tx.rows("addresses_derive", sign=sign, **changed_by.blocks, **changed_by.rows)
 
 
 @contextmanager
@@ -221,9 +223,11 @@ def _timestamp(seconds: int) -> str:
     return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
 
 
-def _copy_transactions(tx: Transaction, batch: Sequence[Fetched]) -> None:
+def _copy_transactions(tx: Transaction, before: int, batch: Sequence[Fetched]) -> None:
+    mined = ((block, t) for block, _ in batch for t in block.transactions)
     rows = (
         (
+            ordinal,
             block.number,
             t.transaction_index,
             t.hash,
@@ -235,8 +239,7 @@ def _copy_transactions(tx: Transaction, batch: Sequence[Fetched]) -> None:
             t.gas_used,
             t.status,
         )
-        for block, _ in batch
-        for t in block.transactions
+        for ordinal, (block, t) in enumerate(mined, start=before)
     )
     tx.copy("transactions", TRANSACTION_COLUMNS, rows)
 
@@ -265,19 +268,33 @@ def _dex_id(tx: Transaction, name: str) -> int:
     return int(tx.value("dexes_insert", name=name))
 
 
-def _copy_transfers(tx: Transaction, findings: Findings) -> None:
-    tx.copy(
-        "token_transfers",
-        TRANSFER_COLUMNS,
-        ((number, *transfer) for number, transfer in findings.transfers),
+def _copy_transfers(tx: Transaction, before: int, findings: Findings) -> None:
+    rows = (
+        (
+            ordinal,
+            number,
+            x.transaction_index,
+            x.log_index,
+            x.batch_index or None,
+            x.token,
+            x.from_address,
+            x.to_address,
+            x.value,
+            x.token_id,
+        )
+        for ordinal, (number, x) in enumerate(findings.transfers, start=before)
     )
+    tx.copy("token_transfers", TRANSFER_COLUMNS, rows)
 
 
-def _copy_trades(tx: Transaction, batch: Sequence[Fetched], findings: Findings) -> None:
+def _copy_trades(
+    tx: Transaction, before: int, batch: Sequence[Fetched], findings: Findings
+) -> None:
     dexes = {dex: _dex_id(tx, dex) for dex in {trade.dex for trade in findings.trades}}
     senders = {block.number: block.transactions for block, _ in batch}
     rows = [
         (
+            ordinal,
             number,
             swap.log_index,
             swap.transaction_index,
@@ -286,7 +303,7 @@ def _copy_trades(tx: Transaction, batch: Sequence[Fetched], findings: Findings) 
             senders[number][swap.transaction_index].from_address,
             *trade,
         )
-        for number, swap, dex, trade in findings.trades
+        for ordinal, (number, swap, dex, trade) in enumerate(findings.trades, start=before)
     ]
     tx.copy("dex_trades", TRADE_COLUMNS, rows)
 
