@@ -5,11 +5,17 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from scan import metrics
+from scan import copy_text, metrics
 from scan.db import Database, Row, Transaction
 from scan.indexer import outbox
 from scan.indexer.contracts import Findings, Supply
-from scan.indexer.fetch import Fetched
+from scan.indexer.extract import (
+    EMITTER_COLUMNS,
+    TRADE_COLUMNS,
+    TRANSACTION_COLUMNS,
+    TRANSFER_COLUMNS,
+    Extract,
+)
 
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
@@ -18,20 +24,8 @@ BLOCK_COLUMNS = (
     " transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,"
     " gas_used, gas_limit, gas_price_sum"
 )
-TRANSACTION_COLUMNS = (
-    "block_number, transaction_index, hash, from_address, to_address, contract_address, value,"
-    " gas_price, gas_used, status"
-)
-TRANSFER_COLUMNS = (
-    "block_number, transaction_index, log_index, batch_index, token_address, from_address,"
-    " to_address, value, token_id"
-)
 TOKEN_COLUMNS = (
     "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
-)
-TRADE_COLUMNS = (
-    "block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in, token_out,"
-    " amount_in, amount_out"
 )
 
 
@@ -68,22 +62,23 @@ class Writer:
         row = self._database.row("blocks_head")
         return None if row is None else Head(row[0], bytes(row[1]), Totals(*row[2:]))
 
-    def append(self, head: Head | None, batch: Sequence[Fetched], findings: Findings) -> Head:
+    def append(self, head: Head | None, batch: Sequence[Extract], findings: Findings) -> Head:
         """Write blocks that follow the head, with all that is derived from them; the new head."""
-        first, last = batch[0].block.number, batch[-1].block.number
+        first, last = batch[0].number, batch[-1].number
         with self._exclusively(head) as tx:
             totals = _copy_blocks(tx, head.totals if head else Totals(0, 0, 0), batch, findings)
-            _copy_transactions(tx, batch)
+            tx.copy_lines("transactions", TRANSACTION_COLUMNS, (e.transactions for e in batch))
             _copy_contracts(tx, findings)
-            _copy_transfers(tx, findings)
-            _copy_trades(tx, batch, findings)
-            _copy_emitters(tx, batch)
+            transfers = (row for _, row in findings.transfers)
+            tx.copy_lines("token_transfers", TRANSFER_COLUMNS, transfers)
+            _copy_trades(tx, findings)
+            tx.copy_lines("log_emitters", EMITTER_COLUMNS, (e.emitters for e in batch))
             derive(tx, first, last)
             _store_supplies(tx, findings.supplies)
             outbox.fill(tx, first, last)
         metrics.INDEXED_BLOCKS.inc(len(batch))
-        metrics.INDEXED_TRANSACTIONS.inc(sum(len(block.transactions) for block, _ in batch))
-        return Head(last, batch[-1].block.hash, totals)
+        metrics.INDEXED_TRANSACTIONS.inc(sum(e.transaction_count for e in batch))
+        return Head(last, batch[-1].hash, totals)
 
     def unwind(self, last_kept: int) -> None:
         """Take back every block after `last_kept`, and everything derived from them."""
@@ -179,14 +174,14 @@ def _without_nested_loops(tx: Transaction) -> Iterator[None]:
 
 
 def _copy_blocks(
-    tx: Transaction, totals: Totals, batch: Sequence[Fetched], findings: Findings
+    tx: Transaction, totals: Totals, batch: Sequence[Extract], findings: Findings
 ) -> Totals:
     transfers = _count(number for number, _ in findings.transfers)
     trades = _count(trade.block_number for trade in findings.trades)
     rows = []
-    for block, _ in batch:
+    for block in batch:
         counts = Totals(
-            len(block.transactions), transfers.get(block.number, 0), trades.get(block.number, 0)
+            block.transaction_count, transfers.get(block.number, 0), trades.get(block.number, 0)
         )
         rows.append(
             (
@@ -199,7 +194,7 @@ def _copy_blocks(
                 block.miner,
                 block.gas_used,
                 block.gas_limit,
-                sum(t.gas_price for t in block.transactions),
+                block.gas_price_sum,
             )
         )
         totals = Totals(*(before + count for before, count in zip(totals, counts, strict=True)))
@@ -219,26 +214,6 @@ def _timestamp(seconds: int) -> str:
     cycles, rest = divmod(seconds, GREGORIAN_CYCLE_S)
     moment = datetime.fromtimestamp(rest, UTC)
     return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
-
-
-def _copy_transactions(tx: Transaction, batch: Sequence[Fetched]) -> None:
-    rows = (
-        (
-            block.number,
-            t.transaction_index,
-            t.hash,
-            t.from_address,
-            t.to_address,
-            t.contract_address,
-            t.value,
-            t.gas_price,
-            t.gas_used,
-            t.status,
-        )
-        for block, _ in batch
-        for t in block.transactions
-    )
-    tx.copy("transactions", TRANSACTION_COLUMNS, rows)
 
 
 def _copy_contracts(tx: Transaction, findings: Findings) -> None:
@@ -265,36 +240,16 @@ def _dex_id(tx: Transaction, name: str) -> int:
     return int(tx.value("dexes_insert", name=name))
 
 
-def _copy_transfers(tx: Transaction, findings: Findings) -> None:
-    tx.copy(
-        "token_transfers",
-        TRANSFER_COLUMNS,
-        ((number, *transfer) for number, transfer in findings.transfers),
-    )
-
-
-def _copy_trades(tx: Transaction, batch: Sequence[Fetched], findings: Findings) -> None:
+def _copy_trades(tx: Transaction, findings: Findings) -> None:
     dexes = {dex: _dex_id(tx, dex) for dex in {trade.dex for trade in findings.trades}}
-    senders = {block.number: block.transactions for block, _ in batch}
-    rows = [
+    tx.copy_lines(
+        "dex_trades",
+        TRADE_COLUMNS,
         (
-            number,
-            swap.log_index,
-            swap.transaction_index,
-            dexes[dex],
-            swap.pool,
-            senders[number][swap.transaction_index].from_address,
-            *trade,
-        )
-        for number, swap, dex, trade in findings.trades
-    ]
-    tx.copy("dex_trades", TRADE_COLUMNS, rows)
-
-
-def _copy_emitters(tx: Transaction, batch: Sequence[Fetched]) -> None:
-    pairs = {(log.address, block.number): None for block, _ in batch for log in block.logs}
-    pairs |= {(address, block.number): None for block, created in batch for address in created}
-    tx.copy("log_emitters", "address, block_number", pairs)
+            f"{row}\t{copy_text.line((dexes[dex], *trade))}"
+            for _, row, dex, trade in findings.trades
+        ),
+    )
 
 
 def _store_supplies(tx: Transaction, supplies: Sequence[Supply]) -> None:
