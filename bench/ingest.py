@@ -12,7 +12,9 @@ from bench import peer
 from bench.databases import Databases, connected
 from bench.options import Options
 from bench.processes import (
+    family,
     free_port,
+    parent,
     processor_seconds,
     resident_bytes,
     running,
@@ -41,7 +43,7 @@ class Sample(NamedTuple):
 
     seconds: float
     transactions: int
-    resident_bytes: int
+    resident_bytes: int  # of the indexer with the process that fetches for it
 
 
 def measure(options: Options, databases: Databases) -> dict[str, Any]:
@@ -70,8 +72,10 @@ def _index(options: Options, database_url: str, node_url: str, node_pid: int) ->
     environment = {"DATABASE_URL": database_url, "RPC_URL": node_url, "SCAN_TRACES": "auto"}
     node_before = processor_seconds(node_pid)
     command = [sys.executable, "-m", "bench.timed_index"]
+    database_before = _database_processor_s(database_url)
     with running(command, log_file, environment) as indexer:
         samples = _follow(indexer, database_url, options.ingest_blocks - 1)
+        database_after = _database_processor_s(database_url)
         stop(indexer)
     lines = log_file.read_text(encoding="utf-8").splitlines()
     last = samples[-1]
@@ -81,6 +85,7 @@ def _index(options: Options, database_url: str, node_url: str, node_pid: int) ->
         "seconds": last.seconds,
         "transactions_per_s": last.transactions / last.seconds,
         "node_processor_s": processor_seconds(node_pid) - node_before,
+        "database_processor_s": database_after - database_before,
         "samples": [sample._asdict() for sample in samples],
         "steps": json.loads(lines[-1]) if lines and lines[-1].startswith("{") else {},
     }
@@ -107,7 +112,8 @@ def _follow(indexer: "subprocess.Popen[bytes]", database_url: str, last_block: i
             now = time.monotonic()
             began = began or (now if known else 0.0)
             if began and (number == last_block or not samples or _is_due(samples, now - began)):
-                samples.append(Sample(now - began, transactions or 0, resident_bytes(indexer.pid)))
+                resident = sum(map(resident_bytes, family(indexer.pid)))
+                samples.append(Sample(now - began, transactions or 0, resident))
             if number == last_block:
                 return samples
             if not is_analysed and (number or 0) >= last_block // 10:
@@ -115,6 +121,14 @@ def _follow(indexer: "subprocess.Popen[bytes]", database_url: str, last_block: i
                 is_analysed = True
             time.sleep(0.02)
     raise RuntimeError("the indexer ended before the last block; see indexer.log")
+
+
+def _database_processor_s(database_url: str) -> float:
+    """Of the whole server, which has nothing else to do."""
+    with connected(database_url) as cursor:
+        cursor.execute("SELECT pg_backend_pid()")
+        [pid] = cursor.fetchone()
+        return sum(map(processor_seconds, family(parent(pid))))
 
 
 def _is_due(samples: list[Sample], seconds: float) -> bool:
@@ -158,13 +172,20 @@ def _rows(cursor: Any, table: str, column: str, first: int) -> bytes:
 
 
 def memory_growth(samples: list[dict[str, Any]]) -> float | None:
-    """Resident memory at the end over that after a third of the way; None for a short run."""
+    """The most resident memory of the last third over that after a third; None for a short run.
+
+    The very last sample may lack the process that fetches, which has nothing to do any more.
+    """
     if len(samples) < 6:
         return None
-    return float(samples[-1]["resident_bytes"] / samples[len(samples) // 3]["resident_bytes"])
+    third = len(samples) // 3
+    return float(
+        max(sample["resident_bytes"] for sample in samples[-third:])
+        / samples[third]["resident_bytes"]
+    )
 
 
 def slowest_steps(steps: dict[str, list[float]], most: int = 14) -> list[tuple[str, float, float]]:
     """(step, wall seconds, processor seconds), largest wall time first."""
     ordered = sorted(steps.items(), key=lambda step: -step[1][0])
-    return [(name, sums[0], sums[1]) for name, sums in ordered if name != "process"][:most]
+    return [(name, sums[0], sums[1]) for name, sums in ordered if "process" not in name][:most]

@@ -84,9 +84,26 @@ def resident_bytes(pid: int) -> int:
 
 
 def processor_seconds(pid: int) -> float:
-    """User and system time that a process has had; 0 when it is gone."""
+    """User and system time that a process has had, with its children that ended; 0 when gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / float(os.sysconf("SC_CLK_TCK"))
+    return sum(map(int, fields[11:15])) / float(os.sysconf("SC_CLK_TCK"))
+
+
+def family(pid: int) -> list[int]:
+    """A process and its children."""
+    try:
+        tasks = [*Path(f"/proc/{pid}/task").iterdir()]
+        return [pid, *(int(child) for task in tasks for child in _words(task / "children"))]
+    except OSError:
+        return [pid]
+
+
+def parent(pid: int) -> int:
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def _words(path: Path) -> list[str]:
+    return path.read_text(encoding="ascii").split()

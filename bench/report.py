@@ -83,10 +83,12 @@ def _ingest(ingest: dict[str, Any]) -> str:
         for name, wall, processor in slowest_steps(ingest["steps"])
     ]
     processor = ingest["steps"].get("process", [0, 0.0, 0])[1]
+    fetching = ingest["steps"].get("fetch process", [0, 0.0, 0])[1]
     told = (
         f"{ingest['blocks']:,} blocks, {ingest['transactions']:,} transactions in {seconds:.1f} s;"
-        f" processor time of the indexer {processor:.1f} s, of the synthetic node"
-        f" {ingest['node_processor_s']:.1f} s. Memory of the indexer, MiB: {_some(memory)}"
+        f" processor time of the indexer {processor:.1f} s, of the process that fetches for it"
+        f" {fetching:.1f} s, of PostgreSQL {ingest['database_processor_s']:.1f} s, of the synthetic"
+        f" node {ingest['node_processor_s']:.1f} s. Memory of the first two, MiB: {_some(memory)}"
         + ("" if growth is None else f" ({growth:.2f} times a third of the way)")
         + "."
     )

@@ -15,6 +15,7 @@ import psycopg2.errors
 import psycopg2.sql
 from psycopg2.extensions import AsIs
 
+from scan import copy_text
 from scan.errors import Unavailable
 from scan.statements import Statement, StatementError, load_statements
 
@@ -349,7 +350,11 @@ class Transaction:
 
     def copy(self, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
         """COPY rows of ints, bytes, bools, text and None into a table."""
-        text = "".join(map(_copy_line, rows))
+        self.copy_lines(table, columns, map(copy_text.line, rows))
+
+    def copy_lines(self, table: str, columns: str, lines: Iterable[str]) -> None:
+        """COPY what is text already, as copy_text makes it: whole lines, one or more in each."""
+        text = "".join(lines)
         if text:
             target = f"COPY {table} ({columns}) FROM STDIN"
             self._cursor.copy_expert(target, io.StringIO(text))
@@ -382,20 +387,3 @@ def _prepare_text(
     text: bytes = cursor.mogrify(statement.folded(params), values)
     places = f"({', '.join(types)})" if types else ""
     return f"PREPARE {name}{places} AS ".encode() + text
-
-
-def _copy_line(row: Sequence[object]) -> str:
-    return "\t".join(map(_copy_field, row)) + "\n"
-
-
-_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
-
-
-def _copy_field(value: object) -> str:
-    if value is None:
-        return "\\N"
-    if isinstance(value, bytes):
-        return "\\\\x" + value.hex()
-    if isinstance(value, str):
-        return value.translate(_ESCAPES)
-    return str(value)

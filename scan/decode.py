@@ -76,18 +76,21 @@ def _block(block: Any, receipts: Any, number: int) -> Block:
     for index, (transaction, receipt) in enumerate(
         zip(block["transactions"], receipts, strict=True)
     ):
-        for part in (transaction, receipt):
-            _require(part["blockHash"] == block_hash, number, "a part belongs to another block")
-            _require(quantity(part["transactionIndex"]) == index, number, "an index is wrong")
-        _require(receipt["transactionHash"] == transaction["hash"], number, "a receipt is foreign")
+        if not (transaction["blockHash"] == receipt["blockHash"] == block_hash):
+            raise Malformed(f"block {number}: a part belongs to another block")
+        told_index = transaction["transactionIndex"]
+        if quantity(told_index) != index or (
+            receipt["transactionIndex"] != told_index
+            and quantity(receipt["transactionIndex"]) != index
+        ):
+            raise Malformed(f"block {number}: an index is wrong")
+        if receipt["transactionHash"] != transaction["hash"]:
+            raise Malformed(f"block {number}: a receipt is foreign")
         transactions.append(_transaction(index, transaction, receipt, needs_status))
-        logs += [_log(index, log) for log in receipt["logs"]]
-    indexes = [log.log_index for log in logs]
-    _require(
-        all(a < b for a, b in pairwise(indexes)),
-        number,
-        "its logs are not in order",
-    )
+        for log in receipt["logs"]:
+            logs.append(_log(index, log))
+    if any(a.log_index >= b.log_index for a, b in pairwise(logs)):
+        raise Malformed(f"block {number}: its logs are not in order")
     return Block(
         number,
         data(block_hash, 32),

@@ -168,15 +168,21 @@ _READERS = {
 }
 
 
+def amounts(
+    shape: Shape, words: Sequence[tuple[int, int]], token_type: str
+) -> Sequence[tuple[int, int | None]]:
+    """(value, token id) by moved id; what a Transfer's third word means is the type's to say."""
+    if token_type == "BEP721" or (token_type == "BEP1155" and shape is Shape.ID):
+        return [(1, word) for word, _ in words]
+    if token_type == "BEP1155" and shape is Shape.MULTI:
+        return [(amount, word) for word, amount in words]
+    return [(amount, None) for _, amount in words]
+
+
 def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
-    """One record per moved id. What a Transfer's third word means is the token type's to say."""
-    for batch_index, (word, amount) in enumerate(event.words):
-        token_id: int | None = None
-        value = amount
-        if token_type == "BEP721" or (token_type == "BEP1155" and event.shape is Shape.ID):
-            token_id, value = word, 1
-        elif token_type == "BEP1155" and event.shape is Shape.MULTI:
-            token_id = word
+    """One record per moved id."""
+    moved = amounts(event.shape, event.words, token_type)
+    for batch_index, (value, token_id) in enumerate(moved):
         yield Transfer(
             event.transaction_index,
             event.log_index,

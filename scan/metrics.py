@@ -2,8 +2,11 @@
 
 import functools
 import time
-from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from collections import Counter as Counted
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeVar
 
 from prometheus_client import Counter, Gauge, Histogram, start_http_server
 
@@ -33,6 +36,58 @@ DELIVERY_SECONDS = Histogram("scan_delivery_seconds", "Time of an attempt.", buc
 _Post = TypeVar("_Post", bound=Callable[..., Any])
 
 
+class RpcNote(NamedTuple):
+    """A request to the node; or an error object in its answer, and then only `errors` is given."""
+
+    methods: Mapping[str, int]
+    seconds: float | None
+    failure: str | None
+    errors: int
+
+
+class _Notes:
+    """What a process that serves no metrics has counted, for the one that does."""
+
+    def __init__(self) -> None:
+        self.are_kept = False
+        self.notes: deque[RpcNote] = deque()
+
+
+_notes = _Notes()
+
+
+def keep_notes() -> None:
+    """From now on this process counts nothing of the node, but notes it for another."""
+    _notes.are_kept = True
+
+
+def take_notes() -> list[RpcNote]:
+    """What was noted since the last time."""
+    taken = []
+    with suppress(IndexError):
+        while True:
+            taken.append(_notes.notes.popleft())
+    return taken
+
+
+def count_rpc(note: RpcNote) -> None:
+    if _notes.are_kept:
+        _notes.notes.append(note)
+        return
+    for method, calls in note.methods.items():
+        RPC_CALLS.labels(method).inc(calls)
+    if note.failure is not None:
+        RPC_FAILURES.labels(note.failure).inc()
+    if note.seconds is not None:
+        RPC_SECONDS.observe(note.seconds)
+    if note.errors:
+        RPC_ERRORS.inc(note.errors)
+
+
+def count_rpc_error() -> None:
+    count_rpc(RpcNote({}, None, None, 1))
+
+
 def serve(port: int) -> None:
     """GET /metrics of a process that serves no HTTP else, on loopback; 0: nowhere."""
     if port:
@@ -44,15 +99,15 @@ def observed_rpc(post: _Post) -> _Post:
 
     @functools.wraps(post)
     def observe(node: Any, url: str, calls: Sequence[Any], *rest: Any, **more: Any) -> Any:
-        for call in calls:
-            RPC_CALLS.labels(call.method).inc()
         began = time.perf_counter()
+        failure = None
         try:
             return post(node, url, calls, *rest, **more)
         except Exception as error:
-            RPC_FAILURES.labels(type(error).__name__).inc()
+            failure = type(error).__name__
             raise
         finally:
-            RPC_SECONDS.observe(time.perf_counter() - began)
+            methods = Counted(call.method for call in calls)
+            count_rpc(RpcNote(methods, time.perf_counter() - began, failure, 0))
 
     return observe  # type: ignore[return-value]

@@ -1,10 +1,11 @@
 """Hex at the edge: JSON-RPC quantities and data become ints and bytes here, or raise."""
 
 import re
+from binascii import unhexlify
 
 UINT256_MAX = 2**256 - 1
 
-_QUANTITY = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
+_is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}\Z").match
 
 
 class BadHex(ValueError):
@@ -13,7 +14,7 @@ class BadHex(ValueError):
 
 def quantity(value: object) -> int:
     """A JSON-RPC QUANTITY (`0x1b4`) as an int of at most 256 bits."""
-    if not isinstance(value, str) or not _QUANTITY.match(value):
+    if not isinstance(value, str) or not _is_quantity(value):
         raise BadHex(f"not a hex quantity: {str(value)[:80]!r}")
     return int(value, 16)
 
@@ -23,11 +24,9 @@ def data(value: object, length: int | None = None) -> bytes:
     if not isinstance(value, str) or value[:2] != "0x":
         raise BadHex(f"not hex data: {str(value)[:80]!r}")
     try:
-        found = bytes.fromhex(value[2:])  # four times as fast as looking at it with a pattern first
+        found = unhexlify(value[2:])  # unlike bytes.fromhex it takes no white space
     except ValueError:
         raise BadHex(f"not hex data: {value[:80]!r}") from None
-    if len(value) != 2 + 2 * len(found):  # fromhex passes over white space
-        raise BadHex(f"not hex data: {value[:80]!r}")
     if length is not None and len(found) != length:
         raise BadHex(f"expected {length} bytes of hex: {value[:80]!r}")
     return found

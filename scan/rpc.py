@@ -85,6 +85,10 @@ class RpcError(Exception):
         self.message = message
         self.data = data
 
+    def __reduce__(self) -> tuple[type["RpcError"], tuple[int, str, object]]:
+        """To be whole on its way from another process: args hold the sentence alone."""
+        return type(self), (self.code, self.message, self.data)
+
     @property
     def is_revert(self) -> bool:
         """The contract failed. What follows in the message is the contract's own words."""
@@ -344,7 +348,7 @@ def _result(answer: dict[str, Any]) -> Any:
         error = _rpc_error(answer["error"])
         if error.is_rate_limit:
             raise NodeError(f"the node asks for fewer requests: {error.message}")
-        metrics.RPC_ERRORS.inc()
+        metrics.count_rpc_error()
         return error
     if "result" not in answer:
         raise NodeError("the node's answer has neither result nor error")

@@ -9,6 +9,7 @@ from scan.db import Database
 from scan.decode import Block, Transaction
 from scan.events import Transfer
 from scan.indexer.contracts import Findings, Token
+from scan.indexer.extract import extract, transfer_line, transfer_row
 from scan.indexer.fetch import Fetched
 from scan.indexer.write import Head, Writer
 
@@ -48,10 +49,7 @@ class Chain:
         number = self.number + 1
         transactions = [self._transaction(index, move) for index, move in enumerate(moves)]
         transfers = [
-            (
-                number,
-                Transfer(index, index, 0, TOKEN, m.sender, m.recipient or m.sender, m.tokens, None),
-            )
+            (number, _transfer_row(number, index, m, m.tokens))
             for index, m in enumerate(moves)
             if m.tokens is not None
         ]
@@ -68,7 +66,7 @@ class Chain:
             [],
         )
         self._head = self._writer.append(
-            self._head, [Fetched(block, [])], self._findings(number, transfers)
+            self._head, [extract(Fetched(block, []))], self._findings(number, transfers)
         )
         return [transaction.hash for transaction in transactions]
 
@@ -76,7 +74,7 @@ class Chain:
         self._writer.unwind(last_kept)
         self._head = self._writer.head()
 
-    def _findings(self, number: int, transfers: list[tuple[int, Transfer]]) -> Findings:
+    def _findings(self, number: int, transfers: list[tuple[int, str]]) -> Findings:
         tokens = []
         if transfers and not self._has_token:
             tokens = [Token(TOKEN, number, "BEP20", "Token", "T", 18, 0, False)]
@@ -99,3 +97,9 @@ class Chain:
 
     def _hash(self) -> bytes:
         return hashlib.sha256(f"{id(self)} {next(self._salt)}".encode()).digest()
+
+
+def _transfer_row(number: int, index: int, move: Move, tokens: int) -> str:
+    recipient = move.recipient or move.sender
+    transfer = Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
+    return transfer_line(transfer_row(number, transfer), 0, tokens, None)

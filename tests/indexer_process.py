@@ -52,6 +52,11 @@ class IndexerProcess:
             stderr=subprocess.STDOUT,
         )
 
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
     def kill(self) -> None:
         """SIGKILL: nothing of it can tidy up."""
         if self._process is not None:
@@ -59,10 +64,10 @@ class IndexerProcess:
             self._process.wait()
             self._process = None
 
-    def terminate(self) -> int:
-        """SIGTERM; the exit code."""
+    def terminate(self, number: int = signal.SIGTERM) -> int:
+        """SIGTERM, or SIGINT; the exit code."""
         assert self._process is not None
-        self._process.send_signal(signal.SIGTERM)
+        self._process.send_signal(number)
         return self._process.wait(PATIENCE_S)
 
     def output(self) -> str:

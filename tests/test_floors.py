@@ -15,8 +15,8 @@ FLOORS_LISTED = {
     "0": "settings errors quantity metrics",
     "1": "logs statements db rpc targets waiting_room",
     "1, pure": """
-        params decode events metadata encoding trie abi abi_calls abi_json bytecode cbor keys
-        signatures client_address releases submission metadata_hash metadata_search
+        params decode events copy_text metadata encoding trie abi abi_calls abi_json bytecode
+        cbor keys signatures client_address releases submission metadata_hash metadata_search
         settings_search openapi plain_request""",
     "2": """
         admission observation front kept_answers limiter ownership keyring key_usage

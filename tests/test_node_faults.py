@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from scan.db import Database
-from scan.indexer import follow
+from scan.indexer import ahead, follow
 from scan.rpc import Call, Node, NodeError, RpcError
 from tests import faulty_node
 from tests.chain import Anvil
@@ -136,7 +136,7 @@ def test_tables_are_the_same_however_blocks_are_put_into_batches(
     blocks: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(follow, "FETCH_BLOCKS", blocks)
+    monkeypatch.setattr(ahead, "FETCH_BLOCKS", blocks)
     monkeypatch.setattr(follow, "BATCH_BLOCKS", blocks)
     with Indexing(database_url, scenario.anvil.url) as indexing:
         indexing.wait_for(scenario.anvil.head())

@@ -1,7 +1,6 @@
 """What a batch of blocks says of contracts: code, tokens, pools; the node is asked what is new."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from eth_hash.auto import keccak
@@ -15,15 +14,10 @@ from scan.events import (
     Shape,
     SwapEvent,
     Trade,
-    Transfer,
-    TransferEvent,
-    swap_event,
-    told_twice,
+    amounts,
     trade,
-    transfer_event,
-    transfers,
 )
-from scan.indexer.fetch import Fetched
+from scan.indexer.extract import Claim, Extract, Swap, transfer_line
 from scan.indexer.state import At, Question, StateReader
 from scan.quantity import to_hex
 from scan.rpc import Node
@@ -76,7 +70,7 @@ class Rejection(NamedTuple):
 
 class PoolTrade(NamedTuple):
     block_number: int
-    swap: SwapEvent
+    row: str  # as Swap has it
     dex: str
     trade: Trade
 
@@ -88,7 +82,7 @@ class Findings(NamedTuple):
     tokens: list[Token]
     pools: list[Pool]
     rejections: list[Rejection]
-    transfers: list[tuple[int, Transfer]]  # with the block number
+    transfers: list[tuple[int, str]]  # block number, and the row as COPY text
     trades: list[PoolTrade]
     supplies: list[Supply]  # of tokens minted or burnt, after their last transfer
 
@@ -107,6 +101,24 @@ class Known:
         self.code_hash: bytes | None = None
 
 
+class _Moved:
+    """Rows of transfers, and whose supply they may have changed."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[int, str]] = []
+        self.last: dict[bytes, int] = {}  # the block of each token's last transfer
+        self.minted: set[bytes] = set()  # or burnt
+
+    def add(self, number: int, claim: Claim, token_type: str) -> None:
+        moves = amounts(claim.shape, claim.words, token_type)
+        for batch_index, (value, token_id) in enumerate(moves):
+            self.rows.append((number, transfer_line(claim.row, batch_index, value, token_id)))
+        if moves:
+            self.last[claim.token] = number
+            if claim.is_mint_or_burn:
+                self.minted.add(claim.token)
+
+
 class Inspector:
     """Finds what logs mean. Knows what was asked before, so that each contract is asked once.
 
@@ -118,37 +130,38 @@ class Inspector:
         self._database = database
         self._factories = factories
         self._known: dict[bytes, Known] = {}
+        self._of_last_batch: set[bytes] = set()
 
-    def inspect(self, batch: Sequence[Fetched]) -> Findings:
-        """Raises NodeError; asks only for contracts not seen before, each at its block."""
-        events, swaps = _events(batch)
-        at = {f.block.number: At(f.block.number, f.block.hash) for f in batch}
-        self._recall(batch, events, swaps)
+    def inspect(self, batch: Sequence[Extract]) -> Findings:
+        """Raises NodeError; asks only for contracts not seen before, each at its block.
+
+        The batch before this one may still be on its way into the database.
+        """
+        claims = {e.number: e.claims for e in batch}
+        swaps = {e.number: e.swaps for e in batch}
+        at = {e.number: At(e.number, e.hash) for e in batch}
+        self._recall(set().union(*(e.candidates for e in batch)))
         codes = self._new_codes(batch, at)
-        tokens, token_rejections = self._new_tokens(events, at)
+        tokens, token_rejections = self._new_tokens(claims, at)
         pools, pool_rejections = self._new_pools(swaps, at)
-        moved = list(self._transfers(events))
+        moved = _Moved()
+        self._move(claims, moved)
         return Findings(
             codes,
             tokens,
             pools,
             token_rejections + pool_rejections,
-            moved,
+            moved.rows,
             list(self._trades(swaps)),
             self._supplies(moved, at),
         )
 
-    def _recall(
-        self,
-        batch: Sequence[Fetched],
-        events: dict[int, list[TransferEvent]],
-        swaps: dict[int, list[SwapEvent]],
-    ) -> None:
+    def _recall(self, wanted: set[bytes]) -> None:
+        """What the database knows of contracts; those that emit are among the wanted."""
         if len(self._known) > MAX_KNOWN:
-            self._known.clear()
-        wanted = {address for _, address in _code_candidates(batch)}
-        wanted.update(event.token for in_block in events.values() for event in in_block)
-        wanted.update(swap.pool for in_block in swaps.values() for swap in in_block)
+            # What the last batch found may not be in the database yet.
+            self._known = {address: self._known[address] for address in self._of_last_batch}
+        self._of_last_batch = wanted
         missing = [address for address in wanted if address not in self._known]
         if not missing:
             return
@@ -162,12 +175,13 @@ class Inspector:
 
     # Code
 
-    def _new_codes(self, batch: Sequence[Fetched], at: dict[int, At]) -> list[Code]:
-        created = {(f.block.number, address) for f in batch for address in _created_addresses(f)}
+    def _new_codes(self, batch: Sequence[Extract], at: dict[int, At]) -> list[Code]:
+        created = {e.number: e.created for e in batch}
         asked = [
-            (number, Question(address, None, at[number]))
-            for number, address in _code_candidates(batch)
-            if (number, address) in created or self._known[address].code_hash is None
+            (e.number, Question(address, None, at[e.number]))
+            for e in batch
+            for address in e.candidates
+            if self._known[address].code_hash is None or address in e.created
         ]
         answers = self._state.read(question for _, question in asked)
         codes = []
@@ -176,7 +190,7 @@ class Inspector:
             known = self._known[address]
             if not code or code.startswith(DELEGATION):
                 continue
-            if known.code_hash is not None and (number, address) not in created:
+            if known.code_hash is not None and address not in created[number]:
                 continue
             code_hash = keccak(code)
             if code_hash != known.code_hash:
@@ -187,32 +201,32 @@ class Inspector:
     # Tokens
 
     def _new_tokens(
-        self, events: dict[int, list[TransferEvent]], at: dict[int, At]
+        self, claims: Mapping[int, Sequence[Claim]], at: dict[int, At]
     ) -> tuple[list[Token], list[Rejection]]:
-        firsts = self._first_claims(events)
+        firsts = self._first_claims(claims)
         questions = [
-            [Question(event.token, data, at[number]) for data in metadata.TOKEN_QUESTIONS]
-            for number, event in firsts
+            [Question(claim.token, data, at[number]) for data in metadata.TOKEN_QUESTIONS]
+            for number, claim in firsts
         ]
         answers = self._state.read(question for of_token in questions for question in of_token)
         tokens: list[Token] = []
         rejections: list[Rejection] = []
-        for (number, event), of_token in zip(firsts, questions, strict=True):
-            known = self._known[event.token]
+        for (number, claim), of_token in zip(firsts, questions, strict=True):
+            known = self._known[claim.token]
             said = metadata.token_answers([answers[question] for question in of_token])
             if known.token_type is not None:
                 continue
-            if event.shape in WRAPPING and not said.wraps:
+            if claim.shape in WRAPPING and not said.wraps:
                 if "token" not in known.rejected:
                     known.rejected.add("token")
-                    rejections.append(Rejection(event.token, "token", number))
+                    rejections.append(Rejection(claim.token, "token", number))
                 continue
-            known.token_type = _token_type(event.shape, said)
-            known.token_since = (number, event.log_index)
+            known.token_type = _token_type(claim.shape, said)
+            known.token_since = (number, claim.log_index)
             known.wraps = said.wraps and known.token_type == "BEP20"
             tokens.append(
                 Token(
-                    event.token,
+                    claim.token,
                     number,
                     known.token_type,
                     said.name,
@@ -224,38 +238,34 @@ class Inspector:
             )
         return tokens, rejections
 
-    def _first_claims(
-        self, events: dict[int, list[TransferEvent]]
-    ) -> list[tuple[int, TransferEvent]]:
+    def _first_claims(self, claims: Mapping[int, Sequence[Claim]]) -> list[tuple[int, Claim]]:
         """For each contract not known as a token: its first Transfer, and a Deposit before that."""
-        firsts: dict[tuple[bytes, bool], tuple[int, TransferEvent]] = {}
-        for number, in_block in events.items():
-            for event in in_block:
-                known = self._known[event.token]
-                is_wrap = event.shape in WRAPPING
-                if known.token_type or (is_wrap and "token" in known.rejected):
+        firsts: dict[tuple[bytes, bool], tuple[int, Claim]] = {}
+        for number, in_block in claims.items():
+            for claim in in_block:
+                known = self._known[claim.token]
+                if known.token_type:
                     continue
-                firsts.setdefault((event.token, is_wrap), (number, event))
+                is_wrap = claim.shape in WRAPPING
+                if not (is_wrap and "token" in known.rejected):
+                    firsts.setdefault((claim.token, is_wrap), (number, claim))
         return sorted(firsts.values(), key=lambda first: (first[0], first[1].log_index))
 
-    def _transfers(self, events: dict[int, list[TransferEvent]]) -> Iterable[tuple[int, Transfer]]:
-        for number, in_block in events.items():
-            twice = told_twice(in_block)
-            for event in in_block:
-                known = self._known[event.token]
-                if known.token_type is None or (number, event.log_index) < known.token_since:
+    def _move(self, claims: Mapping[int, Sequence[Claim]], moved: "_Moved") -> None:
+        for number, in_block in claims.items():
+            for claim in in_block:
+                known = self._known[claim.token]
+                if known.token_type is None or (number, claim.log_index) < known.token_since:
                     continue
-                if event.log_index in twice or (event.shape in WRAPPING and not known.wraps):
+                if claim.is_told_twice or (claim.shape in WRAPPING and not known.wraps):
                     continue
-                for transfer in transfers(event, known.token_type):
-                    yield number, transfer
+                moved.add(number, claim, known.token_type)
 
-    def _supplies(self, moved: list[tuple[int, Transfer]], at: dict[int, At]) -> list[Supply]:
+    def _supplies(self, moved: "_Moved", at: dict[int, At]) -> list[Supply]:
         """After each token's last transfer: the same however blocks are put into batches."""
-        last = {transfer.token: number for number, transfer in moved}
-        minted = {t.token for _, t in moved if ZERO_ADDRESS in (t.from_address, t.to_address)}
         questions = [
-            Question(token, metadata.TOTAL_SUPPLY, at[last[token]]) for token in sorted(minted)
+            Question(token, metadata.TOTAL_SUPPLY, at[moved.last[token]])
+            for token in sorted(moved.minted)
         ]
         answers = self._state.read(questions)
         return [Supply(q.address, metadata.word(answers[q]) or 0, q.at.number) for q in questions]
@@ -263,11 +273,11 @@ class Inspector:
     # Pools
 
     def _new_pools(
-        self, swaps: dict[int, list[SwapEvent]], at: dict[int, At]
+        self, swaps: Mapping[int, Sequence[Swap]], at: dict[int, At]
     ) -> tuple[list[Pool], list[Rejection]]:
         firsts: dict[bytes, tuple[int, SwapEvent]] = {}
         for number, in_block in swaps.items():
-            for swap in in_block:
+            for swap, _ in in_block:
                 known = self._known[swap.pool]
                 if known.pool is None and "pool" not in known.rejected:
                     firsts.setdefault(swap.pool, (number, swap))
@@ -306,47 +316,13 @@ class Inspector:
                 return name
         return f"{family}-{to_hex(factory)}"
 
-    def _trades(self, swaps: dict[int, list[SwapEvent]]) -> Iterable[PoolTrade]:
+    def _trades(self, swaps: Mapping[int, Sequence[Swap]]) -> Iterable[PoolTrade]:
         for number, in_block in swaps.items():
-            for swap in in_block:
+            for swap, row in in_block:
                 pool = self._known[swap.pool].pool
                 if pool is not None:
                     made = trade(swap, pool.token0, pool.token1)
-                    yield PoolTrade(number, swap, pool.dex, made)
-
-
-def _events(
-    batch: Sequence[Fetched],
-) -> tuple[dict[int, list[TransferEvent]], dict[int, list[SwapEvent]]]:
-    events: dict[int, list[TransferEvent]] = defaultdict(list)
-    swaps: dict[int, list[SwapEvent]] = defaultdict(list)
-    for fetched in batch:
-        for log in fetched.block.logs:
-            event = transfer_event(log)
-            if event is not None:
-                events[fetched.block.number].append(event)
-            else:
-                swap = swap_event(log)
-                if swap is not None:
-                    swaps[fetched.block.number].append(swap)
-    return events, swaps
-
-
-def _created_addresses(fetched: Fetched) -> list[bytes]:
-    direct = [t.contract_address for t in fetched.block.transactions if t.contract_address]
-    return direct + fetched.created
-
-
-def _code_candidates(batch: Sequence[Fetched]) -> list[tuple[int, bytes]]:
-    """(block number, address) wherever code may stand: created, called, or emitting."""
-    found: dict[tuple[int, bytes], None] = {}
-    for fetched in batch:
-        block = fetched.block
-        addresses = _created_addresses(fetched)
-        addresses += [t.to_address for t in block.transactions if t.to_address and t.ran_code]
-        addresses += [log.address for log in block.logs]
-        found.update(dict.fromkeys((block.number, address) for address in addresses))
-    return list(found)
+                    yield PoolTrade(number, row, pool.dex, made)
 
 
 def _token_type(shape: Shape, said: metadata.TokenAnswers) -> str:

@@ -16,6 +16,7 @@ from scan.rpc import Call, Node, NodeError, RpcError
 
 log = logging.getLogger(__name__)
 
+FETCHES_AHEAD = 3  # requests under way at any time, where there are several to send
 TRACE_ATTEMPTS = 3
 
 _T = TypeVar("_T")

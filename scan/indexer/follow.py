@@ -6,17 +6,18 @@ import random
 import threading
 import time
 from collections import deque
-from collections.abc import Generator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from itertools import islice
 from pathlib import Path
 
 from scan.db import Database
-from scan.decode import Malformed
+from scan.decode import Block, Malformed
 from scan.errors import ScanError
-from scan.indexer.contracts import Factories, Inspector
-from scan.indexer.fetch import BlockSource, Fetched
+from scan.indexer.ahead import Ahead
+from scan.indexer.contracts import Factories, Findings, Inspector
+from scan.indexer.extract import Extract
+from scan.indexer.fetch import BlockSource
 from scan.indexer.progress import Progress
 from scan.indexer.refresh import Refresher
 from scan.indexer.report import Report
@@ -32,8 +33,6 @@ MAX_BACKOFF_S = 10.0
 MAX_PATIENCE_S = 60.0
 TAKE_OVER_S = 1.0
 PROOF_BLOCKS = 8  # of another fork, to be seen before ours is given up
-FETCH_BLOCKS = 20  # a request's worth
-FETCHES_AHEAD = 3
 BATCH_TRANSACTIONS = 6_000  # one database transaction's worth
 BATCH_BLOCKS = 400
 
@@ -51,6 +50,7 @@ class Follower:
         self._settings = settings
         self._database = database
         self._source = BlockSource(node, traces=settings.traces)
+        self._ahead = Ahead(settings, self._source, stop)
         self._node = node
         self._writer = Writer(database)
         self._stop = stop
@@ -66,6 +66,10 @@ class Follower:
 
     def run(self) -> None:
         """Until stopped; every fault of node or database is told once, waited out and retried."""
+        with closing(self._ahead):
+            self._follow()
+
+    def _follow(self) -> None:
         while not self._stop.is_set():
             try:
                 if self._inspector is None:
@@ -158,54 +162,51 @@ class Follower:
         return None if found is None else bytes(found)
 
     def _catch_up(self, head: Head | None, first: int, last: int) -> None:
-        """Write first..last as they come; what came before a fault is written before it is told."""
-        progress = Progress(first, last)
-        batch: list[Fetched] = []
-        with closing(self._fetch_ahead(first, last)) as spans:
-            try:
-                for blocks in spans:
-                    batch += blocks
-                    if _is_full(batch):
-                        full, batch = batch, []
-                        head = self._write(head, full)
-                        progress.advance(head.number, sum(len(b.transactions) for b, _ in full))
-            finally:
-                if batch and not self._stop.is_set():
-                    head = self._write(head, batch)
-                    progress.advance(head.number, sum(len(b.transactions) for b, _ in batch))
-                progress.close()
+        """Write first..last as they come; what came before a fault is written before it is told.
 
-    def _fetch_ahead(self, first: int, last: int) -> Generator[list[Fetched]]:
-        """A few requests under way at any time; in order."""
-        spans = iter(
-            (at, min(at + FETCH_BLOCKS - 1, last)) for at in range(first, last + 1, FETCH_BLOCKS)
-        )
-        ahead: deque[Future[list[Fetched]]] = deque()
-        with ThreadPoolExecutor(FETCHES_AHEAD, "fetch") as pool:
-            try:
-                for span in islice(spans, FETCHES_AHEAD):
-                    ahead.append(pool.submit(self._source.blocks, *span))
-                while ahead and not self._stop.is_set():
-                    blocks = ahead.popleft().result()
-                    for span in islice(spans, 1):
-                        ahead.append(pool.submit(self._source.blocks, *span))
-                    yield blocks
-            finally:
-                for future in ahead:
-                    future.cancel()
-
-    def _write(self, head: Head | None, batch: list[Fetched]) -> Head:
-        """Raises NodeError where the blocks do not follow the head: then a fork is to be found."""
+        While PostgreSQL is busy with one batch, the next one is inspected.
+        """
         assert self._inspector is not None
-        if not _links(head.hash if head else None, batch) or not self._begins_right(batch[0]):
-            raise NodeError("the node's blocks do not name each other, or our head, as parents")
-        head = self._writer.append(head, batch, self._inspector.inspect(batch))
+        inspect = self._inspector.inspect
+        progress = Progress(first, last)
+        ready: tuple[list[Extract], Findings] | None = None
+        with (
+            closing(progress),
+            ThreadPoolExecutor(1, "inspect") as pool,
+            closing(self._ahead.blocks(first, last)) as spans,
+        ):
+            try:
+                for batch in _batches(spans):
+                    if self._stop.is_set():
+                        break
+                    self._require_links(ready[0][-1].hash if ready else _hash(head), batch)
+                    if ready is None:
+                        ready = batch, inspect(batch)
+                        continue
+                    inspection = pool.submit(inspect, batch)
+                    writing, ready = ready, None
+                    head = self._write(head, *writing, progress)
+                    ready = batch, inspection.result()
+            finally:
+                if ready is not None and not self._stop.is_set():
+                    self._write(head, *ready, progress)
+
+    def _write(
+        self, head: Head | None, batch: list[Extract], findings: Findings, progress: Progress
+    ) -> Head:
+        head = self._writer.append(head, batch, findings)
         self._flapping.arrived(head.hash)
         self._well()
+        progress.advance(head.number, sum(block.transaction_count for block in batch))
         return head
 
-    def _begins_right(self, first: Fetched) -> bool:
-        return first.block.number > 0 or first.block.hash == self._genesis_hash
+    def _require_links(self, parent_hash: bytes | None, batch: list[Extract]) -> None:
+        """Raises NodeError where blocks do not follow what is before: a fork is to be found."""
+        if not _links(parent_hash, batch) or not self._begins_right(batch[0]):
+            raise NodeError("the node's blocks do not name each other, or our head, as parents")
+
+    def _begins_right(self, first: Extract) -> bool:
+        return first.number > 0 or first.hash == self._genesis_hash
 
     def _take_back(self, head: Head, node_head: int) -> None:
         """Give up our blocks after the fork, but only for others that follow on it."""
@@ -213,7 +214,7 @@ class Follower:
         self._flapping.require_patience()
         fork = self._find_fork(head, node_head)
         theirs = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
-        if not _links(self._hash_at(fork), theirs):
+        if not _links(self._hash_at(fork), [block for block, _ in theirs]):
             raise NodeError("the node tells of several forks at once")
         log.info("reorganisation: taking back %d blocks after %d", head.number - fork, fork)
         self._writer.unwind(fork)
@@ -312,17 +313,38 @@ def _backoff(faults: int, retry_after_s: float | None) -> float:
     return max(doubled, retry_after_s or 0.0) * random.uniform(1.0, 1.5)
 
 
-def _is_full(batch: list[Fetched]) -> bool:
+def _batches(spans: Iterable[list[Extract]]) -> Iterator[list[Extract]]:
+    """One database transaction's worth at a time; what came before a fault comes before it."""
+    batch: list[Extract] = []
+    try:
+        for blocks in spans:
+            batch += blocks
+            if _is_full(batch):
+                full, batch = batch, []
+                yield full
+    except Exception:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def _is_full(batch: list[Extract]) -> bool:
     return (
         len(batch) >= BATCH_BLOCKS
-        or sum(len(block.transactions) for block, _ in batch) >= BATCH_TRANSACTIONS
+        or sum(block.transaction_count for block in batch) >= BATCH_TRANSACTIONS
     )
 
 
-def _links(parent_hash: bytes | None, batch: list[Fetched]) -> bool:
+def _hash(head: Head | None) -> bytes | None:
+    return head.hash if head else None
+
+
+def _links(parent_hash: bytes | None, batch: Sequence[Block | Extract]) -> bool:
     """Whether each block names the one before it as its parent; None: the first has no parent."""
-    parent = batch[0].block.parent_hash if parent_hash is None else parent_hash
-    for block, _ in batch:
+    parent = batch[0].parent_hash if parent_hash is None else parent_hash
+    for block in batch:
         if block.parent_hash != parent:
             return False
         parent = block.hash

@@ -5,11 +5,17 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from scan import metrics
+from scan import copy_text, metrics
 from scan.db import Database, Row, Transaction
 from scan.indexer import outbox
 from scan.indexer.contracts import Findings, Supply
-from scan.indexer.fetch import Fetched
+from scan.indexer.extract import (
+    EMITTER_COLUMNS,
+    TRADE_COLUMNS,
+    TRANSACTION_COLUMNS,
+    TRANSFER_COLUMNS,
+    Extract,
+)
 from scan.indexer.span import Span, span
 
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
@@ -19,20 +25,8 @@ BLOCK_COLUMNS = (
     " transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,"
     " gas_used, gas_limit, gas_price_sum"
 )
-TRANSACTION_COLUMNS = (
-    "ordinal, block_number, transaction_index, hash, from_address, to_address, contract_address,"
-    " value, gas_price, gas_used, status"
-)
-TRANSFER_COLUMNS = (
-    "ordinal, block_number, transaction_index, log_index, batch_index, token_address,"
-    " from_address, to_address, value, token_id"
-)
 TOKEN_COLUMNS = (
     "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
-)
-TRADE_COLUMNS = (
-    "ordinal, block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in,"
-    " token_out, amount_in, amount_out"
 )
 
 
@@ -69,24 +63,26 @@ class Writer:
         row = self._database.row("blocks_head")
         return None if row is None else Head(row[0], bytes(row[1]), Totals(*row[2:]))
 
-    def append(self, head: Head | None, batch: Sequence[Fetched], findings: Findings) -> Head:
+    def append(self, head: Head | None, batch: Sequence[Extract], findings: Findings) -> Head:
         """Write blocks that follow the head, with all that is derived from them; the new head."""
-        first, last = batch[0].block.number, batch[-1].block.number
+        first, last = batch[0].number, batch[-1].number
         before = head.totals if head else Totals(0, 0, 0)
         with self._exclusively(head) as tx:
             totals = _copy_blocks(tx, before, batch, findings)
-            _copy_transactions(tx, before.transactions, batch)
+            mined = (line for e in batch for line in e.transactions.splitlines(keepends=True))
+            _copy_numbered(tx, "transactions", TRANSACTION_COLUMNS, before.transactions, mined)
             _copy_contracts(tx, findings)
-            _copy_transfers(tx, before.transfers, findings)
-            _copy_trades(tx, before.trades, batch, findings)
-            _copy_emitters(tx, batch)
+            moved = (line for _, line in findings.transfers)
+            _copy_numbered(tx, "token_transfers", TRANSFER_COLUMNS, before.transfers, moved)
+            _copy_trades(tx, before.trades, findings)
+            tx.copy_lines("log_emitters", EMITTER_COLUMNS, (e.emitters for e in batch))
             written = span(tx, first, last)
             derive(tx, written)
             _store_supplies(tx, findings.supplies)
             outbox.fill(tx, written)
         metrics.INDEXED_BLOCKS.inc(len(batch))
-        metrics.INDEXED_TRANSACTIONS.inc(sum(len(block.transactions) for block, _ in batch))
-        return Head(last, batch[-1].block.hash, totals)
+        metrics.INDEXED_TRANSACTIONS.inc(sum(e.transaction_count for e in batch))
+        return Head(last, batch[-1].hash, totals)
 
     def unwind(self, last_kept: int) -> None:
         """Take back every block after `last_kept`, and everything derived from them."""
@@ -181,14 +177,14 @@ def _without_nested_loops(tx: Transaction) -> Iterator[None]:
 
 
 def _copy_blocks(
-    tx: Transaction, totals: Totals, batch: Sequence[Fetched], findings: Findings
+    tx: Transaction, totals: Totals, batch: Sequence[Extract], findings: Findings
 ) -> Totals:
     transfers = _count(number for number, _ in findings.transfers)
     trades = _count(trade.block_number for trade in findings.trades)
     rows = []
-    for block, _ in batch:
+    for block in batch:
         counts = Totals(
-            len(block.transactions), transfers.get(block.number, 0), trades.get(block.number, 0)
+            block.transaction_count, transfers.get(block.number, 0), trades.get(block.number, 0)
         )
         rows.append(
             (
@@ -201,7 +197,7 @@ def _copy_blocks(
                 block.miner,
                 block.gas_used,
                 block.gas_limit,
-                sum(t.gas_price for t in block.transactions),
+                block.gas_price_sum,
             )
         )
         totals = Totals(*(before + count for before, count in zip(totals, counts, strict=True)))
@@ -223,25 +219,12 @@ def _timestamp(seconds: int) -> str:
     return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
 
 
-def _copy_transactions(tx: Transaction, before: int, batch: Sequence[Fetched]) -> None:
-    mined = ((block, t) for block, _ in batch for t in block.transactions)
-    rows = (
-        (
-            ordinal,
-            block.number,
-            t.transaction_index,
-            t.hash,
-            t.from_address,
-            t.to_address,
-            t.contract_address,
-            t.value,
-            t.gas_price,
-            t.gas_used,
-            t.status,
-        )
-        for ordinal, (block, t) in enumerate(mined, start=before)
-    )
-    tx.copy("transactions", TRANSACTION_COLUMNS, rows)
+def _copy_numbered(
+    tx: Transaction, table: str, columns: str, first: int, lines: Iterable[str]
+) -> None:
+    """Rows in the chain's order, each with its ordinal before it."""
+    numbered = (f"{ordinal}\t{line}" for ordinal, line in enumerate(lines, start=first))
+    tx.copy_lines(table, f"ordinal, {columns}", numbered)
 
 
 def _copy_contracts(tx: Transaction, findings: Findings) -> None:
@@ -268,50 +251,18 @@ def _dex_id(tx: Transaction, name: str) -> int:
     return int(tx.value("dexes_insert", name=name))
 
 
-def _copy_transfers(tx: Transaction, before: int, findings: Findings) -> None:
-    rows = (
-        (
-            ordinal,
-            number,
-            x.transaction_index,
-            x.log_index,
-            x.batch_index or None,
-            x.token,
-            x.from_address,
-            x.to_address,
-            x.value,
-            x.token_id,
-        )
-        for ordinal, (number, x) in enumerate(findings.transfers, start=before)
-    )
-    tx.copy("token_transfers", TRANSFER_COLUMNS, rows)
-
-
-def _copy_trades(
-    tx: Transaction, before: int, batch: Sequence[Fetched], findings: Findings
-) -> None:
+def _copy_trades(tx: Transaction, before: int, findings: Findings) -> None:
     dexes = {dex: _dex_id(tx, dex) for dex in {trade.dex for trade in findings.trades}}
-    senders = {block.number: block.transactions for block, _ in batch}
-    rows = [
+    _copy_numbered(
+        tx,
+        "dex_trades",
+        TRADE_COLUMNS,
+        before,
         (
-            ordinal,
-            number,
-            swap.log_index,
-            swap.transaction_index,
-            dexes[dex],
-            swap.pool,
-            senders[number][swap.transaction_index].from_address,
-            *trade,
-        )
-        for ordinal, (number, swap, dex, trade) in enumerate(findings.trades, start=before)
-    ]
-    tx.copy("dex_trades", TRADE_COLUMNS, rows)
-
-
-def _copy_emitters(tx: Transaction, batch: Sequence[Fetched]) -> None:
-    pairs = {(log.address, block.number): None for block, _ in batch for log in block.logs}
-    pairs |= {(address, block.number): None for block, created in batch for address in created}
-    tx.copy("log_emitters", "address, block_number", pairs)
+            f"{row}\t{copy_text.line((dexes[dex], *trade))}"
+            for _, row, dex, trade in findings.trades
+        ),
+    )
 
 
 def _store_supplies(tx: Transaction, supplies: Sequence[Supply]) -> None:
