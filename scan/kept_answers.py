@@ -56,7 +56,9 @@ class KeptAnswers:
         return answer if self._announcements.newest() == version else None
 
     def keep(self, version: News, asked: Asked, answer: Answer) -> None:
-        size = 500 + len(asked.path) + len(asked.query) + len(asked.body) + len(answer.body)
+        if self._announcements is None or self._announcements.newest() != version:
+            return  # it was long in coming; those of the new version stay
+        size = 500 + sum(map(len, asked)) + len(answer.body)
         with self._lock:
             if version != self._kept[0] or self._size + size > MOST_KEPT_BYTES:
                 self._kept, self._size = (version, {}), 0
