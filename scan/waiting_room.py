@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 # As much as is waited for whole; what is larger is read by a thread as it comes.
 MOST_WAITED_FOR = 64 * 1024
+MOST_UNHEARD = 1024 * 1024  # at one look, of who goes on when the answer has ended the connection
 
 _REQUEST_LINE = re.compile(rb"[!-~]+ [!-~]+ HTTP/1\.[01]\Z")
 _EXPECTATION = re.compile(rb"\r\nexpect:", re.IGNORECASE)
@@ -48,10 +49,11 @@ def is_whole(data: bytes | None, ahead: bytes = b"") -> bool:
 
 
 def has_left(sock: socket.socket) -> bool:
-    """Whether the client has closed its side; what else it says is not heard any more."""
+    """Whether the client has closed its side, or says too much that is not heard any more."""
     try:
-        while sock.recv(MOST_WAITED_FOR, socket.MSG_DONTWAIT):
-            pass
+        for _ in range(MOST_UNHEARD // MOST_WAITED_FOR):
+            if not sock.recv(MOST_WAITED_FOR, socket.MSG_DONTWAIT):
+                return True
     except BlockingIOError:
         return False
     except OSError:

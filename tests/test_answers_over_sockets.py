@@ -150,6 +150,26 @@ def test_clients_that_do_not_leave_hold_nobody_up(server: str, clients: ExitStac
     assert_serves(server)
 
 
+def test_clients_that_go_on_sending_hold_nobody_up(server: str, clients: ExitStack) -> None:
+    closing = BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close")
+    flooding = [clients.enter_context(connect(server)) for _ in range(4)]
+    threads = [threading.Thread(target=flood, args=(client, closing)) for client in flooding]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.2)
+    assert_serves(server)
+    for thread in threads:
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+def flood(client: socket.socket, closing: bytes) -> None:
+    with suppress(OSError):
+        client.sendall(closing)
+        while True:
+            client.sendall(b"x" * 1_000_000)
+
+
 def test_who_does_not_leave_is_left(server: str, clients: ExitStack) -> None:
     client = clients.enter_context(connect(server))
     client.sendall(BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close"))
