@@ -40,6 +40,8 @@ worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
 # gunicorn's control socket would lie in the home directory and could add workers.
 control_socket_disable = True
 logger_class = "scan.gunicorn_logs.GunicornLogs"
+# Files go through scan.outbox as well, so that no thread waits for whom they are sent to.
+sendfile = False
 # No max_requests: a restarted worker starts with empty windows.
 
 

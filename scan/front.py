@@ -121,7 +121,7 @@ class Front:
 
     def _admit(self, environ: Environ) -> Admitted | None:
         """None outside the API, which has no limits."""
-        path = environ["PATH_INFO"]
+        path = _path(environ)
         if path != API and not path.startswith(f"{API}/"):
             return None
         visitor = Visitor(
@@ -146,7 +146,7 @@ class Front:
 
 def _asked(environ: Environ) -> Asked | None:
     """None for what is never kept."""
-    method, path = environ["REQUEST_METHOD"], environ["PATH_INFO"]
+    method, path = environ["REQUEST_METHOD"], _path(environ)
     query = environ.get("QUERY_STRING", "")
     if method == "GET" and not environ.get("CONTENT_LENGTH"):
         return Asked(path, query)
@@ -160,7 +160,14 @@ def _asked(environ: Environ) -> Asked | None:
     except (OSError, ParseException):
         body = b""  # Flask finds that it ended early
     environ["wsgi.input"] = io.BytesIO(body)
+    if len(body) < int(length):
+        return None
     return Asked(path, query, environ.get("CONTENT_TYPE", ""), body)
+
+
+def _path(environ: Environ) -> str:
+    """As Flask finds routes by it: however many slashes it begins with, or none."""
+    return f"/{environ['PATH_INFO'].lstrip('/')}"
 
 
 def _own_headers(request_id: str, admitted: Admitted | None) -> Headers:

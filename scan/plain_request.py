@@ -5,10 +5,13 @@ from typing import NamedTuple
 
 # As much of a head as any browser or client sends, without folding, odd letters or odd spaces.
 _HEAD = re.compile(
-    rb"(GET|POST) (/[!$&-~]*) HTTP/1\.1\r\n((?:[A-Za-z0-9-]+: ?[!-~][ -~]*\r\n)+)\r\n"
+    rb"(GET|POST) (/[!$&-~]*) HTTP/1\.1\r\n((?:[A-Za-z0-9-]+: ?[!-~][ -~]*\r\n){1,50})\r\n"
 )
 MOST_HEAD_BYTES = 4096
-_NOT_PLAIN = {"transfer-encoding", "expect", "upgrade", "http2-settings", "te", "trailer"}
+_NOT_PLAIN = {
+    *("transfer-encoding", "expect", "upgrade", "http2-settings", "te", "trailer"),
+    *("x-forwarded-protocol", "x-forwarded-ssl"),  # which may contradict X-Forwarded-Proto
+}
 
 
 class PlainRequest(NamedTuple):

@@ -1,13 +1,16 @@
-"""Connections whose request is not all there yet: they wait here, and no thread waits for them."""
+"""Connections whose client is awaited: they wait here, and no thread waits for them."""
 
 import re
 import select
 import socket
 import time
 from collections.abc import Callable
+from itertools import takewhile
+from typing import NamedTuple
 
 # As much as is waited for whole; what is larger is read by a thread as it comes.
 MOST_WAITED_FOR = 64 * 1024
+MOST_UNHEARD = 1024 * 1024  # at one look, of who goes on when the answer has ended the connection
 
 _REQUEST_LINE = re.compile(rb"[!-~]+ [!-~]+ HTTP/1\.[01]\Z")
 _EXPECTATION = re.compile(rb"\r\nexpect:", re.IGNORECASE)
@@ -24,12 +27,16 @@ def look(sock: socket.socket) -> bytes | None:
         return b""
 
 
-def is_whole(data: bytes | None) -> bool:
-    """Whether a thread could read a request, or refuse it, without waiting for the client."""
-    if data is None:
-        return False
+def is_whole(data: bytes | None, ahead: bytes = b"") -> bool:
+    """Whether a thread could read a request, or refuse it, without waiting for the client.
+
+    `data` is what look() found, behind what was read `ahead` of it.
+    """
+    if data == b"":
+        return True
+    data = ahead + (data or b"")
     line, separator, _ = data.partition(b"\r\n")
-    if not data or len(data) == MOST_WAITED_FOR or (separator and not _REQUEST_LINE.match(line)):
+    if len(data) >= MOST_WAITED_FOR or (separator and not _REQUEST_LINE.match(line)):
         return True
     head_length = data.find(b"\r\n\r\n") + 4
     if head_length < 4:
@@ -41,44 +48,17 @@ def is_whole(data: bytes | None) -> bool:
     return len(data) >= needed or needed > MOST_WAITED_FOR
 
 
-class WaitingRoom:
-    """Sockets by descriptor. It has a descriptor of its own, readable when somebody has sent more.
-
-    Edge-triggered: what has come stays in the socket, and only news of it wakes anybody.
-    """
-
-    def __init__(self, wait_s: float) -> None:
-        self._wait_s = wait_s
-        self._epoll = select.epoll()
-        self._waiting: dict[int, tuple[socket.socket, float, Callable[[], None]]] = {}
-
-    def fileno(self) -> int:
-        return self._epoll.fileno()
-
-    def add(self, sock: socket.socket, leave: Callable[[], None]) -> None:
-        """Calls `leave` when the request is whole, or when its time is up."""
-        self._waiting[sock.fileno()] = (sock, time.monotonic() + self._wait_s, leave)
-        self._epoll.register(sock, select.EPOLLIN | select.EPOLLRDHUP | select.EPOLLET)
-
-    def attend(self) -> None:
-        """Let go whoever is complete now; to be called when the descriptor is readable."""
-        for descriptor, event in self._epoll.poll(0):
-            is_over = event & (select.EPOLLHUP | select.EPOLLERR | select.EPOLLRDHUP)
-            if is_over or is_whole(look(self._waiting[descriptor][0])):
-                self._let_go(descriptor)
-
-    def turn_out(self, everybody: bool = False) -> None:
-        """Nothing more is read from those who took too long; what they have sent is judged."""
-        now = time.monotonic()
-        late = [d for d, (_, at, _) in self._waiting.items() if everybody or now > at]
-        for descriptor in late:
-            stop_reading(self._waiting[descriptor][0])
-            self._let_go(descriptor)
-
-    def _let_go(self, descriptor: int) -> None:
-        sock, _, leave = self._waiting.pop(descriptor)
-        self._epoll.unregister(sock)
-        leave()
+def has_left(sock: socket.socket) -> bool:
+    """Whether the client has closed its side, or says too much that is not heard any more."""
+    try:
+        for _ in range(MOST_UNHEARD // MOST_WAITED_FOR):
+            if not sock.recv(MOST_WAITED_FOR, socket.MSG_DONTWAIT):
+                return True
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+    return True
 
 
 def stop_reading(sock: socket.socket) -> None:
@@ -87,3 +67,54 @@ def stop_reading(sock: socket.socket) -> None:
         sock.shutdown(socket.SHUT_RD)
     except OSError:
         return
+
+
+class _Waiting(NamedTuple):
+    sock: socket.socket
+    until: float
+    is_over: Callable[[], bool]
+    leave: Callable[[], None]
+
+
+class WaitingRoom:
+    """Sockets by descriptor. It has a descriptor of its own, readable when there is news of one.
+
+    Edge-triggered: what has come stays in the socket, and only news wakes anybody.
+    """
+
+    def __init__(self, wait_s: float, events: int) -> None:
+        self._wait_s = wait_s
+        self._events = events | select.EPOLLET
+        self._epoll = select.epoll()
+        self._waiting: dict[int, _Waiting] = {}  # who came first is the first to be late
+
+    def fileno(self) -> int:
+        return self._epoll.fileno()
+
+    def add(
+        self, sock: socket.socket, is_over: Callable[[], bool], leave: Callable[[], None]
+    ) -> None:
+        """Calls `leave` when the wait is over, or when its time is up."""
+        until = time.monotonic() + self._wait_s
+        self._waiting[sock.fileno()] = _Waiting(sock, until, is_over, leave)
+        self._epoll.register(sock, self._events)
+
+    def attend(self) -> None:
+        """Let go whose wait is over now; to be called when the descriptor is readable."""
+        for descriptor, event in self._epoll.poll(0):
+            is_gone = event & (select.EPOLLHUP | select.EPOLLERR | select.EPOLLRDHUP)
+            if self._waiting[descriptor].is_over() or is_gone:
+                self._let_go(descriptor)
+
+    def turn_out(self, everybody: bool = False) -> None:
+        """Nothing more is read from those who took too long; what they have sent is judged."""
+        now = time.monotonic()
+        late = takewhile(lambda item: everybody or now > item[1].until, self._waiting.items())
+        for descriptor, waiting in list(late):
+            stop_reading(waiting.sock)
+            self._let_go(descriptor)
+
+    def _let_go(self, descriptor: int) -> None:
+        waiting = self._waiting.pop(descriptor)
+        self._epoll.unregister(waiting.sock)
+        waiting.leave()

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # A pure part has no database, no node and no settings: values in, values out.
 FLOORS_LISTED = {
     "0": "settings errors quantity metrics",
-    "1": "logs statements db rpc targets waiting_room",
+    "1": "logs statements db rpc targets waiting_room outbox",
     "1, pure": """
         params decode events copy_text metadata encoding trie abi abi_calls abi_json bytecode
         cbor keys signatures client_address releases submission metadata_hash metadata_search

@@ -22,6 +22,8 @@ from scan.limiter import Limiter
 from scan.rpc import Node
 from scan.settings import Settings
 
+BROKEN_OFF = "The body ended early, or its chunks are malformed."
+
 
 @dataclass(frozen=True)
 class Services:
@@ -81,7 +83,9 @@ def json_object() -> dict[str, object]:
     try:
         body = request.get_data(cache=False)
     except (OSError, ParseException):
-        raise InvalidJson("The body ended early, or its chunks are malformed.") from None
+        raise InvalidJson(BROKEN_OFF) from None
+    if len(body) < (request.content_length or 0):
+        raise InvalidJson(BROKEN_OFF)
     # Of a body sent in chunks no more is read than is allowed, and nothing tells that it went on.
     if request.content_length is None and len(body) >= (request.max_content_length or 0):
         raise TooLarge("The body is too large.")

@@ -1,0 +1,66 @@
+"""Which answers are kept, how many, and for how long."""
+
+from typing import cast
+
+from scan import kept_answers
+from scan.db import Announcements, News
+from scan.kept_answers import Answer, Asked, KeptAnswers
+
+FIRST, SECOND = News(1, "1"), News(1, "2")
+
+
+class Told:
+    """Stands for Announcements, at moments that real ones pass through too fast."""
+
+    def __init__(self) -> None:
+        self.news: News | None = FIRST
+
+    def newest(self) -> News | None:
+        return self.news
+
+
+def keeping(told: Told) -> KeptAnswers:
+    return KeptAnswers(cast(Announcements, told))
+
+
+def answer(text: bytes) -> Answer:
+    return Answer(text, "GET", "/")
+
+
+def test_an_answer_lasts_until_the_next_announcement() -> None:
+    told = Told()
+    kept = keeping(told)
+    kept.keep(FIRST, Asked("/a"), answer(b"old"))
+    assert kept.find(Asked("/a")) == answer(b"old")
+    for news in (SECOND, None, News(2, "1")):
+        told.news = news
+        assert kept.find(Asked("/a")) is None
+
+
+def test_an_answer_that_was_long_in_coming_takes_no_place() -> None:
+    told = Told()
+    kept = keeping(told)
+    told.news = SECOND
+    kept.keep(SECOND, Asked("/a"), answer(b"new"))
+    kept.keep(FIRST, Asked("/b"), answer(b"old"))
+    assert kept.find(Asked("/a")) == answer(b"new")
+    assert kept.find(Asked("/b")) is None
+
+
+def test_all_that_a_question_holds_counts_as_kept() -> None:
+    """A client chooses the path, the query, the type of the body and the body."""
+    kept = keeping(Told())
+    long = 1024 * 1024
+    for number in range(40):
+        asked = [
+            Asked(f"/{number}".ljust(long)),
+            Asked("/", f"{number}".ljust(long)),
+            Asked("/", "", f"{number}".ljust(long)),
+            Asked("/", "", "", f"{number}".encode().ljust(long)),
+        ]
+        for one in asked:
+            kept.keep(FIRST, one, answer(b""))
+        assert kept.find(asked[-1]) is not None
+        _, found = kept._kept
+        held = sum(sum(map(len, one)) for one in found)
+        assert held <= kept_answers.MOST_KEPT_BYTES
