@@ -116,7 +116,7 @@ def _front(app: Flask) -> Front:
     return Front(
         app.wsgi_app,
         Admission(parts.limiter, parts.keyring, parts.key_usage, settings.trusted_proxies),
-        KeptAnswers(announcements),
+        KeptAnswers(parts.reads, announcements),
         logs_requests=settings.log_requests,
         counts_in_process=counts_in_process(settings),
     )

@@ -263,28 +263,31 @@ class Database:
 
 
 class News(NamedTuple):
-    """What was announced last, and on which connection: the next one may have missed some."""
+    """What was announced: the highest of payloads that are numbers, and how many others came.
+
+    Both are of one `connection`; the next one may have missed some.
+    """
 
     connection: int
-    payload: str
+    highest: int
+    others: int
 
 
 class Announcements:
     """What is announced on a database's channel, heard on one connection for all threads."""
 
     def __init__(self, database: Database, current: str) -> None:
-        """The statement `current` tells what a new connection would have heard last."""
+        """The statement `current` tells the number that a new connection would have heard last."""
         self._database = database
         self._current = load_statements()[current]
         self._hearing = threading.Lock()
         self._connecting = threading.Lock()
         self._connection: Any = None
-        self._connections = 0
-        self._newest: News | None = None
+        self._news = News(0, -1, 0)
         self._rest_until = 0.0
 
     def newest(self) -> News | None:
-        """None while nothing is heard, or was ever announced. Never waits: a look at the socket."""
+        """None while nothing can be heard. Never waits: it looks at the socket."""
         with self._hearing:
             if self._connection is None:
                 return None
@@ -295,9 +298,15 @@ class Announcements:
                 self._connection = None
                 return None
             if self._connection.notifies:
-                self._newest = News(self._connections, self._connection.notifies[-1].payload)
+                for notice in self._connection.notifies:
+                    self._note(notice.payload)
                 self._connection.notifies.clear()
-            return self._newest
+            return self._news
+
+    def hear(self, number: str) -> None:
+        """What the database says already and has yet to announce."""
+        with self._hearing:
+            self._note(number)
 
     def listen(self) -> News | None:
         """As newest(), on a new connection where there is none; one thread waits for that.
@@ -311,6 +320,13 @@ class Announcements:
                 self._connecting.release()
         return self.newest()
 
+    def _note(self, payload: str) -> None:
+        connection, highest, others = self._news
+        if payload.isdigit():
+            self._news = News(connection, max(highest, int(payload)), others)
+        else:
+            self._news = News(connection, highest, others + 1)
+
     def _connect(self) -> None:
         if self._connection is not None or time.monotonic() < self._rest_until:
             return
@@ -320,8 +336,7 @@ class Announcements:
             with connection.cursor() as cursor:  # after LISTEN, so that nothing falls between
                 rows = _rows(cursor, self._current, {})
             with self._hearing:
-                self._connections += 1
-                self._newest = News(self._connections, rows[0][0]) if rows else None
+                self._news = News(self._news.connection + 1, int(rows[0][0]) if rows else -1, 0)
                 self._connection = connection
 
 

@@ -19,6 +19,7 @@ from scan.kept_answers import Answer, Asked, KeptAnswers
 
 API = "/api/v1"
 QUERY = f"{API}/query"
+ALSO_OF_THE_CHAIN = {"/", "/readyz", "/metrics"}  # outside the API
 MOST_ASKED_BYTES = 4096  # of a query's body, to be kept with its answer
 
 # What a request's environ says between here and Flask.
@@ -101,7 +102,10 @@ class Front:
 
         asked = _asked(environ) if admitted and not admitted.refusal else None
         if asked is None:
-            return self._application(environ, start)
+            answered = self._application(environ, start)
+            if environ["PATH_INFO"] in ALSO_OF_THE_CHAIN:
+                self._kept.catch_up()
+            return answered
         answer = self._kept.find(asked)
         if answer is None or answer.method != environ["REQUEST_METHOD"]:
             return self._answer_and_keep(environ, start, asked)
@@ -112,6 +116,7 @@ class Front:
     def _answer_and_keep(self, environ: Environ, start: Any, asked: Asked) -> Iterable[bytes]:
         version = self._kept.version()  # before anything is read
         answered = self._application(environ, start)
+        self._kept.catch_up()
         if version is None or OF_THE_CHAIN not in environ:
             return answered
         body = b"".join(answered)

@@ -1,9 +1,11 @@
 """Answers about the chain, kept in memory until the indexer announces a change."""
 
 import threading
+from contextlib import suppress
 from typing import NamedTuple
 
-from scan.db import Announcements, News
+from scan.db import Announcements, Database, News
+from scan.errors import Unavailable
 
 CHANNEL = "scan_chain"
 MOST_KEPT_BYTES = 64 * 1024 * 1024
@@ -31,11 +33,13 @@ class KeptAnswers:
 
     A question's version is the one heard of before its answer is read. PostgreSQL tells of a commit
     right after it can be seen, and a kept answer lasts until that is heard: 0.2 ms longer than it
-    is true, measured, and up to 3 on a busy machine. Without `announcements`, as where a standby is
-    read, nothing is kept.
+    is true, measured, and up to 3 on a busy machine; but never after this process has told
+    something newer, see catch_up(). Without `announcements`, as where a standby is read, nothing
+    is kept.
     """
 
-    def __init__(self, announcements: Announcements | None) -> None:
+    def __init__(self, database: Database, announcements: Announcements | None) -> None:
+        self._database = database
         self._announcements = announcements
         self._lock = threading.Lock()
         # One attribute, so that no thread sees a new version with the answers of an old one.
@@ -47,6 +51,15 @@ class KeptAnswers:
         if self._announcements is None:
             return None
         return self._announcements.newest() or self._announcements.listen()
+
+    def catch_up(self) -> None:
+        """Between reading from the database and telling it: what is older is forgotten by then."""
+        if self._announcements is None or not self._kept[1]:
+            return
+        with suppress(Unavailable):
+            version = self._database.prepared_value("chain_version")
+            if version is not None:
+                self._announcements.hear(version)
 
     def find(self, asked: Asked) -> Answer | None:
         """Never waits."""

@@ -3,6 +3,8 @@
 PostgreSQL tells of a commit after it can be seen: 0.2 ms, and up to 3 on a busy machine.
 """
 
+import os
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -96,6 +98,39 @@ def test_no_thread_keeps_an_old_answer_as_a_new_one(
         time.sleep(0.2)
         over.set()
         assert [one.result() for one in watching] == [14] * 8
+
+
+def listening_backend(url: str) -> int:
+    [(pid,)] = execute(
+        url,
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+        " AND application_name = 'scan-api' AND query LIKE %s AND query NOT LIKE %s",
+        *("%SELECT version::text FROM chain%", "PREPARE%"),
+    )
+    assert isinstance(pid, int)
+    return pid
+
+
+@pytest.mark.parametrize("told", ["/api/v1/blocks/{}", "/api/v1/tokens?page=1{}", "/readyz"])
+def test_who_was_told_of_a_change_sees_nothing_older(
+    anvil: Anvil, database_url: str, server: str, told: str
+) -> None:
+    """The backend that would announce it stands still, as the slowest there is."""
+    with Indexing(database_url, anvil.url) as indexing:
+        anvil.mine(3)
+        indexing.wait_for(3)
+        client = Client(server)
+        before = asked_again(client)
+        listening = listening_backend(database_url)
+        os.kill(listening, signal.SIGSTOP)
+        try:
+            anvil.mine()
+            wait_until(lambda: indexed_number(database_url) == 4)
+            assert newest(client) == before  # or nobody would need what follows
+            client.ask(told.format(4))
+            assert '"number" : 4,' in newest(client)
+        finally:
+            os.kill(listening, signal.SIGCONT)
 
 
 def test_a_block_taken_back_is_gone_from_answers(

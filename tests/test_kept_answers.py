@@ -3,10 +3,11 @@
 from typing import cast
 
 from scan import kept_answers
-from scan.db import Announcements, News
+from scan.db import Announcements, Database, News
 from scan.kept_answers import Answer, Asked, KeptAnswers
 
-FIRST, SECOND = News(1, "1"), News(1, "2")
+FIRST, SECOND = News(1, 1, 0), News(1, 2, 0)
+NOWHERE = "postgresql://127.0.0.1:1/none"
 
 
 class Told:
@@ -20,7 +21,7 @@ class Told:
 
 
 def keeping(told: Told) -> KeptAnswers:
-    return KeptAnswers(cast(Announcements, told))
+    return KeptAnswers(Database(NOWHERE, statement_timeout_ms=1), cast(Announcements, told))
 
 
 def answer(text: bytes) -> Answer:
@@ -32,7 +33,7 @@ def test_an_answer_lasts_until_the_next_announcement() -> None:
     kept = keeping(told)
     kept.keep(FIRST, Asked("/a"), answer(b"old"))
     assert kept.find(Asked("/a")) == answer(b"old")
-    for news in (SECOND, None, News(2, "1")):
+    for news in (SECOND, None, News(2, 1, 0)):
         told.news = news
         assert kept.find(Asked("/a")) is None
 
@@ -64,3 +65,14 @@ def test_all_that_a_question_holds_counts_as_kept() -> None:
         _, found = kept._kept
         held = sum(sum(map(len, one)) for one in found)
         assert held <= kept_answers.MOST_KEPT_BYTES
+
+
+def test_numbers_grow_and_all_else_counts(database_url: str) -> None:
+    """A number may be known before it is announced; a label's transaction ends out of turn."""
+    heard = Announcements(Database(database_url, statement_timeout_ms=5000), "chain_version")
+    [connected, *later] = [heard.listen()]
+    for payload in ("8", "7", "8", "labels 9", "labels 8"):
+        heard.hear(payload)
+        later.append(heard.newest())
+    assert [(n.highest, n.others) for n in later if n] == [(8, 0)] * 3 + [(8, 1), (8, 2)]
+    assert connected is not None and connected.highest == -1
