@@ -1,7 +1,8 @@
 -- The events of new blocks for every active webhook they concern, in chain order, and the queues
 -- that have something to do now. Each address is looked up in the index, so idle webhooks cost
--- nothing; ANY takes an array's element once, so a transfer to oneself is one event. The range is
--- said of every table: a join that has only the other's rows to go by might read all of it.
+-- nothing; or hashed, where the planner knows nothing of webhooks yet, which an equality allows and
+-- = ANY does not. One transfer to oneself is one event. The range is said of every table: a join that
+-- has only the other's rows to go by might read all of it.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
 --   first_transfer bigint, last_transfer bigint, now timestamptz
 -- returns: the number of queues with something new
@@ -10,9 +11,10 @@ WITH matched AS (
     SELECT w.id AS webhook_id, 'tx' AS event, t.block_number, t.ordinal AS transaction,
         -1 AS transfer, transaction_event(t, b.timestamp) AS body
     FROM transactions t
+    CROSS JOIN unnest(ARRAY[t.from_address, nullif(t.to_address, t.from_address),
+        nullif(t.contract_address, t.from_address)]) AS party
     JOIN webhooks w
-        ON w.watch_address = ANY (ARRAY[t.from_address, t.to_address, t.contract_address])
-        AND w.active AND 'tx' = ANY (w.event_types)
+        ON w.watch_address = party AND w.active AND 'tx' = ANY (w.event_types)
     JOIN blocks b
         ON b.number = t.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
     WHERE t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
@@ -20,9 +22,9 @@ WITH matched AS (
     SELECT w.id, 'token_transfer', x.block_number, t.ordinal, x.ordinal,
         token_transfer_event(x, t.hash, k.type, b.timestamp)
     FROM token_transfers x
+    CROSS JOIN unnest(ARRAY[x.from_address, nullif(x.to_address, x.from_address)]) AS party
     JOIN webhooks w
-        ON w.watch_address = ANY (ARRAY[x.from_address, x.to_address])
-        AND w.active AND 'token_transfer' = ANY (w.event_types)
+        ON w.watch_address = party AND w.active AND 'token_transfer' = ANY (w.event_types)
     JOIN blocks b
         ON b.number = x.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
     JOIN transactions t
