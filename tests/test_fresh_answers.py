@@ -14,6 +14,7 @@ from functools import partial
 import pytest
 import requests
 
+from scan.kept_answers import UNCHECKED_S
 from tests.chain import Anvil
 from tests.database import Postgres, execute
 from tests.indexing import Indexing
@@ -129,6 +130,23 @@ def test_who_was_told_of_a_change_sees_nothing_older(
             assert newest(client) == before  # or nobody would need what follows
             client.ask(told.format(4))
             assert '"number" : 4,' in newest(client)
+        finally:
+            os.kill(listening, signal.SIGCONT)
+
+
+def test_what_is_never_announced_is_found_out(anvil: Anvil, database_url: str, server: str) -> None:
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(0)
+        client = Client(server)
+        asked_again(client)
+        listening = listening_backend(database_url)
+        os.kill(listening, signal.SIGSTOP)
+        try:
+            anvil.mine()
+            wait_until(lambda: indexed_number(database_url) == 1)
+            since = time.monotonic()
+            wait_until(lambda: '"number" : 1,' in newest(client))
+            assert time.monotonic() - since < UNCHECKED_S + 1.0
         finally:
             os.kill(listening, signal.SIGCONT)
 

@@ -1,13 +1,15 @@
 """Which answers are kept, how many, and for how long."""
 
+import time
 from typing import cast
+
+import pytest
 
 from scan import kept_answers
 from scan.db import Announcements, Database, News
 from scan.kept_answers import Answer, Asked, KeptAnswers
 
 FIRST, SECOND = News(1, 1, 0), News(1, 2, 0)
-NOWHERE = "postgresql://127.0.0.1:1/none"
 
 
 class Told:
@@ -19,9 +21,22 @@ class Told:
     def newest(self) -> News | None:
         return self.news
 
+    def hear(self, number: str) -> None:
+        assert number == "1"
+
+
+class First:
+    """Stands for a database at its first version."""
+
+    def prepared_value(self, statement: str) -> str:
+        assert statement == "chain_version"
+        return "1"
+
 
 def keeping(told: Told) -> KeptAnswers:
-    return KeptAnswers(Database(NOWHERE, statement_timeout_ms=1), cast(Announcements, told))
+    kept = KeptAnswers(cast(Database, First()), cast(Announcements, told))
+    kept.catch_up()
+    return kept
 
 
 def answer(text: bytes) -> Answer:
@@ -36,6 +51,18 @@ def test_an_answer_lasts_until_the_next_announcement() -> None:
     for news in (SECOND, None, News(2, 1, 0)):
         told.news = news
         assert kept.find(Asked("/a")) is None
+
+
+def test_where_nothing_is_heard_the_database_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(kept_answers, "UNCHECKED_S", 0.05)
+    kept = keeping(Told())
+    kept.keep(FIRST, Asked("/a"), answer(b"old"))
+    time.sleep(0.1)
+    assert kept.find(Asked("/a")) is None
+    kept.catch_up()
+    assert kept.find(Asked("/a")) == answer(b"old")
 
 
 def test_an_answer_that_was_long_in_coming_takes_no_place() -> None:
