@@ -129,7 +129,7 @@ def test_faults_of_the_node_cost_nothing(
     monkeypatch.setattr(ahead, "FETCH_BLOCKS", 5)
     monkeypatch.setattr(follow, "MAX_BACKOFF_S", 0.2)
     with (
-        FaultyNode(scenario.anvil.url, seed=3, rate=0.2) as node,
+        FaultyNode(scenario.anvil.url, seed=3, rate=0.1) as node,
         Indexing(database_url, node.url) as indexing,
     ):
         indexing.wait_for(scenario.anvil.head())
