@@ -19,7 +19,7 @@ from scan.kept_answers import Answer, Asked, KeptAnswers
 
 API = "/api/v1"
 QUERY = f"{API}/query"
-ALSO_OF_THE_CHAIN = {"/", "/readyz", "/metrics"}  # outside the API
+ALSO_OF_THE_CHAIN = {"/", "/readyz", "/metrics"}  # routes outside the API
 MOST_ASKED_BYTES = 4096  # of a query's body, to be kept with its answer
 
 # What a request's environ says between here and Flask.
@@ -103,7 +103,7 @@ class Front:
         asked = _asked(environ) if admitted and not admitted.refusal else None
         if asked is None:
             answered = self._application(environ, start)
-            if environ["PATH_INFO"] in ALSO_OF_THE_CHAIN:
+            if OF_THE_CHAIN in environ or environ.get(ROUTE) in ALSO_OF_THE_CHAIN:
                 self._kept.catch_up()
             return answered
         answer = self._kept.find(asked)

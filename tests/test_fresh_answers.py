@@ -112,7 +112,9 @@ def listening_backend(url: str) -> int:
     return pid
 
 
-@pytest.mark.parametrize("told", ["/api/v1/blocks/{}", "/api/v1/tokens?page=1{}", "/readyz"])
+@pytest.mark.parametrize(
+    "told", ["/api/v1/blocks/{}", "/api/v1/tokens?page=1{}", "/readyz", "//readyz/"]
+)
 def test_who_was_told_of_a_change_sees_nothing_older(
     anvil: Anvil, database_url: str, server: str, told: str
 ) -> None:
