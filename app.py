@@ -7,31 +7,32 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
-from scan.admission import Admission
+from scan.accounts.contract_wallets import ContractWallets
+from scan.accounts.key_lookup import Keyring
+from scan.accounts.key_usage import KeyUsage
 from scan.api import (
-    Services,
     addresses,
     blocks,
     contracts,
+    documentation,
     health,
-    json_value,
     keys,
     metrics,
     network,
-    pages,
     tokens,
     transactions,
     webhooks,
 )
 from scan.api import query as query_api
-from scan.contract_wallets import ContractWallets
-from scan.db import Announcements, Database
-from scan.front import ADMITTED, ROUTE, Front
-from scan.kept_answers import CHANNEL, KeptAnswers
-from scan.key_usage import KeyUsage
-from scan.keyring import Keyring
-from scan.limiter import counts_in_process, make_limiter
-from scan.rpc import Node
+from scan.database.connection import Announcements, Database
+from scan.ethereum.client import Node
+from scan.http.credentials import Admission
+from scan.http.middleware import ADMITTED, ROUTE, Front
+from scan.http.response_cache import CHANNEL, KeptAnswers
+from scan.http.responses import json_value
+from scan.http.services import Services
+from scan.pages import landing
+from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
-OUTSIDE = (health, metrics, pages)  # the version and the rate limits
+OUTSIDE = (health, metrics, documentation, landing)  # the version and the rate limits
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -71,7 +72,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
     for module in OUTSIDE:
         app.register_blueprint(module.blueprint)
-    app.register_blueprint(pages.docs())
+    app.register_blueprint(documentation.docs())
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
     app.register_error_handler(errors.ScanError, _answer_error)
@@ -112,7 +113,7 @@ def _front(app: Flask) -> Front:
     announcements = None  # a standby neither passes them on nor is current
     if parts.reads is parts.writes:
         heard = _connect(settings, settings.database_url, CHANNEL)
-        announcements = Announcements(heard, "chain_version")
+        announcements = Announcements(heard, "http/chain_get_version")
     return Front(
         app.wsgi_app,
         Admission(parts.limiter, parts.keyring, parts.key_usage, settings.trusted_proxies),

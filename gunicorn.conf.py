@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 from scan.errors import SettingError
-from scan.limiter import counts_in_process, make_limiter
+from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 
 try:
@@ -17,13 +17,13 @@ bind = (
     if ":" in _settings.host
     else f"{_settings.host}:{_settings.port}"
 )
-worker_class = "scan.worker.JsonWorker"
+worker_class = "scan.http.worker.JsonWorker"
 threads = 8
 # `workers` is not set here: WEB_CONCURRENCY and -w say how many, and on_starting whether
 # that many can count together.
 
 # The heartbeat comes from the main loop, so a slow answer does not end a worker; a hung loop
-# does. scan.worker gives a client as long to send its request.
+# does. scan.http.worker gives a client as long to send its request.
 timeout = 30
 graceful_timeout = 15  # `scan run` waits 20 s
 # Longer than nginx keeps an idle upstream connection (deploy/nginx.conf: 30 s), so that nginx,
@@ -39,7 +39,7 @@ limit_request_field_size = 16384
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
 # gunicorn's control socket would lie in the home directory and could add workers.
 control_socket_disable = True
-logger_class = "scan.gunicorn_logs.GunicornLogs"
+logger_class = "scan.http.gunicorn_logger.GunicornLogs"
 # Files go through scan.outbox as well, so that no thread waits for whom they are sent to.
 sendfile = False
 # No max_requests: a restarted worker starts with empty windows.
@@ -65,7 +65,7 @@ def nworkers_changed(server, new_value, old_value):
 def post_worker_init(worker):
     """Webhooks are delivered beside serving; not before the fork, which threads do not survive."""
     if _settings.delivers and _settings.database_url:
-        from scan.delivery.pool import Pool
+        from scan.webhooks.dispatcher import Pool
 
         worker.deliveries = Pool(_settings)
         worker.deliveries.start()

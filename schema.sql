@@ -51,7 +51,7 @@ CREATE TABLE IF NOT EXISTS blocks (
     gas_limit numeric(78, 0) NOT NULL,
     gas_price_sum numeric NOT NULL -- over its transactions, for the network's average
 );
--- serves addresses_last_seen
+-- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
 
 CREATE TABLE IF NOT EXISTS transactions (
@@ -67,9 +67,9 @@ CREATE TABLE IF NOT EXISTS transactions (
     gas_price numeric(78, 0) NOT NULL,
     gas_used numeric(78, 0) NOT NULL
 );
--- A hash index takes a third of a btree's room; serves transactions_get
+-- A hash index takes a third of a btree's room; serves api/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
--- serve transactions_list_by_address, transactions_list_by_party, addresses_get, addresses_last_seen
+-- serve api/transactions_list_by_address, api/transactions_list_by_party, api/addresses_get, indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS transactions_by_from ON transactions (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS transactions_by_to ON transactions (to_address, ordinal)
     WHERE to_address <> from_address;
@@ -121,9 +121,9 @@ CREATE TABLE IF NOT EXISTS tokens (
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 60);
--- serves tokens_list
+-- serves api/tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serves tokens_stale
+-- serves indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 
@@ -139,13 +139,13 @@ CREATE TABLE IF NOT EXISTS token_transfers (
     value numeric(78, 0) NOT NULL,
     token_id numeric(78, 0)
 );
--- serve token_transfers_list_by_address, token_transfers_list_by_party, addresses_last_seen
+-- serve api/token_transfers_list_by_address, api/token_transfers_list_by_party, indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS token_transfers_by_from ON token_transfers (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS token_transfers_by_to ON token_transfers (to_address, ordinal)
     WHERE to_address <> from_address;
 CREATE INDEX IF NOT EXISTS token_transfers_to_self ON token_transfers (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
--- serves token_transfers_list_by_party, tokens_stale
+-- serves api/token_transfers_list_by_party, indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_address, ordinal);
 
 -- Net balance by events. A balance of zero has no row; below zero only where the events lie.
@@ -155,11 +155,11 @@ CREATE TABLE IF NOT EXISTS token_holders (
     balance numeric NOT NULL,      -- a BEP1155's is the sum over its ids, so it may exceed uint256
     PRIMARY KEY (holder, token_address)
 );
--- serves tokens_holders
+-- serves api/tokens_list_holders
 CREATE INDEX IF NOT EXISTS token_holders_by_balance
     ON token_holders (token_address, balance, holder);
 
--- serves token_holders_sweep
+-- serves indexer/token_holders_sweep
 CREATE INDEX IF NOT EXISTS token_holders_at_zero ON token_holders (holder) WHERE balance = 0;
 
 -- Exchanges by name, as dex_trades name them.
@@ -201,7 +201,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve dex_trades_list_by_party
+-- serve api/dex_trades_list_by_party
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 
@@ -221,9 +221,9 @@ CREATE TABLE IF NOT EXISTS addresses (
     balance numeric(78, 0),
     balance_block bigint           -- the block balance was read at; null: to be read
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
--- serves addresses_last_seen
+-- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
--- serves addresses_stale, and blocks_unwind: balances read in blocks that are taken back
+-- serves indexer/addresses_list_stale, and indexer/blocks_unwind: balances read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
 
 -- Names that operators give to addresses.
@@ -246,7 +246,7 @@ CREATE TABLE IF NOT EXISTS list_checkpoints (
     place bigint NOT NULL,         -- in the list: from 0, oldest first
     ordinal bigint NOT NULL,       -- of the row that stands there
     block_number bigint NOT NULL,
-    list text NOT NULL,            -- 'transactions_by_from', …: see lists_checkpoint.sql
+    list text NOT NULL,            -- 'transactions_by_from', …: see indexer/lists_insert_checkpoints.sql
     key bytea NOT NULL,            -- an address, or the name of an exchange in UTF-8
     PRIMARY KEY (list, key, place)
 );
@@ -337,7 +337,7 @@ CREATE TABLE IF NOT EXISTS api_keys (
     created_at timestamptz NOT NULL DEFAULT now(),
     last_used_at timestamptz NOT NULL DEFAULT now(),
     active boolean NOT NULL DEFAULT true,
-    -- serves api_keys_list, api_keys_claimed, api_keys_create
+    -- serves accounts/api_keys_list, accounts/owners_is_claimed, accounts/api_keys_create
     CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
 );
 
@@ -359,9 +359,9 @@ CREATE TABLE IF NOT EXISTS webhooks (
     active boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL
 );
--- serves webhooks_list, webhooks_insert
+-- serves webhooks/webhooks_list, webhooks/webhooks_insert
 CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);
--- serves outbox_fill, webhooks_any_active
+-- serves indexer/events_insert, indexer/webhooks_find_active
 CREATE INDEX IF NOT EXISTS webhooks_by_watch_address ON webhooks (watch_address) WHERE active;
 
 -- Apart from webhooks, so that nothing that lists those can show one. Deliveries sign with it.
@@ -382,10 +382,10 @@ CREATE TABLE IF NOT EXISTS delivery_queues (
     last_triggered_at timestamptz,
     last_success_at timestamptz,
     lease bigint,                  -- names one holding of the queue, null while nobody holds it
-    lease_holder integer,          -- the process that holds it, see deliverers_announce.sql
+    lease_holder integer,          -- the process that holds it, see webhooks/deliverers_register.sql
     leased_until timestamptz NOT NULL DEFAULT '-infinity' -- or when it was released
 );
--- serves queues_claim: the longest unserved first
+-- serves webhooks/queues_claim: the longest unserved first
 CREATE INDEX IF NOT EXISTS delivery_queues_waiting ON delivery_queues (leased_until, webhook_id)
     WHERE fresh_block IS NOT NULL OR retry_at IS NOT NULL;
 
@@ -411,18 +411,18 @@ CREATE TABLE IF NOT EXISTS deliveries (
     error text,
     body text NOT NULL             -- the very bytes that are signed and sent, every time
 );
--- serves deliveries_list
+-- serves webhooks/deliveries_list
 CREATE INDEX IF NOT EXISTS deliveries_by_webhook ON deliveries (webhook_id, id);
--- serve deliveries_next, queues_refresh
+-- serve webhooks/deliveries_get_next, webhooks/queues_refresh
 CREATE INDEX IF NOT EXISTS deliveries_fresh
     ON deliveries (webhook_id, coalesce(block_number, -1), id)
     WHERE status = 'pending' AND tried_since IS NULL;
 CREATE INDEX IF NOT EXISTS deliveries_tried ON deliveries (webhook_id, retry_at)
     WHERE status = 'pending' AND tried_since IS NOT NULL;
--- serves outbox_hold, outbox_unwind
+-- serves indexer/events_lock_queues, indexer/events_unwind
 CREATE INDEX IF NOT EXISTS deliveries_by_block ON deliveries (block_number)
     WHERE block_number IS NOT NULL AND NOT orphaned;
--- serve deliveries_sweep
+-- serve webhooks/deliveries_sweep
 CREATE INDEX IF NOT EXISTS deliveries_delivered ON deliveries (finished_at)
     WHERE status = 'delivered';
 CREATE INDEX IF NOT EXISTS deliveries_given_up ON deliveries (finished_at)
@@ -480,7 +480,7 @@ CREATE TABLE IF NOT EXISTS verified_contracts (
     verified_at timestamptz NOT NULL,
     PRIMARY KEY (address, code_hash)
 );
--- serves verified_contracts_get, verified_contracts_of_clone, verified_contracts_abi
+-- serves contracts/verified_contracts_get, contracts/verified_contracts_get_of_clone, contracts/verified_contracts_get_abi
 CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
     ON verified_contracts (code_hash, match, verified_at, address);
 

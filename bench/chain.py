@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import orjson
 
-from scan.events import SWAP_V2, TRANSFER
-from scan.quantity import to_hex
+from scan.ethereum.events import SWAP_V2, TRANSFER
+from scan.hex import to_hex
 
 TRANSACTIONS = 150
 KINDS = ("plain",) * 68 + ("erc20",) * 52 + ("swap",) * 15 + ("other",) * 14 + ("create",)

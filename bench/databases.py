@@ -11,7 +11,7 @@ import psycopg2
 from psycopg2 import sql
 
 from bench.seed import seed
-from scan.embedded import EmbeddedPostgres
+from scan.database.embedded import EmbeddedPostgres
 from scan.settings import ROOT
 
 log = logging.getLogger(__name__)
@@ -22,8 +22,8 @@ SEEDED_FROM = (
     "schema.sql",
     "scan/indexer/span.py",
     "scan/indexer/write.py",
-    "sql/*_derive.sql",
-    "sql/lists_checkpoint.sql",
+    "sql/indexer/*_derive.sql",
+    "sql/indexer/lists_insert_checkpoints.sql",
 )
 
 

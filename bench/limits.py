@@ -12,7 +12,7 @@ from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from scan.limiter import MemoryWindows
+from scan.rate_limits.limiter import MemoryWindows
 
 CLIENTS = 100_000
 REQUESTS_EACH = 10

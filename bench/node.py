@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from bench.chain import Chain, is_contract
-from scan import metadata
+from scan.ethereum import token_metadata
 
 CODE = b'"0x' + b"60806040" * 700 + b'"'
 
@@ -22,13 +22,13 @@ def _word(value: int) -> bytes:
 
 NAME = b'"0x%064x%064x%s"' % (32, 5, b"Token".hex().ljust(64, "0").encode())
 CALLS = {
-    metadata.NAME: NAME,
-    metadata.SYMBOL: NAME,
-    metadata.DECIMALS: _word(18),
-    metadata.TOTAL_SUPPLY: _word(10**27),
-    metadata.TOKEN0: _word(0x1111),
-    metadata.TOKEN1: _word(0x2222),
-    metadata.FACTORY: _word(0x3333),
+    token_metadata.NAME: NAME,
+    token_metadata.SYMBOL: NAME,
+    token_metadata.DECIMALS: _word(18),
+    token_metadata.TOTAL_SUPPLY: _word(10**27),
+    token_metadata.TOKEN0: _word(0x1111),
+    token_metadata.TOKEN1: _word(0x2222),
+    token_metadata.FACTORY: _word(0x3333),
 }
 
 

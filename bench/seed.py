@@ -3,9 +3,9 @@
 import logging
 from pathlib import Path
 
-from scan.db import Database
-from scan.indexer.span import span
-from scan.indexer.write import derive
+from scan.database.connection import Database
+from scan.indexer.block_range import span
+from scan.indexer.writer import derive
 from scan.settings import ROOT
 
 log = logging.getLogger(__name__)

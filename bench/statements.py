@@ -8,7 +8,7 @@ from app import create_app
 from bench.cases import Request
 from bench.databases import connected
 from bench.servers import as_a_standby
-from scan.db import Database, load_statements
+from scan.database.connection import Database, load_statements
 from scan.settings import Settings
 
 Asked = tuple[str, dict[str, object]]  # a statement's name and its values

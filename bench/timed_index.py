@@ -16,13 +16,13 @@ from functools import wraps
 from typing import Any
 
 from scan import __main__ as scan_command
-from scan.db import Database, Transaction
-from scan.indexer import fetch, follow
-from scan.indexer.contracts import Inspector
-from scan.indexer.fetch import BlockSource
-from scan.indexer.refresh import Refresher
-from scan.indexer.write import Writer
-from scan.rpc import Node
+from scan.database.connection import Database, Transaction
+from scan.ethereum.client import Node
+from scan.indexer import block_source, follower
+from scan.indexer.block_source import BlockSource
+from scan.indexer.contract_inspection import Inspector
+from scan.indexer.stale_state import Refresher
+from scan.indexer.writer import Writer
 
 
 class Clock:
@@ -59,11 +59,11 @@ def main() -> None:
     clock = Clock()
     _wrap(clock, BlockSource, "blocks", "fetch: a span of blocks, in threads")
     _wrap(clock, Node, "_post", "fetch: ask the node and parse its JSON")
-    fetch.decode_block = clock.around(fetch.decode_block, "fetch: decode a block")
+    block_source.decode_block = clock.around(block_source.decode_block, "fetch: decode a block")
     _wrap(clock, Inspector, "inspect", "inspect: what logs mean")
     _wrap(clock, Writer, "append", "write: a batch, whole")
-    follow.Follower._is_on_our_chain = clock.around(
-        follow.Follower._is_on_our_chain, "follow: is it our chain"
+    follower.Follower._is_on_our_chain = clock.around(
+        follower.Follower._is_on_our_chain, "follow: is it our chain"
     )
     _wrap(clock, Refresher, "refresh", "refresh: balances and supplies")
     Transaction.copy_lines = clock.around(Transaction.copy_lines, "copy", by_argument=True)

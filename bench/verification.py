@@ -16,11 +16,11 @@ from pathlib import Path
 
 import orjson
 
-from tests.chain import Anvil
-from tests.database import Postgres
-from tests.explorer import Explorer, compiled, place_compilers, standard_input
-from tests.indexing import Indexing
-from tests.test_verify import ON, openzeppelin
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.explorer import Explorer, compiled, place_compilers, standard_input
+from tests.support.indexing import Indexing
+from tests.verification.test_verify import ON, openzeppelin
 
 VERSION = "0.8.28"
 ROUNDS = 5

@@ -18,12 +18,12 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import NamedTuple
 
-from scan.db import Database
-from scan.embedded import EmbeddedPostgres
+from scan.database.connection import Database
+from scan.database.embedded import EmbeddedPostgres
 from scan.settings import ROOT
-from tests.blocks import Chain, Move, address
-from tests.receiver import Answer, Authority, Handler, Received, Receiver, running
-from tests.webhooks import Webhooks
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.receiver import Answer, Authority, Handler, Received, Receiver, running
+from tests.support.webhooks import Webhooks
 
 HEALTHY = 10
 BACKLOG = 2_000

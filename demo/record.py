@@ -17,10 +17,10 @@ from typing import Any
 import orjson
 import requests
 
-from scan.demo_node import STATE_METHODS, Recording
-from tests.chain import Anvil, Contract, Node
-from tests.database import Postgres
-from tests.scenario import STRANGERS, Stage, play
+from scan.commands.demo_node import STATE_METHODS, Recording
+from tests.support.anvil import Anvil, Contract, Node
+from tests.support.database import Postgres
+from tests.support.scenario import STRANGERS, Stage, play
 
 CHAIN = Path(__file__).with_name("chain.jsonl.gz")
 LARGEST_BYTES = 3 * 1024 * 1024

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from scan import logs, metrics
 from scan.errors import ScanError, SettingError
+from scan.observability import logs, metrics
 from scan.settings import ROOT, Settings
 
 EXIT_FAILED, EXIT_WRONG_CALL = 1, 2
@@ -143,9 +143,9 @@ def _add_solc(commands: Any) -> None:
 
 
 def _run(settings: Settings, _options: argparse.Namespace) -> int:
-    from scan import supervisor
+    from scan.commands import run
 
-    return supervisor.run(settings)
+    return run.run(settings)
 
 
 def _serve(settings: Settings, _options: argparse.Namespace) -> int:
@@ -159,9 +159,9 @@ def _serve(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def _index(settings: Settings, _options: argparse.Namespace) -> int:
-    from scan.db import Database
-    from scan.indexer.follow import Follower
-    from scan.rpc import Node
+    from scan.database.connection import Database
+    from scan.ethereum.client import Node
+    from scan.indexer.follower import Follower
 
     _require_database(settings)
     _require_node(settings)
@@ -176,7 +176,7 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
-    from scan.delivery.pool import Pool
+    from scan.webhooks.dispatcher import Pool
 
     _require_database(settings)
     _bring_up(settings)
@@ -188,32 +188,32 @@ def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def _migrate(settings: Settings, _options: argparse.Namespace) -> int:
-    from scan import migrate
+    from scan.database import migrations
 
     settings = _with_running_database(settings)
-    applied = migrate.run(settings)
+    applied = migrations.run(settings)
     print("\n".join(f"applied {name}" for name in applied) or "the schema is current")
     return 0
 
 
 def _status(settings: Settings, options: argparse.Namespace) -> int:
-    from scan import status
+    from scan.commands import status
 
     return status.run(settings, options.url, most_behind=options.most_behind, as_json=options.json)
 
 
 def _audit(settings: Settings, options: argparse.Namespace) -> int:
-    from scan import audit
+    from scan.audit import derived_tables
 
     settings = _with_running_database(settings)
     if options.node:
         _require_node(settings)
-    return audit.run(settings, options)
+    return derived_tables.run(settings, options)
 
 
 def _import_labels(settings: Settings, options: argparse.Namespace) -> int:
-    from scan import labels
-    from scan.db import Database
+    from scan.commands import labels
+    from scan.database.connection import Database
 
     settings = _with_running_database(settings)
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-labels")
@@ -227,7 +227,7 @@ def _import_labels(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _key_request(settings: Settings, options: argparse.Namespace) -> int:
-    from scan import key_request
+    from scan.commands import key_request
 
     return key_request.run(settings, options)
 
@@ -235,9 +235,9 @@ def _key_request(settings: Settings, options: argparse.Namespace) -> int:
 def _install_compilers(settings: Settings, options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from scan.compiler import Compilers
-    from scan.compiler_install import NotFetched, install_one
-    from scan.releases import dotted, release
+    from scan.verification.compiler import Compilers
+    from scan.verification.compiler_install import NotFetched, install_one
+    from scan.verification.compiler_releases import dotted, release
 
     compilers = Compilers(settings)
     failures = 0
@@ -252,8 +252,8 @@ def _install_compilers(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _list_compilers(settings: Settings, _options: argparse.Namespace) -> int:
-    from scan.compiler import Compilers
-    from scan.releases import dotted
+    from scan.verification.compiler import Compilers
+    from scan.verification.compiler_releases import dotted
 
     for each in Compilers(settings).installed():
         print(dotted(each))
@@ -267,17 +267,17 @@ def _on_signals(stop: Callable[[], None]) -> None:
 
 def _bring_up(settings: Settings) -> None:
     """At every start; a database that is away now is waited for by what starts, as later on."""
-    from scan import migrate
+    from scan.database import migrations
 
     try:
-        migrate.run(settings)
+        migrations.run(settings)
     except ScanError as error:
         logging.warning("the schema could not be checked: %s", error.message)
 
 
 def _with_running_database(settings: Settings) -> Settings:
     """Without DATABASE_URL, the database of the `scan run` that uses the same SCAN_DATA_DIR."""
-    from scan.supervisor import with_running_database
+    from scan.commands.run import with_running_database
 
     settings = with_running_database(settings)
     _require_database(settings)

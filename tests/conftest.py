@@ -14,17 +14,17 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
-from tests.chain import Anvil
-from tests.database import Postgres
-from tests.documented import Watch
-from tests.explorer import Explorer, place_compilers
-from tests.indexing import Indexing
-from tests.many import MANY, verified
-from tests.receiver import Authority, Receiver, running
-from tests.scenario import Stage, play
-from tests.serving import gunicorn
-from tests.truth import Truth, read_truth
-from tests.webhooks import Webhooks
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.explorer import Explorer, place_compilers
+from tests.support.indexing import Indexing
+from tests.support.many_functions import MANY, verified
+from tests.support.openapi_document import Watch
+from tests.support.receiver import Authority, Receiver, running
+from tests.support.scenario import Stage, play
+from tests.support.serving import gunicorn
+from tests.support.truth import Truth, read_truth
+from tests.support.webhooks import Webhooks
 
 
 class Played(NamedTuple):

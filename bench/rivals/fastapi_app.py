@@ -74,18 +74,18 @@ def _bytes(address: str | None) -> bytes | None:
 
 @app.get("/api/v1/stats")
 async def stats(request: Request) -> Response:
-    return _json((await _row(request, "network_stats"))[0])
+    return _json((await _row(request, "api/network_get_stats"))[0])
 
 
 @app.get("/api/v1/blocks")
 async def blocks(request: Request, page: Page = 1, limit: Limit = 25) -> Response:
-    row = await _row(request, "blocks_list", **_window(limit, (page - 1) * limit))
+    row = await _row(request, "api/blocks_list", **_window(limit, (page - 1) * limit))
     return _json(f'{{"blocks":{row[0]},"total":{row[2]}}}')
 
 
 @app.get("/api/v1/blocks/{number}")
 async def block(request: Request, number: int) -> Response:
-    return _json((await _row(request, "blocks_get", number=number, hash=None))[0])
+    return _json((await _row(request, "api/blocks_get", number=number, hash=None))[0])
 
 
 @app.get("/api/v1/transactions")
@@ -102,23 +102,23 @@ async def transactions(
 async def transaction(
     request: Request, hash_: Annotated[str, Path(pattern="^0[xX][0-9a-fA-F]{64}$")]
 ) -> Response:
-    return _json((await _row(request, "transactions_get", hash=_bytes(hash_)))[0])
+    return _json((await _row(request, "api/transactions_get", hash=_bytes(hash_)))[0])
 
 
 @app.get("/api/v1/tokens")
 async def tokens(request: Request, page: Page = 1, limit: Limit = 25) -> Response:
-    row = await _row(request, "tokens_list", **_window(limit, (page - 1) * limit))
+    row = await _row(request, "api/tokens_list", **_window(limit, (page - 1) * limit))
     return _json(f'{{"tokens":{row[0]},"total":{row[2]}}}')
 
 
 @app.get("/api/v1/tokens/{address}")
 async def token(request: Request, address: Address) -> Response:
-    return _json((await _row(request, "tokens_get", address=_bytes(address)))[0])
+    return _json((await _row(request, "api/tokens_get", address=_bytes(address)))[0])
 
 
 @app.get("/api/v1/addresses/{address}")
 async def address_detail(request: Request, address: Address) -> Response:
-    row = await _row(request, "addresses_get", address=_bytes(address))
+    row = await _row(request, "api/addresses_get", address=_bytes(address))
     count, label, first_seen, last_seen, recent, balance, balance_block, is_contract = row[:8]
     detail = {
         "address": address.lower(),

@@ -7,7 +7,7 @@ the whole chain) stays in the text; each choice is then a statement that is prep
 import re
 from typing import NamedTuple
 
-from scan.db import load_statements
+from scan.database.connection import load_statements
 from scan.settings import ROOT
 
 CHOICES = ("direction", "list")

@@ -7,13 +7,15 @@ from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, current_app
 
-from scan import params
-from scan.api import chain_body, json_body, page, query_arguments, services
-from scan.api.lists import Records
-from scan.decode import DELEGATION
+from scan import parameters
+from scan.api.lists import Records, page
 from scan.errors import NotFound, UpstreamFailed
-from scan.quantity import BadHex, data, quantity, to_hex
-from scan.rpc import Call, Node, NodeError, RpcError
+from scan.ethereum.blocks import DELEGATION
+from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.hex import BadHex, data, quantity, to_hex
+from scan.http.requests import query_arguments
+from scan.http.responses import chain_body, json_body
+from scan.http.services import services
 
 blueprint = Blueprint("addresses", __name__)
 
@@ -77,8 +79,8 @@ def _ask(node: Node, address: bytes, block_number: int) -> State | None:
 
 @blueprint.get("/addresses/<address>")
 def get_address(address: str) -> Response:
-    key = params.address(address)
-    row = services().reads.prepared_row("addresses_get", address=key)
+    key = parameters.address(address)
+    row = services().reads.prepared_row("api/addresses_get", address=key)
     if row is None:
         raise NotFound("This address has not been seen in any indexed block.")
     count, label, first_seen, last_seen, recent, *stored, head_number, head_hash = row
@@ -117,9 +119,9 @@ def _state(
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    limit, offset = params.page(query_arguments())
+    limit, offset = parameters.page(query_arguments())
     row = services().reads.prepared_row(
-        "addresses_tokens", address=params.address(address), limit=limit, offset=offset
+        "api/addresses_list_tokens", address=parameters.address(address), limit=limit, offset=offset
     )
     assert row is not None
     return chain_body(page("tokens", Records(*row)))

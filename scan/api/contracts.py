@@ -5,16 +5,18 @@ from typing import NamedTuple, cast
 import orjson
 from flask import Blueprint, Response, current_app, request
 
-from scan import params
-from scan.api import Services, json_body, json_object, json_value, services
-from scan.compiler import Compilers
-from scan.compiler_install import Installer
+from scan import parameters
+from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.read_calls import ReadCalls
 from scan.errors import InvalidParameter, NotFound
-from scan.proxies import Proxy
-from scan.quantity import to_hex
-from scan.read_calls import ReadCalls
-from scan.submission import parse
-from scan.verify import Verified, Verifier, message, verify
+from scan.hex import to_hex
+from scan.http.requests import json_object
+from scan.http.responses import json_body, json_value
+from scan.http.services import Services, services
+from scan.verification.compiler import Compilers
+from scan.verification.compiler_install import Installer
+from scan.verification.request import parse
+from scan.verification.verifier import Verified, Verifier, message, verify
 
 MAX_VERIFY_BYTES = 5 * 1024 * 1024
 MAX_ARGUMENTS = 1000
@@ -64,18 +66,18 @@ def _verified(verified: Verified) -> dict[str, object]:
 
 @blueprint.get("/contracts/<address>")
 def get_contract(address: str) -> Response:
-    wanted = params.address(address)
-    row = services().reads.row("contracts_code", address=wanted)
+    wanted = parameters.address(address)
+    row = services().reads.row("contracts/contracts_get_code", address=wanted)
     if row is None:
         raise NotFound("No contract is indexed at this address.")
     proxy = _contracts().calls.proxy(wanted, bytes(row[1]))
     told = None if proxy is None else orjson.dumps(_proxy(proxy)).decode()
     body = services().reads.value(
-        "verified_contracts_get", address=wanted, code_hash=row[0], proxy=told
+        "contracts/verified_contracts_get", address=wanted, code_hash=row[0], proxy=told
     )
     if body is None and proxy is not None and proxy.kind == "eip1167":
         body = services().reads.value(
-            "verified_contracts_of_clone",
+            "contracts/verified_contracts_get_of_clone",
             address=wanted,
             implementation=proxy.implementation,
             proxy=told,
@@ -91,10 +93,10 @@ def _proxy(proxy: Proxy) -> dict[str, str]:
 
 @blueprint.post("/contracts/<address>/call")
 def call_contract(address: str) -> Response:
-    wanted = params.address(address)
+    wanted = parameters.address(address)
     body = json_object()
-    params.only_known(body, ("functionName", "args"), "field")
-    function = params.text(body.get("functionName"), "functionName", most=500)
+    parameters.only_known(body, ("functionName", "args"), "field")
+    function = parameters.text(body.get("functionName"), "functionName", most=500)
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")

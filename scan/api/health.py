@@ -2,9 +2,10 @@
 
 from flask import Blueprint, Response
 
-from scan import migrate
-from scan.api import json_body, json_value, services
+from scan.database import migrations
 from scan.errors import ScanError, Unavailable
+from scan.http.responses import json_body, json_value
+from scan.http.services import services
 
 blueprint = Blueprint("health", __name__)
 
@@ -19,7 +20,7 @@ def ready() -> Response:
     """200 when the database answers with the current schema; how far behind the node it is."""
     try:
         _require_current_schema()
-        body = services().reads.value("chain_status")
+        body = services().reads.value("api/chain_get_status")
     except ScanError as error:
         told = {"status": "unavailable", "problem": error.message, **error.body()}
         response = json_value(told, 503)
@@ -30,6 +31,6 @@ def ready() -> Response:
 
 def _require_current_schema() -> None:
     """A newer one is current, too: while instances are replaced one by one, the old ones serve."""
-    newest = services().reads.value("migrations_newest")
-    if newest < migrate.this_release().newest:
+    newest = services().reads.value("database/migrations_get_newest")
+    if newest < migrations.this_release().newest:
         raise Unavailable("The database's schema is not the current one; run `scan migrate`.")

@@ -4,8 +4,16 @@ import time
 
 from flask import Blueprint, Response
 
-from scan import params
-from scan.api import api_key, json_body, json_object, json_value, query_arguments, services
+from scan import parameters
+from scan.accounts.api_keys import NewKey, new_key
+from scan.accounts.ownership import require_owner
+from scan.accounts.wallet_signatures import (
+    MalformedSignature,
+    key_request_message,
+    message_hash,
+    parse_signature,
+    recover_signer,
+)
 from scan.errors import (
     InvalidParameter,
     LimitReached,
@@ -14,17 +22,11 @@ from scan.errors import (
     ReplayedRequest,
     SignatureMismatch,
 )
-from scan.keys import NewKey, new_key
-from scan.limiter import requests_per_minute
-from scan.ownership import require_owner
-from scan.quantity import BadHex, data, to_hex
-from scan.signatures import (
-    MalformedSignature,
-    key_request_message,
-    message_hash,
-    parse_signature,
-    recover_signer,
-)
+from scan.hex import BadHex, data, to_hex
+from scan.http.requests import api_key, json_object, query_arguments
+from scan.http.responses import json_body, json_value
+from scan.http.services import services
+from scan.rate_limits.limiter import requests_per_minute
 
 blueprint = Blueprint("keys", __name__)
 
@@ -36,18 +38,18 @@ LONGEST_SIGNATURE = 8192  # of a contract wallet, which may be many signatures i
 
 @blueprint.get("/keys")
 def list_keys() -> Response:
-    owner = params.address(query_arguments().get("owner"), "owner")
+    owner = parameters.address(query_arguments().get("owner"), "owner")
     mode = services().settings.owner_auth
     if mode == "always":
         require_owner(owner, api_key(), mode, claimed=True)
-    return json_body(services().writes.value("api_keys_list", owner=owner))
+    return json_body(services().writes.value("accounts/api_keys_list", owner=owner))
 
 
 @blueprint.post("/keys")
 def create_key() -> Response:
     body = json_object()
-    owner = params.address(body.get("ownerAddress"), "ownerAddress")
-    label = params.text(body.get("label", ""), "label", most=LONGEST_LABEL)
+    owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
+    label = parameters.text(body.get("label", ""), "label", most=LONGEST_LABEL)
     signature = _signature(body.get("signature"))
     timestamp_ms = _timestamp(body.get("timestamp"), now_ms=time.time_ns() // 1_000_000)
     _check_signer(owner, timestamp_ms, signature)
@@ -63,12 +65,12 @@ def create_key() -> Response:
 
 @blueprint.delete("/keys/<key_id>")
 def delete_key(key_id: str) -> Response:
-    number = params.integer_text({"id": key_id}, "id", default=0, least=1)
+    number = parameters.integer_text({"id": key_id}, "id", default=0, least=1)
     key = api_key()
     if key is None:
         raise MissingApiKey("Deleting a key needs an API key of the same owner in X-API-Key.")
     with services().writes.transaction() as transaction:
-        deleted = transaction.value("api_keys_deactivate", id=number, owner=key.owner)
+        deleted = transaction.value("accounts/api_keys_deactivate", id=number, owner=key.owner)
     if deleted is None:
         raise NotFound("This owner has no active API key with this id.")
     services().keyring.forget()
@@ -132,9 +134,9 @@ def _check_signer(owner: bytes, timestamp_ms: int, signature: bytes) -> None:
 def _store(owner: bytes, timestamp_ms: int, label: str) -> NewKey:
     key = new_key()
     with services().writes.transaction() as transaction:
-        transaction.execute("api_keys_lock_owner", owner=owner)
+        transaction.execute("accounts/api_keys_lock_owner", owner=owner)
         [(replayed, active_keys, created)] = transaction.rows(
-            "api_keys_create",
+            "accounts/api_keys_create",
             id=key.id,
             owner=owner,
             signed_at_ms=timestamp_ms,

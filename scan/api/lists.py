@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scan.db import Database
-from scan.params import BIGINT_MAX
+from scan.database.connection import Database
+from scan.parameters import BIGINT_MAX
 
 
 class Window(NamedTuple):
@@ -31,13 +31,18 @@ class Records:
     total: int
 
 
+def page(name: str, found: Records) -> str:
+    """A list's body: {name: [...], total}."""
+    return f'{{"{name}":{found.data},"total":{found.total}}}'
+
+
 def blocks(reads: Database, window: Window) -> Records:
-    return _records(reads, "blocks_list", window)
+    return _records(reads, "api/blocks_list", window)
 
 
 def tokens(reads: Database, window: Window) -> Records:
     row = reads.prepared_row(
-        "tokens_list",
+        "api/tokens_list",
         direction=window.direction,
         limit=window.limit,
         offset=window.offset,
@@ -83,16 +88,16 @@ def _filtered(
     """No filter: by ordinal. One: from its nearest checkpoint. Several: the narrowest index."""
     given = [name for name, value in filters.items() if value is not None]
     if not given:
-        return _records(reads, f"{entity}_list", window)
+        return _records(reads, f"api/{entity}_list", window)
     is_single = len(given) == 1 and window.is_whole
     key = filters[given[0]]
     checkpoints: dict[str, object] = {
         "list": f"{entity}_by_{given[0]}" if is_single else None,
         "key": (key.encode() if isinstance(key, str) else key) if is_single else None,
     }
-    statement = f"{entity}_list_by_party"
+    statement = f"api/{entity}_list_by_party"
     if filters.get("address") is not None:
-        statement = f"{entity}_list_by_address"
+        statement = f"api/{entity}_list_by_address"
     else:
         filters = {name: value for name, value in filters.items() if name != "address"}
     # Which index is the narrowest for a combination depends on the values themselves.

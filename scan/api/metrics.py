@@ -10,9 +10,9 @@ from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, 
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from scan.api import services
-from scan.db import Database
+from scan.database.connection import Database
 from scan.errors import ScanError
+from scan.http.services import services
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -47,8 +47,8 @@ class State(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
-            chain = self._database.row("chain_metrics") or ()
-            deliveries = self._database.row("deliveries_metrics") or ()
+            chain = self._database.row("api/chain_get_metrics") or ()
+            deliveries = self._database.row("api/deliveries_get_metrics") or ()
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
             return

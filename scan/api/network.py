@@ -2,11 +2,12 @@
 
 from flask import Blueprint, Response
 
-from scan.api import chain_body, services
+from scan.http.responses import chain_body
+from scan.http.services import services
 
 blueprint = Blueprint("network", __name__)
 
 
 @blueprint.get("/stats")
 def stats() -> Response:
-    return chain_body(services().reads.prepared_value("network_stats"))
+    return chain_body(services().reads.prepared_value("api/network_get_stats"))

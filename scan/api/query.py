@@ -5,11 +5,14 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from scan import params
-from scan.api import chain_body, json_object, lists, services
+from scan import parameters
+from scan.api import lists
 from scan.api.lists import Records, Window
-from scan.db import Database
+from scan.database.connection import Database
 from scan.errors import InvalidParameter
+from scan.http.requests import json_object
+from scan.http.responses import chain_body
+from scan.http.services import services
 
 blueprint = Blueprint("query", __name__)
 
@@ -27,8 +30,8 @@ MAX_DEX_NAME = 100
 @blueprint.post("/query")
 def query() -> Response:
     body = json_object()
-    params.only_known(body, BODY_KEYS, "key")
-    entity = params.one_of(body.get("entity"), "entity", FILTER_KEYS)
+    parameters.only_known(body, BODY_KEYS, "key")
+    entity = parameters.one_of(body.get("entity"), "entity", FILTER_KEYS)
     filters = _filters(body, entity)
     window = _window(body, filters)
     found = _find(services().reads, entity, filters, window)
@@ -39,20 +42,20 @@ def _filters(body: Mapping[str, Any], entity: str) -> dict[str, Any]:
     filters = body.get("filter", {})
     if not isinstance(filters, dict):
         raise InvalidParameter("filter must be an object.", field="filter")
-    params.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
+    parameters.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
     return filters
 
 
 def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
-    limit = params.integer(
-        body, "limit", default=params.DEFAULT_LIMIT, least=1, most=params.MAX_LIMIT
+    limit = parameters.integer(
+        body, "limit", default=parameters.DEFAULT_LIMIT, least=1, most=parameters.MAX_LIMIT
     )
-    offset = params.integer(body, "offset", default=0, least=0)
-    direction = params.one_of(body.get("orderBy", "desc"), "orderBy", ("asc", "desc"))
-    block_from = params.integer(filters, "blockFrom", default=0, least=0)
-    block_to = params.integer(filters, "blockTo", default=params.BIGINT_MAX, least=0)
+    offset = parameters.integer(body, "offset", default=0, least=0)
+    direction = parameters.one_of(body.get("orderBy", "desc"), "orderBy", ("asc", "desc"))
+    block_from = parameters.integer(filters, "blockFrom", default=0, least=0)
+    block_to = parameters.integer(filters, "blockTo", default=parameters.BIGINT_MAX, least=0)
     if "blockNumber" in filters:
-        number = params.integer(filters, "blockNumber", default=0, least=0)
+        number = parameters.integer(filters, "blockNumber", default=0, least=0)
         block_from, block_to = max(block_from, number), min(block_to, number)
     return Window(limit, offset, direction, block_from, block_to)
 
@@ -62,16 +65,16 @@ def _find(reads: Database, entity: str, filters: Mapping[str, Any], window: Wind
         return lists.blocks(reads, window)
     if entity == "tokens":
         return lists.tokens(reads, window)
-    address = params.optional_address(filters, "address")
+    address = parameters.optional_address(filters, "address")
     if entity == "dex_trades":
         return lists.dex_trades(reads, window, maker=address, dex=_dex(filters))
-    sender = params.optional_address(filters, "from")
-    recipient = params.optional_address(filters, "to")
+    sender = parameters.optional_address(filters, "from")
+    recipient = parameters.optional_address(filters, "to")
     if entity == "transactions":
         return lists.transactions(
             reads, window, address=address, sender=sender, recipient=recipient
         )
-    token = params.optional_address(filters, "tokenAddress")
+    token = parameters.optional_address(filters, "tokenAddress")
     return lists.token_transfers(
         reads, window, address=address, sender=sender, recipient=recipient, token=token
     )
@@ -80,4 +83,4 @@ def _find(reads: Database, entity: str, filters: Mapping[str, Any], window: Wind
 def _dex(filters: Mapping[str, Any]) -> str | None:
     if "dex" not in filters:
         return None
-    return params.text(filters["dex"], "dex", most=MAX_DEX_NAME)
+    return parameters.text(filters["dex"], "dex", most=MAX_DEX_NAME)

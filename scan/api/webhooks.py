@@ -7,13 +7,16 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from scan import params, targets
-from scan.api import api_key, json_body, json_object, json_value, page, query_arguments, services
-from scan.api.lists import Records
-from scan.db import Transaction
+from scan import parameters
+from scan.accounts.ownership import is_claimed, require_owner
+from scan.api.lists import Records, page
+from scan.database.connection import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
-from scan.ownership import is_claimed, require_owner
-from scan.targets import NotResolved, RefusedTarget, Target
+from scan.http.requests import api_key, json_object, query_arguments
+from scan.http.responses import json_body, json_value
+from scan.http.services import services
+from scan.webhooks import urls
+from scan.webhooks.urls import NotResolved, RefusedTarget, Target
 
 blueprint = Blueprint("webhooks", __name__)
 
@@ -26,21 +29,21 @@ LOOKUP_TIMEOUT_S = 1.5
 
 @blueprint.get("/webhooks")
 def list_webhooks() -> Response:
-    owner = params.address(query_arguments().get("owner"), "owner")
+    owner = parameters.address(query_arguments().get("owner"), "owner")
     _require_owner(owner)
-    return json_body(services().writes.value("webhooks_list", owner=owner))
+    return json_body(services().writes.value("webhooks/webhooks_list", owner=owner))
 
 
 @blueprint.post("/webhooks")
 def create_webhook() -> Response:
     body = json_object()
-    params.only_known(body, ("ownerAddress", "url", "watchAddress", "eventTypes"), "key")
-    owner = params.address(body.get("ownerAddress"), "ownerAddress")
+    parameters.only_known(body, ("ownerAddress", "url", "watchAddress", "eventTypes"), "key")
+    owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     watch_address = owner
     if body.get("watchAddress") is not None:
-        watch_address = params.address(body["watchAddress"], "watchAddress")
+        watch_address = parameters.address(body["watchAddress"], "watchAddress")
     event_types = _event_types(body)
-    url = params.text(body.get("url"), "url", most=targets.LONGEST_URL)
+    url = parameters.text(body.get("url"), "url", most=urls.LONGEST_URL)
     target = _parse(url)
     _require_owner(owner)
     _require_allowed(target)
@@ -48,7 +51,7 @@ def create_webhook() -> Response:
     with services().writes.transaction() as tx:
         _require_room(tx, owner)
         tx.execute(
-            "webhooks_insert",
+            "webhooks/webhooks_insert",
             id=webhook_id,
             owner=owner,
             watch_address=watch_address,
@@ -72,7 +75,7 @@ def delete_webhook(webhook_id: str) -> Response:
     with services().writes.transaction() as tx:
         _lock(tx, number)
         _cancel(tx, number, "the webhook was deleted")
-        tx.execute("webhooks_delete", webhook_id=number)
+        tx.execute("webhooks/webhooks_delete", webhook_id=number)
     return json_value({"success": True, "id": number})
 
 
@@ -80,7 +83,7 @@ def delete_webhook(webhook_id: str) -> Response:
 def change_webhook(webhook_id: str) -> Response:
     """Re-activate one that was stopped, or stop it and what waits for it."""
     body = json_object()
-    params.only_known(body, ("active",), "key")
+    parameters.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
         raise InvalidParameter("active must be true or false.", field="active")
     number, owner = _owned(webhook_id)
@@ -89,16 +92,18 @@ def change_webhook(webhook_id: str) -> Response:
             _activate(tx, number, owner)
         else:
             _lock(tx, number)
-            tx.execute("webhooks_deactivate", webhook_id=number)
+            tx.execute("webhooks/webhooks_deactivate", webhook_id=number)
             _cancel(tx, number, "the webhook was deactivated")
-    return json_body(services().writes.value("webhooks_get", webhook_id=number))
+    return json_body(services().writes.value("webhooks/webhooks_get", webhook_id=number))
 
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
 def list_deliveries(webhook_id: str) -> Response:
-    limit, offset = params.page(query_arguments())
+    limit, offset = parameters.page(query_arguments())
     number, _ = _owned(webhook_id)
-    row = services().writes.row("deliveries_list", webhook_id=number, limit=limit, offset=offset)
+    row = services().writes.row(
+        "webhooks/deliveries_list", webhook_id=number, limit=limit, offset=offset
+    )
     assert row is not None
     return json_body(page("deliveries", Records(*row)))
 
@@ -108,7 +113,7 @@ def send_test(webhook_id: str) -> Response:
     number, _ = _owned(webhook_id, must_be_active=True)
     with services().writes.transaction() as tx:
         _lock(tx, number)
-        delivery_id = tx.value("deliveries_insert_test", webhook_id=number, now=_now())
+        delivery_id = tx.value("webhooks/deliveries_insert_test", webhook_id=number, now=_now())
         _put_to_work(tx, number)
     created = {
         "deliveryId": delivery_id,
@@ -123,7 +128,7 @@ def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
     number, _ = _owned(webhook_id, must_be_active=True)
     with services().writes.transaction() as tx:
         _lock(tx, number)
-        found = tx.rows("deliveries_retry", id=delivery, webhook_id=number, now=_now())
+        found = tx.rows("webhooks/deliveries_retry", id=delivery, webhook_id=number, now=_now())
         if not found:
             raise NotFound("This webhook has no delivery with this id.")
         if found[0][0]:
@@ -141,7 +146,7 @@ def _event_types(body: Mapping[str, Any]) -> list[str]:
             f"eventTypes must be an array of one or more of {', '.join(EVENT_TYPES)}.",
             field="eventTypes",
         )
-    names = [params.one_of(name, "eventTypes", EVENT_TYPES) for name in value]
+    names = [parameters.one_of(name, "eventTypes", EVENT_TYPES) for name in value]
     if len(set(names)) != len(names):
         raise InvalidParameter("eventTypes names one twice.", field="eventTypes")
     return names
@@ -149,7 +154,7 @@ def _event_types(body: Mapping[str, Any]) -> list[str]:
 
 def _parse(url: str) -> Target:
     try:
-        return targets.parse(url)
+        return urls.parse(url)
     except RefusedTarget as error:
         raise _refused(error) from None
 
@@ -157,14 +162,14 @@ def _parse(url: str) -> Target:
 def _require_allowed(target: Target) -> None:
     """A name that has no address yet may get one; it is checked again at every connection."""
     try:
-        addresses = targets.resolve(target, LOOKUP_TIMEOUT_S)
+        addresses = urls.resolve(target, LOOKUP_TIMEOUT_S)
     except NotResolved:
         addresses = []
     except RefusedTarget as error:
         raise _refused(error) from None
     try:
         allowed = services().settings.webhook_allow_networks
-        targets.require_allowed(target, addresses, allowed)
+        urls.require_allowed(target, addresses, allowed)
     except RefusedTarget as error:
         raise _refused(error) from None
 
@@ -174,13 +179,13 @@ def _refused(error: RefusedTarget) -> InvalidParameter:
 
 
 def _id(text: str, name: str = "id") -> int:
-    return params.integer_text({name: text}, name, default=0, least=1)
+    return parameters.integer_text({name: text}, name, default=0, least=1)
 
 
 def _owned(webhook_id: str, must_be_active: bool = False) -> tuple[int, bytes]:
     """(id, owner) of a webhook that the caller may act on; to others it does not exist."""
     number = _id(webhook_id)
-    row = services().writes.row("webhooks_owner", webhook_id=number)
+    row = services().writes.row("webhooks/webhooks_get_owner", webhook_id=number)
     if row is None:
         raise _not_found()
     owner = bytes(row[0])
@@ -200,36 +205,36 @@ def _require_owner(owner: bytes) -> None:
 
 
 def _require_room(tx: Transaction, owner: bytes) -> None:
-    tx.execute("webhooks_lock_owner", owner=owner)
-    if tx.value("webhooks_count_active", owner=owner) >= MOST_WEBHOOKS:
+    tx.execute("webhooks/webhooks_lock_owner", owner=owner)
+    if tx.value("webhooks/webhooks_count_active", owner=owner) >= MOST_WEBHOOKS:
         raise LimitReached(
             f"This owner has {MOST_WEBHOOKS} active webhooks, the most; delete one first."
         )
 
 
 def _activate(tx: Transaction, webhook_id: int, owner: bytes) -> None:
-    tx.execute("webhooks_lock_owner", owner=owner)
+    tx.execute("webhooks/webhooks_lock_owner", owner=owner)
     _lock(tx, webhook_id)
-    [(_, is_active)] = tx.rows("webhooks_owner", webhook_id=webhook_id)
+    [(_, is_active)] = tx.rows("webhooks/webhooks_get_owner", webhook_id=webhook_id)
     if not is_active:
         _require_room(tx, owner)
-        tx.execute("webhooks_activate", webhook_id=webhook_id)
+        tx.execute("webhooks/webhooks_activate", webhook_id=webhook_id)
 
 
 def _lock(tx: Transaction, webhook_id: int) -> None:
     """Raises NotFound when somebody else has deleted it meanwhile."""
-    if not tx.rows("queues_lock", webhook_id=webhook_id):
+    if not tx.rows("webhooks/queues_lock", webhook_id=webhook_id):
         raise _not_found()
 
 
 def _cancel(tx: Transaction, webhook_id: int, reason: str) -> None:
-    tx.execute("deliveries_cancel", webhook_id=webhook_id, now=_now(), error=reason)
-    tx.execute("queues_refresh", webhook_ids=[webhook_id])
+    tx.execute("webhooks/deliveries_cancel", webhook_id=webhook_id, now=_now(), error=reason)
+    tx.execute("webhooks/queues_refresh", webhook_ids=[webhook_id])
 
 
 def _put_to_work(tx: Transaction, webhook_id: int) -> None:
-    tx.execute("queues_refresh", webhook_ids=[webhook_id])
-    tx.execute("outbox_notify")
+    tx.execute("webhooks/queues_refresh", webhook_ids=[webhook_id])
+    tx.execute("webhooks/events_notify")
 
 
 def _not_found() -> NotFound:

@@ -1,0 +1,85 @@
+"""How often each key was used and when last: counted in memory, written in batches."""
+
+import logging
+import threading
+from typing import NamedTuple
+
+from scan.database.connection import Database
+from scan.errors import Unavailable
+
+log = logging.getLogger(__name__)
+
+# totalRequests is promised to the second.
+FLUSH_EVERY_S = 0.5
+
+
+class _Use(NamedTuple):
+    requests: int
+    last_used_at: float  # Unix seconds
+
+
+class KeyUsage:
+    """Counts of this process; its thread starts with the first count, so after any fork."""
+
+    def __init__(self, database: Database, flush_every_s: float = FLUSH_EVERY_S) -> None:
+        self._database = database
+        self._flush_every_s = flush_every_s
+        self._uses: dict[int, _Use] = {}
+        self._lock = threading.Lock()
+        self._flushing = threading.Lock()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def count(self, key_id: int, now: float) -> None:
+        with self._lock:
+            self._add(key_id, _Use(1, now))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="key-usage", daemon=True)
+                self._thread.start()
+
+    def flush(self) -> None:
+        """Write what was counted; what cannot be written is kept. Raises Unavailable."""
+        with self._flushing:
+            with self._lock:
+                uses, self._uses = self._uses, {}
+            if not uses:
+                return
+            try:
+                self._write(uses)
+            except BaseException:
+                with self._lock:
+                    for key_id, use in uses.items():
+                        self._add(key_id, use)
+                raise
+
+    def close(self) -> None:
+        """Stop and write the rest: the last second of a process counts too."""
+        self._closed.set()
+        try:
+            self.flush()
+        except Unavailable as error:
+            log.error("the last uses of API keys could not be written: %s", error)
+
+    def _add(self, key_id: int, use: _Use) -> None:
+        before = self._uses.get(key_id, _Use(0, 0.0))
+        self._uses[key_id] = _Use(
+            before.requests + use.requests, max(before.last_used_at, use.last_used_at)
+        )
+
+    def _write(self, uses: dict[int, _Use]) -> None:
+        with self._database.transaction() as transaction:  # never asked twice, unlike a read
+            transaction.execute(
+                "accounts/api_keys_count_uses",
+                ids=list(uses),
+                requests=[use.requests for use in uses.values()],
+                used_at=[use.last_used_at for use in uses.values()],
+            )
+
+    def _run(self) -> None:
+        while not self._closed.wait(self._flush_every_s):
+            try:
+                self.flush()
+            except Unavailable as error:
+                log.warning("uses of API keys wait for the database: %s", error)
+            except Exception:
+                log.exception("uses of API keys could not be written")

@@ -1,0 +1,69 @@
+"""Who signed a key request: the message of SPEC 5.3, strict signature shapes, recovery."""
+
+from typing import NamedTuple
+
+from eth_account import Account
+from eth_account.messages import SignableMessage, encode_defunct
+from eth_keys.exceptions import BadSignature
+from eth_utils.crypto import keccak
+
+from scan.hex import to_hex
+
+# Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
+# turn a signature into a second valid one.
+CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
+_PARITY_OF_V = {0: 0, 1: 1, 27: 0, 28: 1}
+
+
+class MalformedSignature(ValueError):
+    """Bytes that no wallet's personal message signing gives."""
+
+
+class Signature(NamedTuple):
+    y_parity: int
+    r: int
+    s: int
+
+
+def key_request_message(owner: bytes, timestamp_ms: int) -> SignableMessage:
+    """The three lines of SPEC 5.3 as an EIP-191 personal message."""
+    return encode_defunct(
+        text=f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
+    )
+
+
+def message_hash(message: SignableMessage) -> bytes:
+    """The 32 bytes a wallet signs (EIP-191), which ERC-1271 contracts are asked about."""
+    return keccak(b"\x19" + message.version + message.header + message.body)
+
+
+def parse_signature(data: bytes) -> Signature:
+    """65 bytes r, s, v, or the 64 of EIP-2098; raises MalformedSignature with the reason."""
+    signature = _split(data)
+    for name, number in (("r", signature.r), ("s", signature.s)):
+        if not 0 < number < CURVE_ORDER:
+            raise MalformedSignature(f"{name} is outside the curve's order")
+    if signature.s > CURVE_ORDER // 2:
+        raise MalformedSignature("s is in the upper half of the curve's order (EIP-2)")
+    return signature
+
+
+def _split(data: bytes) -> Signature:
+    r, s = int.from_bytes(data[:32]), int.from_bytes(data[32:64])
+    if len(data) == 64:
+        return Signature(s >> 255, r, s & (1 << 255) - 1)
+    if len(data) != 65:
+        raise MalformedSignature(f"65 bytes are expected (or 64, EIP-2098), not {len(data)}")
+    if data[64] not in _PARITY_OF_V:
+        raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {data[64]}")
+    return Signature(_PARITY_OF_V[data[64]], r, s)
+
+
+def recover_signer(message: SignableMessage, signature: Signature) -> bytes | None:
+    """The 20-byte address that signed, or None where r is no point of the curve."""
+    vrs = (27 + signature.y_parity, signature.r, signature.s)
+    try:
+        address: str = Account.recover_message(message, vrs=vrs)
+    except BadSignature:
+        return None
+    return bytes.fromhex(address[2:])

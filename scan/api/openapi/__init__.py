@@ -1,0 +1,190 @@
+"""The API as an OpenAPI 3.1 document; tests hold it and the code to each other."""
+
+from scan.api.openapi.chain import CHAIN_PATHS, CHAIN_SCHEMAS
+from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
+from scan.api.openapi.owners import EVENT_PAGES, OWNER_PATHS, OWNER_SCHEMAS
+from scan.api.openapi.parts import (
+    ERRORS,
+    RATE_HEADERS,
+    Json,
+    headers,
+    moment,
+    nullable,
+    number,
+    one_of,
+    operation,
+    record,
+    ref,
+    text,
+)
+from scan.api.openapi.records import RECORDS
+
+PREFIX = "/api/v1"
+
+DESCRIPTION = """\
+Blocks, transactions, tokens, transfers and trades of an EVM chain; verified contracts and read-only
+calls to them; API keys and signed webhooks.
+
+- Amounts, gas and supplies are decimal integers in text, since JSON numbers end at 53 bits. Block
+  numbers and counts are numbers. Times are ISO 8601 in UTC. Addresses and hashes are accepted in
+  any letter case and returned in lower case.
+- A client without a key has a limit by its address, a key in `X-API-Key` has a higher one; every
+  answer tells both limit and rest.
+- Errors are `{"error": sentence, "code": slug}`, with `field` where one is to blame. A path that
+  does not exist answers 404, another method 405 with `Allow`.
+- HEAD works where GET does. OPTIONS works everywhere, and any origin may ask.
+"""
+
+_HEADERS: Json = {
+    "X-RateLimit-Limit": ("How many requests the limit allows.", {"type": "integer"}, 10),
+    "X-RateLimit-Remaining": ("How many are left of them.", {"type": "integer"}, 9),
+    "X-RateLimit-Reset": ("Unix seconds at which the limit is whole again.",
+                          {"type": "integer"}, 1767225660),
+    "Retry-After": ("Seconds to wait before asking again.", {"type": "integer"}, 5),
+    "X-Request-Id": ("Names this request in the log; a client's own is kept.",
+                     {"type": "string"}, "5f3a9c0d1e2b4a67"),
+}  # fmt: skip
+
+_PAGE_PARAMETERS: Json = {
+    "page": number("The page, from 1.", 1, minimum=1, default=1),
+    "limit": number("Records on a page.", 25, minimum=1, maximum=100, default=25),
+}
+
+
+def document() -> Json:
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Scan",
+            "version": "1",
+            "summary": "A block explorer's REST API",
+            "description": DESCRIPTION,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/", "description": "Where this document comes from."}],
+        "tags": [
+            {"name": "Chain", "description": "What the chain says."},
+            {"name": "Contracts", "description": "Sources of contracts, and calls to them."},
+            {"name": "API keys", "description": "Higher limits, for whoever owns an address."},
+            {"name": "Webhooks", "description": "Being told, instead of asking."},
+            {"name": "Service", "description": "How the service fares; without limits."},
+        ],
+        "paths": {
+            **{
+                PREFIX + path: page
+                for pages in (CHAIN_PATHS, CONTRACT_PATHS, OWNER_PATHS)
+                for path, page in pages.items()
+            },
+            **SERVICE_PATHS,
+        },
+        "webhooks": EVENT_PAGES,
+        "components": {
+            "schemas": {
+                **RECORDS, **CHAIN_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS, **SERVICE_SCHEMAS
+            },
+            "responses": {ERRORS[status][0]: _error(status) for status in ERRORS},
+            "parameters": {name: _parameter(name) for name in _PAGE_PARAMETERS},
+            "headers": {name: _header(name) for name in _HEADERS},
+            "securitySchemes": {
+                "ApiKey": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": "X-API-Key",
+                    "description": "`scan_` and 64 hex digits; see POST /api/v1/keys.",
+                }
+            },
+        },
+    }  # fmt: skip
+
+
+def _error(status: int) -> Json:
+    _, description, codes = ERRORS[status]
+    names = (*RATE_HEADERS, "Retry-After") if status in (429, 502, 503) else RATE_HEADERS
+    schema = {"allOf": [ref("Error"), {"properties": {"code": one_of("Which fault.", codes)}}]}
+    example = {"error": description, "code": codes[-1]}
+    return {
+        "description": description,
+        "headers": headers(*names),
+        "content": {"application/json": {"schema": schema, "example": example}},
+    }
+
+
+def _parameter(name: str) -> Json:
+    schema = dict(_PAGE_PARAMETERS[name])
+    description = schema.pop("description")
+    return {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def _header(name: str) -> Json:
+    description, schema, example = _HEADERS[name]
+    return {"description": description, "required": True, "schema": schema, "example": example}
+
+
+def _service(name: str, summary: str, answers: Json) -> Json:
+    return {
+        "get": {
+            "operationId": name,
+            "tags": ["Service"],
+            "summary": summary,
+            "description": summary,
+            "security": [{}],
+            "responses": {
+                status: {
+                    "description": description,
+                    "headers": headers(),
+                    "content": {"application/json": {"schema": schema}},
+                }
+                for status, (description, schema) in answers.items()
+            },
+        }
+    }
+
+
+SERVICE_PATHS: Json = {
+    "/healthz": _service(
+        "getHealth", "Whether the process lives", {"200": ("It does.", ref("Health"))}
+    ),
+    "/readyz": _service(
+        "getReadiness",
+        "Whether it can serve, and how far behind the node it is",
+        {
+            "200": ("The database answers, and its schema is current.", ref("Readiness")),
+            "503": ("It cannot serve.", ref("Unready")),
+        },
+    ),
+    f"{PREFIX}/openapi.json": {
+        "get": operation("getDocument", "Service", "This document", {"type": "object"}),
+    },
+}
+SERVICE_SCHEMAS: Json = {
+    "Error": record(
+        "What went wrong.",
+        {
+            "error": text("A sentence a person can act on.", "limit must be 1 to 100."),
+            "code": text("A word a program can act on.", "invalid_parameter"),
+            "field": text("The parameter to blame.", "limit"),
+        },
+        optional=("field",),
+    ),
+    "Health": record("It lives.", {"status": one_of("Always the same.", ("alive",))}),
+    "Readiness": record(
+        "How far it has come.",
+        {
+            "status": one_of("Always the same.", ("ready",)),
+            "indexedBlock": nullable(number("The newest block indexed.", 353)),
+            "headBlock": nullable(number("The newest block the node has told.", 353)),
+            "lagBlocks": nullable(number("The blocks between them.", 0)),
+            "problem": nullable(text("Why the head stands still.", "the node cannot be reached")),
+            "checkedAt": nullable(moment("When the node was last asked.")),
+        },
+    ),
+    "Unready": record(
+        "Why it cannot serve.",
+        {
+            "status": one_of("Always the same.", ("unavailable",)),
+            "problem": text("Why.", "The database cannot be reached; try again shortly."),
+            "error": text("The same, as in every error.", "The database cannot be reached."),
+            "code": one_of("Which fault.", ("unavailable",)),
+        },
+    ),
+}

@@ -1,0 +1,216 @@
+"""Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /query."""
+
+from scan.api.openapi.parts import (
+    BIGINT,
+    HASH_EXAMPLE,
+    LIMIT,
+    PAGE,
+    TOKEN_EXAMPLE,
+    Json,
+    any_case_address,
+    array,
+    form,
+    number,
+    one_of,
+    operation,
+    page_of,
+    path,
+    query,
+    record,
+    ref,
+    sends,
+    text,
+)
+
+TAG = "Chain"
+ENTITIES = {
+    "transactions": "Transaction",
+    "blocks": "Block",
+    "tokens": "Token",
+    "token_transfers": "TokenTransfer",
+    "dex_trades": "DexTrade",
+}
+
+_BLOCK = path(
+    "block",
+    text("Its number, or its hash in any letter case.", "17",
+         pattern="^([0-9]{1,18}|0[xX][0-9a-fA-F]{64})$"),
+)  # fmt: skip
+_HASH = path(
+    "transaction_hash",
+    text("Its hash, in any letter case.", HASH_EXAMPLE, pattern="^0[xX][0-9a-fA-F]{64}$"),
+)
+
+CHAIN_PATHS: Json = {
+    "/stats": {
+        "get": operation("getStats", TAG, "The network's statistics", ref("NetworkStats")),
+    },
+    "/blocks": {
+        "get": operation(
+            "listBlocks", TAG, "Blocks, newest first", ref("BlockPage"), parameters=(PAGE, LIMIT)
+        ),
+    },
+    "/blocks/{block}": {
+        "get": operation(
+            "getBlock", TAG, "One block", ref("Block"), parameters=(_BLOCK,), errors=(404,)
+        ),
+    },
+    "/transactions": {
+        "get": operation(
+            "listTransactions",
+            TAG,
+            "Transactions, newest first",
+            ref("TransactionPage"),
+            parameters=(
+                PAGE,
+                LIMIT,
+                query("address", any_case_address("Only those it sent, got or was created by.")),
+            ),
+        ),
+    },
+    "/transactions/{transaction_hash}": {
+        "get": operation(
+            "getTransaction",
+            TAG,
+            "One transaction",
+            ref("Transaction"),
+            parameters=(_HASH,),
+            errors=(404,),
+        ),
+    },
+    "/tokens": {
+        "get": operation(
+            "listTokens", TAG, "Tokens by number of holders", ref("TokenPage"),
+            parameters=(PAGE, LIMIT),
+        ),
+    },
+    "/tokens/{address}": {
+        "get": operation(
+            "getToken", TAG, "One token", ref("TokenDetail"), errors=(404,),
+            parameters=(path("address", any_case_address("The token's contract.", TOKEN_EXAMPLE)),),
+        ),
+    },
+    "/tokens/{address}/holders": {
+        "get": operation(
+            "listTokenHolders", TAG, "Who holds a token, largest balance first",
+            ref("TokenHolderPage"), errors=(404,),
+            parameters=(
+                path("address", any_case_address("The token's contract.", TOKEN_EXAMPLE)),
+                PAGE, LIMIT,
+            ),
+        ),
+    },
+    "/addresses/{address}": {
+        "get": operation(
+            "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
+            description="One address, with its newest transactions. Balance and isContract are the"
+            " node's at the indexed head where it answers at once, else what was read last.",
+            parameters=(path("address", any_case_address("The address.")),),
+            errors=(404, 502),
+        ),
+    },
+    "/addresses/{address}/tokens": {
+        "get": operation(
+            "listAddressTokens", TAG, "The tokens an address holds", ref("TokenBalancePage"),
+            parameters=(path("address", any_case_address("The holder.")), PAGE, LIMIT),
+        ),
+    },
+    "/query": {
+        "post": operation(
+            "query", TAG, "Five entities, filtered, in either order, from any offset",
+            ref("QueryAnswer"),
+            description="Newest first by (block, index in block), or oldest first with `asc`;"
+            " tokens by (holderCount, address). Filters combine; an unknown one is refused. A"
+            " combination that takes too long is answered 503: narrow it by blockFrom and blockTo.",
+            body=sends(
+                ref("Query"),
+                newest={"entity": "transactions"},
+                filtered={
+                    "entity": "token_transfers",
+                    "filter": {"tokenAddress": TOKEN_EXAMPLE, "blockFrom": 100, "blockTo": 200},
+                    "orderBy": "asc",
+                    "limit": 50,
+                    "offset": 0,
+                },
+            ),
+        ),
+    },
+}  # fmt: skip
+
+
+def _block_number(description: str, example: int) -> Json:
+    return number(description, example, maximum=BIGINT)
+
+
+_RANGE: Json = {
+    "blockFrom": _block_number("The first block.", 100),
+    "blockTo": _block_number("The last block.", 200),
+}
+_PARTIES: Json = {
+    "address": any_case_address("Who sent or received."),
+    "from": any_case_address("Who sent."),
+    "to": any_case_address("Who received."),
+}
+_FILTERS: Json = {
+    "transactions": {**_PARTIES, "blockNumber": _block_number("The block.", 17), **_RANGE},
+    "blocks": _RANGE,
+    "tokens": {},
+    "token_transfers": {
+        **_PARTIES,
+        "tokenAddress": any_case_address("The token's contract.", TOKEN_EXAMPLE),
+        **_RANGE,
+    },
+    "dex_trades": {
+        "address": any_case_address("The maker."),
+        "dex": text("The exchange's name.", "uniswap-v2", maxLength=100),
+        **_RANGE,
+    },
+}
+
+
+def _query(entity: str) -> Json:
+    return form(
+        f"A query of {entity}.",
+        {
+            "entity": {"type": "string", "const": entity, "description": "What is asked for."},
+            "filter": form(f"What {entity} must match, all of it.", _FILTERS[entity], ()),
+            "orderBy": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
+            "limit": number("How many at most.", 25, minimum=1, maximum=100, default=25),
+            "offset": number("How many to pass over.", 0, maximum=BIGINT, default=0),
+        },
+        ("entity",),
+    )
+
+
+def _name(entity: str) -> str:
+    return "".join(word.capitalize() for word in entity.split("_"))
+
+
+CHAIN_SCHEMAS: Json = {
+    "BlockPage": page_of("blocks", "Block", "Blocks, newest first."),
+    "TransactionPage": page_of("transactions", "Transaction", "Transactions, newest first."),
+    "TokenPage": page_of("tokens", "Token", "Tokens, those with most holders first."),
+    "TokenHolderPage": page_of("holders", "TokenHolder", "Holders, largest balance first."),
+    "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
+    **{f"{_name(entity)}Query": _query(entity) for entity in ENTITIES},
+    "Query": {
+        "description": "What to find.",
+        "oneOf": [ref(f"{_name(entity)}Query") for entity in ENTITIES],
+        "discriminator": {
+            "propertyName": "entity",
+            "mapping": {e: f"#/components/schemas/{_name(e)}Query" for e in ENTITIES},
+        },
+    },
+    "QueryAnswer": record(
+        "What was found.",
+        {
+            "entity": one_of("What was asked for.", [*ENTITIES]),
+            "count": number("Records in data.", 25, maximum=100),
+            "data": array(
+                {"anyOf": [ref(name) for name in ENTITIES.values()]},
+                "Records of the entity.",
+                maxItems=100,
+            ),
+        },
+    ),
+}

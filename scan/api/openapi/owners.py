@@ -1,0 +1,345 @@
+"""What belongs to owners of addresses: /keys and /webhooks, and what webhooks are sent."""
+
+from scan.api.openapi.parts import (
+    ADDRESS_EXAMPLE,
+    LIMIT,
+    PAGE,
+    SAFE_INTEGER,
+    TOKEN_EXAMPLE,
+    Json,
+    address,
+    amount,
+    any_case_address,
+    array,
+    flag,
+    form,
+    hash32,
+    moment,
+    nullable,
+    number,
+    one_of,
+    operation,
+    page_of,
+    path,
+    query,
+    record,
+    ref,
+    sends,
+    text,
+)
+from scan.api.openapi.records import TOKEN_TYPES
+
+KEYS, WEBHOOKS = "API keys", "Webhooks"
+EVENTS = ("tx", "token_transfer")
+STATUSES = ("pending", "delivered", "failed", "cancelled")
+_ID_EXAMPLE = 4503599627370496
+_SIGNED = "signed with the wallet's personal message signing"
+
+_OWNER = query("owner", any_case_address("The owner's address."), required=True)
+_WEBHOOK_ERRORS = (401, 403, 404)
+
+
+def _id(description: str) -> Json:
+    return number(description, _ID_EXAMPLE, minimum=1, maximum=SAFE_INTEGER)
+
+
+def _path_id(name: str, description: str) -> Json:
+    return path(name, number(description, _ID_EXAMPLE, minimum=1))
+
+
+_WEBHOOK = _path_id("webhook_id", "The webhook's id.")
+_DELIVERY = _path_id("delivery_id", "The delivery's id.")
+
+OWNER_PATHS: Json = {
+    "/keys": {
+        "get": operation(
+            "listKeys", KEYS, "The keys of an owner", ref("KeyList"), parameters=(_OWNER,),
+            description="The keys of an owner, by their prefix. With SCAN_OWNER_AUTH=always, only"
+            " for a key of that owner.",
+            errors=(403,),
+        ),
+        "post": operation(
+            "createKey", KEYS, "Get a key for an address", ref("CreatedKey"), status=201,
+            description="The owner signs three lines joined by a line feed, `Scan API Key Request`,"
+            " `Address: <ownerAddress in lower case>` and `Timestamp: <Unix milliseconds>`, with"
+            " personal message signing (EIP-191), or as a contract wallet (ERC-1271). A timestamp"
+            " serves once, for five minutes; an owner has at most 10 active keys.",
+            body=sends(
+                ref("KeyRequest"),
+                request={
+                    "ownerAddress": ADDRESS_EXAMPLE,
+                    "label": "my dashboard",
+                    "signature": "0x" + 65 * "1b",
+                    "timestamp": 1767225600000,
+                },
+            ),
+            errors=(403, 409, 502),
+        ),
+    },
+    "/keys/{key_id}": {
+        "delete": operation(
+            "deleteKey", KEYS, "Give a key up", ref("Deleted"),
+            description="Give a key up, with a key of the same owner, which may be that one.",
+            parameters=(_path_id("key_id", "The key's id."),), errors=(404,), needs_key=True,
+        ),
+    },
+    "/webhooks": {
+        "get": operation(
+            "listWebhooks", WEBHOOKS, "The webhooks of an owner", ref("WebhookList"),
+            description="The webhooks of an owner. Where the owner has an active API key, only for"
+            " one of them.",
+            parameters=(_OWNER,), errors=(403,),
+        ),
+        "post": operation(
+            "createWebhook", WEBHOOKS, "Be told of what an address does", ref("CreatedWebhook"),
+            description="Be told of what an address does. Where the owner has an active API key,"
+            " only with one of them. An owner has at most 10 active webhooks.",
+            status=201, errors=(403, 409),
+            body=sends(
+                ref("WebhookRequest"),
+                both={
+                    "ownerAddress": ADDRESS_EXAMPLE,
+                    "url": "https://hooks.example.com/scan",
+                    "watchAddress": ADDRESS_EXAMPLE,
+                    "eventTypes": [*EVENTS],
+                },
+            ),
+        ),
+    },
+    "/webhooks/{webhook_id}": {
+        "delete": operation(
+            "deleteWebhook", WEBHOOKS, "Be told no more", ref("Deleted"),
+            parameters=(_WEBHOOK,), errors=_WEBHOOK_ERRORS,
+        ),
+        "patch": operation(
+            "changeWebhook", WEBHOOKS, "Stop a webhook, or start one that was stopped",
+            ref("Webhook"), parameters=(_WEBHOOK,), errors=(*_WEBHOOK_ERRORS, 409),
+            body=sends(ref("WebhookChange"), start={"active": True}),
+        ),
+    },
+    "/webhooks/{webhook_id}/deliveries": {
+        "get": operation(
+            "listDeliveries", WEBHOOKS, "What a webhook was sent, newest first",
+            ref("DeliveryPage"), parameters=(_WEBHOOK, PAGE, LIMIT), errors=_WEBHOOK_ERRORS,
+        ),
+    },
+    "/webhooks/{webhook_id}/test": {
+        "post": operation(
+            "testWebhook", WEBHOOKS, "Send a test event", ref("TestSent"), status=201,
+            parameters=(_WEBHOOK,), errors=_WEBHOOK_ERRORS,
+        ),
+    },
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": {
+        "post": operation(
+            "retryDelivery", WEBHOOKS, "Send a delivery again", ref("Retried"), status=202,
+            parameters=(_WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS,
+        ),
+    },
+}  # fmt: skip
+
+OWNER_SCHEMAS: Json = {
+    "Key": record(
+        "An API key, without the key itself.",
+        {
+            "id": _id("Its id."),
+            "keyPrefix": text("Its first 12 characters.", "scan_1a2b3c4"),
+            "label": text("What its owner calls it; empty where not told.", "my dashboard"),
+            "requestsPerMinute": number("Its limit.", 100),
+            "totalRequests": number("Requests made with it.", 1234),
+            "createdAt": moment("When it was made."),
+            "lastUsedAt": moment("When it was last used; createdAt before the first use."),
+            "active": flag("Whether it is accepted."),
+        },
+    ),
+    "KeyList": record(
+        "The keys of an owner.", {"keys": array(ref("Key"), "All of them, oldest first.")}
+    ),
+    "KeyRequest": record(
+        "A signed request for a key.",
+        {
+            "ownerAddress": any_case_address("Whose key it will be."),
+            "label": text("What to call it.", "my dashboard", maxLength=100),
+            "signature": text(f"The message, {_SIGNED}.", "0x" + 65 * "1b", pattern="^0[xX]"),
+            "timestamp": number("Unix milliseconds, as signed.", 1767225600000),
+        },
+        optional=("label",),
+    ),
+    "CreatedKey": record(
+        "A new key.",
+        {
+            "id": _id("Its id."),
+            "key": text(
+                "The key, shown only here.", "scan_" + 64 * "a", pattern="^scan_[0-9a-f]{64}$"
+            ),
+            "keyPrefix": text("Its first 12 characters, to know it by.", "scan_aaaaaaa"),
+            "message": text("What to do with it.", "Keep this key now: it is shown only here."),
+        },
+    ),
+    "Deleted": record(
+        "It is gone.", {"success": flag("True."), "id": _id("What was deleted.")}
+    ),
+    "Webhook": record(
+        "A webhook, without its secret.",
+        {
+            "id": _id("Its id."),
+            "url": text("Where events go.", "https://hooks.example.com/scan"),
+            "watchAddress": address("Whose events."),
+            "eventTypes": array(one_of("An event.", EVENTS), "Which events."),
+            "active": flag("Whether it is served; false after it failed for too long."),
+            "createdAt": moment("When it was made."),
+            "lastTriggeredAt": nullable(moment("The last attempt.")),
+            "failCount": number("Failed attempts since the last success.", 0),
+        },
+    ),
+    "WebhookList": record(
+        "The webhooks of an owner.",
+        {"webhooks": array(ref("Webhook"), "All of them, oldest first.")},
+    ),
+    "WebhookRequest": form(
+        "What to tell, and where.",
+        {
+            "ownerAddress": any_case_address("Whose webhook it will be."),
+            "url": text(
+                "An https address that answers 2xx, on port 443 or 8443, in public.",
+                "https://hooks.example.com/scan", maxLength=2048,
+            ),
+            "watchAddress": {
+                **nullable(any_case_address("Whose events; the owner's where absent.")),
+            },
+            "eventTypes": {
+                **nullable(array(one_of("An event.", EVENTS), "Which events.",
+                           minItems=1, uniqueItems=True)),
+                "default": ["tx"],
+            },
+        },
+        ("ownerAddress", "url"),
+    ),
+    "WebhookChange": form(
+        "The new state.", {"active": flag("Whether it is served.")}, ("active",)
+    ),
+    "CreatedWebhook": record(
+        "A new webhook.",
+        {
+            "id": _id("Its id."),
+            "secret": text("The key of X-Scan-Signature, shown only here.", 64 * "b"),
+            "message": text("What to do with it.", "Keep this secret now: it is shown only here."),
+        },
+    ),
+    "Delivery": record(
+        "An event on its way to a webhook.",
+        {
+            "id": _id("Its id, sent as X-Scan-Delivery."),
+            "event": one_of("The event.", EVENTS),
+            "blockNumber": nullable(number("Its block.", 17)),
+            "status": one_of("How it goes.", STATUSES),
+            "responseCode": nullable(number("What the receiver last answered.", 200)),
+            "error": nullable(text("Why the last attempt failed.", "the receiver did not answer")),
+            "attempts": number("Attempts so far.", 1),
+            "createdAt": moment("When the event was seen."),
+            "lastAttemptAt": nullable(moment("The last attempt.")),
+            "nextAttemptAt": nullable(moment("The next attempt.")),
+            "payload": {"type": "object", "description": "The body that is sent."},
+        },
+    ),
+    "DeliveryPage": page_of("deliveries", "Delivery", "Deliveries, newest first."),
+    "TestSent": record(
+        "A test event is on its way.",
+        {
+            "deliveryId": _id("Its delivery."),
+            "message": text("Where to look.", "A test event is on its way."),
+        },
+    ),
+    "Retried": record(
+        "It will be sent again.", {"success": flag("True."), "deliveryId": _id("The delivery.")}
+    ),
+    "TransactionEvent": record(
+        "A transaction of the watched address.",
+        {
+            "event": one_of("The event.", ("tx",)),
+            "timestamp": moment("When its block was made."),
+            "data": record(
+                "The transaction.",
+                {
+                    "hash": hash32("Its hash."),
+                    "from": address("Who sent it."),
+                    "to": nullable(address("Who received it; null where a contract is created.")),
+                    "value": amount("What it carried, in wei.", "1000000000000000000"),
+                    "blockNumber": number("Its block.", 17),
+                    "status": flag("Whether it succeeded."),
+                    "contractAddress": nullable(address("The contract it created, if any.")),
+                    "removed": flag("Present and true where a fork took the block back."),
+                },
+                optional=("status", "contractAddress", "removed"),
+            ),
+        },
+    ),
+    "TokenTransferEvent": record(
+        "A token transfer of the watched address.",
+        {
+            "event": one_of("The event.", ("token_transfer",)),
+            "timestamp": moment("When its block was made."),
+            "data": record(
+                "The transfer.",
+                {
+                    "hash": hash32("The transaction's hash."),
+                    "from": address("Who gave."),
+                    "to": address("Who got."),
+                    "value": amount("How much, in the smallest unit.", "500000000000000000"),
+                    "blockNumber": number("Its block.", 17),
+                    "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
+                    "tokenType": one_of("The standard the token follows.", TOKEN_TYPES),
+                    "tokenId": nullable(amount("Which one; null of a BEP20.", "7")),
+                    "logIndex": number("Its log's index in the block.", 3),
+                    "batchIndex": number("Its place in a TransferBatch, else 0.", 0),
+                    "removed": flag("Present and true where a fork took the block back."),
+                },
+                optional=("removed",),
+            ),
+        },
+    ),
+}  # fmt: skip
+
+
+def _header(name: str, schema: Json) -> Json:
+    description = schema.pop("description")
+    return {
+        "name": name, "in": "header", "required": True, "description": description,
+        "schema": schema,
+    }  # fmt: skip
+
+
+def _event(event: str, schema: str, summary: str) -> Json:
+    signature = "sha256= and the lower-case hex HMAC-SHA256 of the body's bytes under the secret."
+    return {
+        "post": {
+            "operationId": f"receive{schema}",
+            "tags": [WEBHOOKS],
+            "summary": summary,
+            "security": [{}],
+            "description": "At least once; a retry sends the same bytes under the same"
+            " X-Scan-Delivery. Compare the signature in constant time.",
+            "parameters": [
+                _header("X-Scan-Signature", text(signature, "sha256=" + 64 * "c")),
+                _header("X-Scan-Event", one_of("The event.", (event,))),
+                _header("X-Scan-Delivery", text("The same in every attempt.", "17")),
+                _header("User-Agent", text("Who sends.", "Scan-Webhook/1.0")),
+            ],
+            "requestBody": {
+                "required": True,
+                "content": {"application/json": {"schema": ref(schema)}},
+            },
+            "responses": {
+                "2XX": {"description": "Taken."},
+                "410": {"description": "Never again: the webhook is stopped."},
+                "default": {"description": "Not taken: it will be sent again."},
+            },
+        }
+    }
+
+
+EVENT_PAGES: Json = {
+    "tx": _event("tx", "TransactionEvent", "A transaction of the watched address"),
+    "token_transfer": _event(
+        "token_transfer", "TokenTransferEvent", "A token transfer of the watched address"
+    ),
+}

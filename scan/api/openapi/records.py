@@ -1,0 +1,156 @@
+"""The records of the chain: what schema.sql's functions make, field by field."""
+
+from scan.api.openapi.parts import (
+    TOKEN_EXAMPLE,
+    Json,
+    address,
+    amount,
+    array,
+    flag,
+    hash32,
+    moment,
+    nullable,
+    number,
+    one_of,
+    record,
+    ref,
+    text,
+)
+
+TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
+
+_TOKEN: Json = {
+    "address": address("The token's contract.", TOKEN_EXAMPLE),
+    "name": text("Its name(), cleaned; empty where it has none.", "Wrapped Ether", maxLength=255),
+    "symbol": text("Its symbol(), cleaned.", "WETH", maxLength=50),
+    "decimals": number("How many decimals amounts have.", 18, maximum=255),
+    "type": one_of("The standard it follows (ERC-20, ERC-721, ERC-1155).", TOKEN_TYPES),
+    "totalSupply": amount("Its totalSupply(), in the smallest unit.", "1000000000000000000"),
+    "holderCount": number("Addresses that hold some.", 12),
+}
+
+_PLACE: Json = {
+    "transactionHash": hash32("The transaction it happened in."),
+    "blockNumber": number("The block it happened in.", 17),
+    "logIndex": number("Its log's index in the block.", 3),
+}
+
+RECORDS: Json = {
+    "NetworkStats": record(
+        "The network at the indexed head.",
+        {
+            "latestBlock": number("The newest block indexed.", 353),
+            "totalTransactions": number("Transactions indexed.", 745),
+            "totalTokens": number("Tokens known.", 9),
+            "avgGasPrice": amount(
+                "Mean effective gas price of the newest 100 blocks' transactions, in wei.",
+                "1513422051",
+            ),
+        },
+    ),
+    "Block": record(
+        "A block.",
+        {
+            "number": number("Its number.", 17),
+            "hash": hash32("Its hash."),
+            "timestamp": moment("When it was made."),
+            "miner": address("Who is paid for it."),
+            "txCount": number("Transactions in it.", 2),
+            "gasUsed": amount("Gas its transactions used.", "55330"),
+            "gasLimit": amount("Gas they could have used.", "30000000"),
+            "parentHash": hash32("The hash of the block before it."),
+        },
+    ),
+    "Transaction": record(
+        "A transaction that is part of a block.",
+        {
+            "hash": hash32("Its hash."),
+            "blockNumber": number("The block it is in.", 17),
+            "fromAddress": address("Who sent it."),
+            "toAddress": nullable(address("Who received it; null where a contract is created.")),
+            "value": amount("What it carried, in wei.", "1000000000000000000"),
+            "gasPrice": amount("The effective gas price of its receipt, in wei.", "1513422051"),
+            "gasUsed": amount("Gas it used.", "21000"),
+            "status": flag("Whether it succeeded."),
+            "timestamp": moment("When its block was made."),
+            "transactionIndex": number("Its index in the block.", 0),
+            "contractAddress": nullable(address("The contract it created, if any.")),
+        },
+    ),
+    "Token": record("A token.", _TOKEN),
+    "TokenDetail": record(
+        "A token alone.",
+        {
+            **_TOKEN,
+            "transferCount": number("Its transfers.", 120),
+            "firstSeen": moment("When its block was made."),
+            "eventsConsistent": flag("False when its events give somebody less than nothing."),
+        },
+    ),
+    "TokenHolder": record(
+        "An address that holds a token.",
+        {
+            "address": address("The holder."),
+            "balance": text(
+                "By the token's events, in the smallest unit; of a BEP1155 the sum over its ids,"
+                " which may exceed a uint256.",
+                "250000000000000000",
+                pattern="^[1-9][0-9]*$",
+            ),
+        },
+    ),
+    "TokenBalance": record(
+        "A token that an address holds.",
+        {
+            "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
+            "name": _TOKEN["name"],
+            "symbol": _TOKEN["symbol"],
+            "decimals": _TOKEN["decimals"],
+            "type": _TOKEN["type"],
+            "balance": text("In the smallest unit.", "250000000000000000", pattern="^[1-9][0-9]*$"),
+        },
+    ),
+    "Address": record(
+        "An address that has been seen: as sender, recipient, created contract, miner, emitter of"
+        " a log, or party of a token transfer.",
+        {
+            "address": address("The address."),
+            "balance": amount("What it holds, in wei, at balanceBlock.", "9999999000000000000000"),
+            "txCount": number("Transactions it sent, received or was created by.", 42),
+            "isContract": flag("Whether code stands at it."),
+            "label": nullable(text("What the operator calls it.", "Treasury")),
+            "firstSeen": moment("The first block it was seen in."),
+            "lastSeen": moment("The newest block it was seen in."),
+            "recentTxs": array(ref("Transaction"), "Its newest 25 transactions.", maxItems=25),
+            "balanceBlock": number("The block that balance is of.", 353),
+        },
+    ),
+    "TokenTransfer": record(
+        "A token changing hands; one record for each id of a TransferBatch.",
+        {
+            **_PLACE,
+            "batchIndex": number("Its place in a TransferBatch, else 0.", 0),
+            "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
+            "tokenType": one_of("The standard the token follows.", TOKEN_TYPES),
+            "fromAddress": address("Who gave; zero where tokens are minted."),
+            "toAddress": address("Who got; zero where tokens are burnt."),
+            "value": amount("How much, in the smallest unit; 1 of a BEP721.", "500000000000000000"),
+            "tokenId": nullable(amount("Which one; null of a BEP20.", "7")),
+            "timestamp": moment("When its block was made."),
+        },
+    ),
+    "DexTrade": record(
+        "A trade on a decentralized exchange.",
+        {
+            **_PLACE,
+            "dex": text("The exchange, named by its factory.", "uniswap-v2", maxLength=100),
+            "pairAddress": address("The pool."),
+            "maker": address("The sender of the transaction."),
+            "tokenIn": address("What the pool got.", TOKEN_EXAMPLE),
+            "tokenOut": address("What the pool gave."),
+            "amountIn": amount("How much of tokenIn, in its unit.", "1000000000000000000"),
+            "amountOut": amount("How much of tokenOut, in its unit.", "996006981039903216"),
+            "timestamp": moment("When its block was made."),
+        },
+    ),
+}

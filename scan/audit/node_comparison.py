@@ -1,0 +1,195 @@
+"""The rows of blocks beside what the node says of them, and the node beside its own roots."""
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from scan.database.connection import Database, Row
+from scan.ethereum.block_hashing import Unencodable, header_hash, receipts_root, transactions_root
+from scan.ethereum.blocks import Block, decode_block
+from scan.ethereum.client import Node
+from scan.ethereum.events import (
+    WRAPPING,
+    Transfer,
+    swap_event,
+    told_twice,
+    trade,
+    transfer_event,
+    transfers,
+)
+from scan.hex import BadHex, data, to_hex
+from scan.indexer.block_source import BlockSource
+from scan.settings import Settings
+
+SPAN_BLOCKS = 20
+NEWEST_BLOCKS = 100  # always compared: forks happen there
+
+_Rows = dict[tuple[Any, ...], tuple[Any, ...]]
+_COLUMNS = {
+    "block": ("hash", "parent_hash", "timestamp_s", "miner", "gas_used", "gas_limit"),
+    "transaction": (
+        *("hash", "from_address", "to_address", "contract_address", "value", "gas_price"),
+        *("gas_used", "status"),
+    ),
+    "emitter": (),
+    "transfer": (
+        *("transaction_index", "token_address", "from_address", "to_address", "value", "token_id"),
+    ),
+    "trade": (
+        *("transaction_index", "pool_address", "maker", "token_in", "token_out", "amount_in"),
+        "amount_out",
+    ),
+}
+# The statement that reads the rows, and how many of its columns are their key.
+_STORED = {
+    "block": ("audit/blocks_get_rows", 1),
+    "transaction": ("audit/transactions_get_rows", 2),
+    "emitter": ("audit/emitters_get_rows", 2),
+    "transfer": ("audit/token_transfers_get_rows", 3),
+    "trade": ("audit/dex_trades_get_rows", 2),
+}
+
+
+class NodeAudit:
+    """Compares spans of blocks; raises NodeError or Malformed where the node does not answer."""
+
+    def __init__(self, database: Database, node: Node, settings: Settings) -> None:
+        self._database = database
+        self._source = BlockSource(node, traces="off")
+        self.compared = 0
+        self.skipped: Counter[str] = Counter()
+
+    def spans(self, blocks: int) -> list[tuple[int, int]]:
+        """The newest blocks and others by chance, `blocks` of them together; 0 for all."""
+        row = self._database.row("audit/blocks_get_range")
+        if row is None:
+            return []
+        lowest, highest = row
+        firsts = list(range(lowest, highest + 1, SPAN_BLOCKS))
+        if blocks:
+            newest = [f for f in firsts if f > highest - NEWEST_BLOCKS]
+            others = firsts[: len(firsts) - len(newest)]
+            wanted = max(0, -(-blocks // SPAN_BLOCKS) - len(newest))
+            firsts = sorted(random.sample(others, min(wanted, len(others)))) + newest
+        return [(first, min(first + SPAN_BLOCKS - 1, highest)) for first in firsts]
+
+    def compare(self, first: int, last: int) -> Iterator[str]:
+        """One sentence for each difference."""
+        told = self._source.told(first, last)
+        expected: dict[str, _Rows] = {name: {} for name in _COLUMNS}
+        blocks = []
+        for number, (header, receipts) in enumerate(told, start=first):
+            block = decode_block(header, receipts, number)
+            blocks.append(block)
+            yield from self._check_roots(block, header, receipts)
+            _expect_block(expected, block)
+        self._expect_events(expected, blocks)
+        for name in _COLUMNS:
+            yield from _differences(name, expected[name], self._stored(name, first, last))
+        self.compared += len(blocks)
+
+    def _stored(self, name: str, first: int, last: int) -> _Rows:
+        statement, keys = _STORED[name]
+        rows = self._database.rows(statement, block_from=first, block_to=last)
+        return {_plain(row[:keys]): _plain(row[keys:]) for row in rows}
+
+    def _check_roots(self, block: Block, header: Any, receipts: Any) -> Iterator[str]:
+        try:
+            if header_hash(header) != block.hash:
+                raise Unencodable("headers with fields of the chain's own")
+            found = (
+                ("transactionsRoot", transactions_root(header["transactions"])),
+                ("receiptsRoot", receipts_root(receipts)),
+            )
+        except (Unencodable, BadHex, KeyError, TypeError) as reason:
+            self.skipped[str(reason)] += 1
+            return
+        for name, root in found:
+            if data(header[name]) != root:
+                yield f"block {block.number}: the node's {name} is not that of what it tells"
+
+    def _expect_events(self, expected: dict[str, _Rows], blocks: list[Block]) -> None:
+        addresses = {log.address for block in blocks for log in block.logs}
+        tokens = {
+            bytes(row[0]): row[1:]
+            for row in self._database.rows("audit/tokens_list_types", addresses=list(addresses))
+        }
+        pools = {
+            bytes(row[0]): (row[1], bytes(row[2]), bytes(row[3]))
+            for row in self._database.rows("audit/pools_list", addresses=list(addresses))
+        }
+        for block in blocks:
+            for transfer in _transfers(block, tokens):
+                key = (block.number, transfer.log_index, transfer.batch_index)
+                expected["transfer"][key] = (
+                    *(transfer.transaction_index, transfer.token, transfer.from_address),
+                    *(transfer.to_address, transfer.value, transfer.token_id),
+                )
+            _expect_trades(expected["trade"], block, pools)
+
+
+def _expect_block(expected: dict[str, _Rows], block: Block) -> None:
+    expected["block"][block.number,] = (
+        *(block.hash, block.parent_hash, block.timestamp_s, block.miner),
+        *(block.gas_used, block.gas_limit),
+    )
+    for t in block.transactions:
+        expected["transaction"][block.number, t.transaction_index] = (
+            *(t.hash, t.from_address, t.to_address, t.contract_address),
+            *(t.value, t.gas_price, t.gas_used, t.status),
+        )
+    for log in block.logs:
+        expected["emitter"][block.number, log.address] = ()
+
+
+def _transfers(block: Block, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
+    """As the indexer reads them: a token's transfers begin with the one it was found by."""
+    found = [event for log in block.logs if (event := transfer_event(log)) is not None]
+    twice = told_twice(found)
+    for event in found:
+        if event.token not in tokens:
+            continue
+        token_type, wraps, first_block, first_log = tokens[event.token]
+        if (block.number, event.log_index) < (first_block, first_log or 0):
+            continue
+        if event.log_index not in twice and (wraps or event.shape not in WRAPPING):
+            yield from transfers(event, token_type)
+
+
+def _expect_trades(
+    expected: _Rows, block: Block, pools: dict[bytes, tuple[int, bytes, bytes]]
+) -> None:
+    for log in block.logs:
+        swap = swap_event(log)
+        if swap is None or swap.pool not in pools or block.number < pools[swap.pool][0]:
+            continue
+        _, token0, token1 = pools[swap.pool]
+        maker = block.transactions[swap.transaction_index].from_address
+        made = trade(swap, token0, token1)
+        expected[block.number, swap.log_index] = (swap.transaction_index, swap.pool, maker, *made)
+
+
+def _differences(name: str, expected: _Rows, stored: _Rows) -> Iterator[str]:
+    for key in sorted(expected.keys() | stored.keys()):
+        if name == "emitter" and key not in expected:
+            continue  # contracts that contracts made stand there, too: only traces tell of them
+        place = f"{name} {' '.join(map(_shown, key))}"
+        if key not in stored:
+            yield f"{place} is missing"
+        elif key not in expected:
+            yield f"{place} is not the node's"
+        else:
+            for column, theirs, ours in zip(
+                _COLUMNS[name], expected[key], stored[key], strict=True
+            ):
+                if theirs != ours:
+                    yield f"{place}: {column} is {_shown(ours)}, the node says {_shown(theirs)}"
+
+
+def _plain(row: Row) -> tuple[Any, ...]:
+    return tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
+
+
+def _shown(value: Any) -> str:
+    return to_hex(value) if isinstance(value, bytes) else str(value)

@@ -1,0 +1,304 @@
+"""A JSON-RPC node that replays a recording: what `make run` follows when it is given no node.
+
+The recording is gzipped JSON lines, one per request: {"method", "params", and "result" or "error"}.
+"""
+
+import argparse
+import gzip
+import sys
+import threading
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+LARGEST_BODY = 10 * 1024 * 1024
+MOST_IN_BATCH = 10_000
+IDLE_TIMEOUT_S = 60
+
+# Methods that ask for a state, and where in their parameters the block stands.
+STATE_METHODS = {
+    "eth_getBalance": 1,
+    "eth_getCode": 1,
+    "eth_getTransactionCount": 1,
+    "eth_call": 1,
+    "eth_getStorageAt": 2,
+}
+
+Outcome = dict[str, Any]
+Block = dict[str, Any]
+
+
+class RpcFault(Exception):
+    """A JSON-RPC error: its code as the JSON-RPC 2.0 specification numbers them, and why."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.outcome: Outcome = {"error": {"code": code, "message": message}}
+
+
+class Recording:
+    """Everything that was asked when the demo was recorded, and what the node said."""
+
+    def __init__(self, lines: Iterable[bytes]) -> None:
+        self._exact: dict[tuple[str, bytes], Outcome] = {}
+        self._blocks: dict[int, Block] = {}
+        self._by_hash: dict[str, Block] = {}
+        self._states: dict[tuple[str, bytes], list[tuple[int, Outcome]]] = defaultdict(list)
+        rows = [orjson.loads(line) for line in lines]
+        self._keep_blocks(rows)
+        self.head = max(self._blocks)
+        for row in rows:
+            self._keep(row)
+        for found in self._states.values():
+            found.sort(key=lambda state: state[0])
+        self._methods = {method for method, _ in self._exact}
+        # What follows from the blocks alone, however it was asked when recorded.
+        self._derived: dict[str, Callable[[list[Any]], Any]] = {
+            "eth_blockNumber": lambda params: hex(self.head),
+            "eth_syncing": lambda params: False,
+            "eth_getBlockByNumber": self._block_by_number,
+            "eth_getBlockByHash": self._block_by_hash,
+        }
+
+    @staticmethod
+    def read(path: Path) -> "Recording":
+        with gzip.open(path, "rb") as lines:
+            return Recording(lines)
+
+    def answer(self, method: str, params: list[Any]) -> Outcome:
+        """{"result"} or {"error"} as the node gave it; raises RpcFault where it was not asked."""
+        if derived := self._derived.get(method):
+            return {"result": derived(params)}
+        if found := self._exact.get(_exact_key(method, params)):
+            return found
+        if method in STATE_METHODS:
+            return self._state(method, params)
+        if method not in self._methods:
+            raise RpcFault(-32601, f"the demo chain does not know the method {method}")
+        raise RpcFault(-32000, "the recording of the demo chain has no answer to this request")
+
+    def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
+        """Whole blocks only: with their transactions they can be shown either way."""
+        for row in rows:
+            if (
+                row["method"].startswith("eth_getBlockBy")
+                and row.get("result")
+                and row["params"][1]
+            ):
+                self._blocks[int(row["result"]["number"], 16)] = row["result"]
+        if not self._blocks:
+            raise ValueError("the recording holds no block")
+        self._by_hash = {block["hash"]: block for block in self._blocks.values()}
+
+    def _keep(self, row: dict[str, Any]) -> None:
+        outcome: Outcome = {key: row[key] for key in ("result", "error") if key in row}
+        method, params = row["method"], row["params"]
+        self._exact[_exact_key(method, params)] = outcome
+        if method in STATE_METHODS:
+            key, block = self.state_key(method, params)
+            self._states[key].append((block, outcome))
+
+    def _state(self, method: str, params: list[Any]) -> Outcome:
+        """As last recorded at or before the block, else as first recorded after it.
+
+        A state stays until it is changed, so only changes need to be in the recording.
+        """
+        key, block = self.state_key(method, params)
+        if key not in self._states:
+            raise RpcFault(-32000, f"the recording of the demo chain has no such {method}")
+        states = self._states[key]
+        at = bisect_right(states, block, key=lambda state: state[0])
+        return states[max(at - 1, 0)][1]
+
+    def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
+        """What is asked without its block, and the block."""
+        place = STATE_METHODS[method]
+        if len(params) < place:
+            raise RpcFault(-32602, f"{method} takes {place} parameters and a block")
+        asked = params[:place]
+        if method == "eth_call":
+            asked = [_call_key(asked[0])]
+        block = self._number(params[place] if len(params) > place else "latest")
+        return _exact_key(method, asked), block
+
+    def _block_by_number(self, params: list[Any]) -> Block | None:
+        number = self._number(params[0] if params else None)
+        return _as_asked(self._blocks.get(number), params)
+
+    def _block_by_hash(self, params: list[Any]) -> Block | None:
+        wanted = str(params[0] if params else None).lower()
+        return _as_asked(self._by_hash.get(wanted), params)
+
+    def _number(self, block: Any) -> int:
+        """The number a block parameter means (EIP-1898 allows an object)."""
+        if isinstance(block, dict) and "blockNumber" in block:
+            return self._number(block["blockNumber"])
+        if isinstance(block, dict) and "blockHash" in block:
+            found = self._by_hash.get(str(block["blockHash"]).lower())
+            if found is None:
+                raise RpcFault(-32000, "block not found")
+            return int(found["number"], 16)
+        if block == "earliest":
+            return min(self._blocks)
+        if block in ("latest", "pending", "safe", "finalized"):
+            return self.head
+        return _quantity(block)
+
+
+def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
+    """Equal for equal requests: hex may come in any letter case, keys in any order."""
+    return method, orjson.dumps(params, option=orjson.OPT_SORT_KEYS).lower()
+
+
+def _call_key(call: Any) -> list[Any]:
+    """Who is called with what: gas and sender do not change what a view answers."""
+    if not isinstance(call, dict):
+        raise RpcFault(-32602, "the first parameter of eth_call must be an object")
+    return [call.get("to"), call.get("data") or call.get("input") or "0x"]
+
+
+def _as_asked(block: Block | None, params: list[Any]) -> Block | None:
+    """With whole transactions or, where the second parameter is not true, their hashes."""
+    if block is None or (len(params) > 1 and params[1] is True):
+        return block
+    return {**block, "transactions": [t["hash"] for t in block["transactions"]]}
+
+
+def _quantity(value: Any) -> int:
+    try:
+        if isinstance(value, str) and value.startswith("0x"):
+            return int(value, 16)
+    except ValueError:
+        pass
+    raise RpcFault(-32602, f"not a block: {str(value)[:80]}")
+
+
+def answer_body(recording: Recording, body: bytes) -> bytes:
+    """The answer to one request or a batch; empty where nothing but notifications came."""
+    try:
+        asked = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return orjson.dumps(_reply(None, RpcFault(-32700, "the body is not JSON").outcome))
+    if not isinstance(asked, list):
+        reply = _answer_one(recording, asked)
+        return b"" if reply is None else orjson.dumps(reply)
+    if not 0 < len(asked) <= MOST_IN_BATCH:
+        reason = f"a batch holds 1 to {MOST_IN_BATCH} requests"
+        return orjson.dumps(_reply(None, RpcFault(-32600, reason).outcome))
+    replies = [reply for one in asked if (reply := _answer_one(recording, one)) is not None]
+    return orjson.dumps(replies) if replies else b""
+
+
+def _answer_one(recording: Recording, asked: Any) -> Outcome | None:
+    """None for a notification: it has no id and gets no answer."""
+    if not isinstance(asked, dict) or not isinstance(asked.get("method"), str):
+        fault = RpcFault(-32600, "a request is an object with a method")
+        return _reply(_id_of(asked), fault.outcome)
+    if "id" not in asked:
+        return None
+    try:
+        params = asked.get("params", [])
+        if not isinstance(params, list):
+            raise RpcFault(-32602, "params must be an array")
+        return _reply(_id_of(asked), recording.answer(asked["method"], params))
+    except RpcFault as fault:
+        return _reply(_id_of(asked), fault.outcome)
+
+
+def _id_of(asked: Any) -> Any:
+    found = asked.get("id") if isinstance(asked, dict) else None
+    return found if isinstance(found, str | int | float) else None
+
+
+def _reply(request_id: Any, outcome: Outcome) -> Outcome:
+    return {"jsonrpc": "2.0", "id": request_id, **outcome}
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = IDLE_TIMEOUT_S
+    # Headers and body are two writes; with Nagle's algorithm each answer would wait 40 ms.
+    disable_nagle_algorithm = True
+    server: "DemoNode"
+
+    def do_POST(self) -> None:
+        length = self.headers.get("Content-Length", "")
+        if not (length.isascii() and length.isdigit()):
+            self._refuse(411, "Content-Length is required")
+        elif int(length) > LARGEST_BODY:
+            self._refuse(413, f"a body of at most {LARGEST_BODY} bytes is expected")
+        else:
+            self._send(200, answer_body(self.server.recording, self.rfile.read(int(length))))
+
+    def do_GET(self) -> None:
+        self._refuse(405, "JSON-RPC is asked by POST")
+
+    do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_HEAD = do_GET
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Silence: a catch-up asks thousands of times."""
+
+    def _refuse(self, status: int, reason: str) -> None:
+        # What the client still sends would be read as its next request.
+        self.close_connection = True
+        self._send(status, orjson.dumps(_reply(None, RpcFault(-32600, reason).outcome)))
+
+    def _send(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        if self.close_connection:
+            self.send_header("Connection", "close")
+        self.end_headers()
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+
+class DemoNode(ThreadingHTTPServer):
+    """Answers on loopback from a thread of its own until `stop`."""
+
+    daemon_threads = True
+
+    def __init__(self, recording: Recording, port: int) -> None:
+        super().__init__(("127.0.0.1", port), _Handler)
+        self.recording = recording
+        self.url = f"http://127.0.0.1:{self.server_address[1]}"
+        self._thread = threading.Thread(target=self.serve_forever, name="demo-node", daemon=True)
+        self._thread.start()
+
+    def stop(self) -> None:
+        self.shutdown()
+        self.server_close()
+        self._thread.join()
+
+    def wait(self) -> None:
+        self._thread.join()
+
+
+def start(path: Path, port: int = 0) -> DemoNode:
+    """Serves the recording at `path`; port 0 takes a free one, `.url` tells which."""
+    return DemoNode(Recording.read(path), port)
+
+
+def main() -> None:
+    default = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
+    parser = argparse.ArgumentParser(prog="python -m scan.demo_node", description=__doc__)
+    parser.add_argument("path", nargs="?", type=Path, default=default, help="the recording")
+    parser.add_argument("--port", type=int, default=8545, help="0 takes a free one")
+    arguments = parser.parse_args()
+    node = start(arguments.path, arguments.port)
+    print(f"demo chain of {node.recording.head + 1} blocks on {node.url}", flush=True)
+    try:
+        node.wait()
+    except KeyboardInterrupt:
+        node.stop()
+        sys.exit(130)
+
+
+if __name__ == "__main__":
+    main()

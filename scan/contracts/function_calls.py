@@ -1,0 +1,209 @@
+"""Which function of an ABI a request means, what it sends, and what a revert says."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.abi import AbiError, Type, decode, encode, parse_types, selector, signature
+from scan.contracts.abi_json import coerce_all, render, render_outputs
+
+Abi = Sequence[dict[str, Any]]
+
+ERROR_STRING = bytes.fromhex("08c379a0")  # Error(string)
+PANIC = bytes.fromhex("4e487b71")  # Panic(uint256)
+
+# Solidity documentation, "Panic via assert and Error via require".
+_PANICS = {
+    0x00: "generic panic",
+    0x01: "assertion failed",
+    0x11: "arithmetic overflow or underflow",
+    0x12: "division or modulo by zero",
+    0x21: "value out of range of the enum",
+    0x22: "storage byte array encoded incorrectly",
+    0x31: "pop on an empty array",
+    0x32: "array index out of bounds",
+    0x41: "too much memory allocated",
+    0x51: "call of a zero-initialised function variable",
+}
+
+_NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
+_FULL_SIGNATURE = re.compile(rf"({_NAME})\(([A-Za-z0-9,()\[\]]*)\)")
+_HEX = re.compile(r"0x[0-9a-fA-F]{8,}")
+
+
+class Function(NamedTuple):
+    name: str
+    inputs: tuple[Type, ...]
+    outputs: tuple[Type, ...]
+
+    @property
+    def signature(self) -> str:
+        return signature(self.name, self.inputs)
+
+
+class PreparedCall(NamedTuple):
+    function: Function
+    calldata: bytes
+
+
+class NoSuchFunction(AbiError):
+    """The ABI has no function of that name."""
+
+
+class NotReadOnly(AbiError):
+    """A function that may change state; those are not called here."""
+
+
+def prepare(abi: Abi, wanted: str, arguments: Sequence[object]) -> PreparedCall:
+    """Resolves `wanted` (a name or a full signature) and encodes the arguments; or AbiError."""
+    candidates = _read_only(_entries(abi, wanted), wanted)
+    candidates = _of_length(candidates, len(arguments))
+    if len(candidates) == 1:
+        return _encoded(candidates[0], arguments)
+    fitting = [call for call in (_fit(each, arguments) for each in candidates) if call]
+    if len(fitting) != 1:
+        raise AbiError(f"{wanted} is overloaded; name one of {_signatures(candidates)}")
+    return fitting[0]
+
+
+def result(function: Function, data: bytes) -> Any:
+    """What the function returned, as JSON; raises AbiError where the data is not its outputs."""
+    return render_outputs(function.outputs, decode(function.outputs, data))
+
+
+def _entries(abi: Abi, wanted: str) -> list[dict[str, Any]]:
+    full = _FULL_SIGNATURE.fullmatch(wanted.replace(" ", ""))
+    functions = [entry for entry in abi if entry.get("type", "function") == "function"]
+    name = full[1] if full else wanted
+    named = [entry for entry in functions if entry.get("name") == name]
+    if full:
+        canonical = _canonical(wanted.replace(" ", ""))
+        named = [entry for entry in named if _signature_of(entry) == canonical]
+    if not named:
+        known = sorted({str(entry.get("name")) for entry in functions if _is_read_only(entry)})
+        raise NoSuchFunction(
+            f"the contract has no function {wanted[:100]!r}; it can be asked for "
+            f"{', '.join(known[:50]) or 'nothing'}"
+        )
+    return named
+
+
+def _canonical(text: str) -> str:
+    """`uint` and `int` stand for their 256-bit types, as in Solidity."""
+    return re.sub(r"(?<=[(,])(u?int)(?=[,)\[])", r"\g<1>256", text)
+
+
+def _signature_of(entry: dict[str, Any]) -> str | None:
+    try:
+        return signature(str(entry.get("name")), parse_types(entry.get("inputs", [])))
+    except AbiError:
+        return None
+
+
+def _is_read_only(entry: dict[str, Any]) -> bool:
+    """`constant: true` is how compilers before 0.4.16 wrote view."""
+    mutability = entry.get("stateMutability")
+    return mutability in ("view", "pure") or (mutability is None and entry.get("constant") is True)
+
+
+def _read_only(entries: list[dict[str, Any]], wanted: str) -> list[Function]:
+    readable = [entry for entry in entries if _is_read_only(entry)]
+    if not readable:
+        raise NotReadOnly(f"{wanted} is not a view or pure function")
+    return [_function(entry) for entry in readable]
+
+
+def _function(entry: dict[str, Any]) -> Function:
+    inputs, outputs = entry.get("inputs", []), entry.get("outputs", [])
+    return Function(str(entry["name"]), parse_types(inputs), parse_types(outputs))
+
+
+def _of_length(candidates: list[Function], length: int) -> list[Function]:
+    fitting = [each for each in candidates if len(each.inputs) == length]
+    if fitting:
+        return fitting
+    if len(candidates) == 1:
+        raise AbiError(
+            f"{candidates[0].signature} takes {len(candidates[0].inputs)} arguments, "
+            f"{length} were given"
+        )
+    raise AbiError(f"no overload takes {length} arguments; there are {_signatures(candidates)}")
+
+
+def _fit(function: Function, arguments: Sequence[object]) -> PreparedCall | None:
+    try:
+        return _encoded(function, arguments)
+    except AbiError:
+        return None
+
+
+def _encoded(function: Function, arguments: Sequence[object]) -> PreparedCall:
+    values = coerce_all(function.inputs, arguments)
+    return PreparedCall(function, selector(function.signature) + encode(function.inputs, values))
+
+
+def _signatures(functions: list[Function]) -> str:
+    return ", ".join(sorted(each.signature for each in functions))
+
+
+def revert_reason(data: bytes, abis: Sequence[Abi]) -> str:
+    """A sentence from a revert's data: Error, Panic, a custom error of the ABIs, else raw hex."""
+    if not data:
+        return "The call reverted without a reason."
+    try:
+        if data[:4] == ERROR_STRING:
+            return f"The call reverted: {_error_text(data)}"
+        if data[:4] == PANIC:
+            return f"The call reverted: {_panic_text(data)}"
+        for abi in abis:
+            custom = _custom_error(data, abi)
+            if custom:
+                return f"The call reverted: {custom}"
+    except AbiError:
+        pass
+    return f"The call reverted with data 0x{data[:256].hex()}{'…' if len(data) > 256 else ''}"
+
+
+def _error_text(data: bytes) -> str:
+    [text] = decode(parse_types([{"type": "string"}]), data[4:])
+    return str(text.decode("utf-8", "replace"))[:1000]
+
+
+def _panic_text(data: bytes) -> str:
+    [code] = decode(parse_types([{"type": "uint256"}]), data[4:])
+    return f"panic 0x{code:02x} ({_PANICS.get(code, 'unknown code')})"
+
+
+def _custom_error(data: bytes, abi: Abi) -> str | None:
+    for entry in abi:
+        if entry.get("type") != "error":
+            continue
+        inputs = entry.get("inputs", [])
+        types = parse_types(inputs)
+        name = str(entry.get("name"))
+        if selector(signature(name, types)) == data[:4]:
+            values = [render(*pair) for pair in zip(types, decode(types, data[4:]), strict=True)]
+            return f"{name}({_labelled(inputs, values)})"[:1000]
+    return None
+
+
+def _labelled(inputs: list[dict[str, Any]], values: list[Any]) -> str:
+    labels = (str(parameter.get("name") or "") for parameter in inputs)
+    return ", ".join(
+        f"{label}={value}" if label else str(value)
+        for label, value in zip(labels, values, strict=True)
+    )
+
+
+def revert_data(error_data: object, depth: int = 0) -> bytes | None:
+    """The returned bytes in a JSON-RPC error's `data`, where nodes nest them differently."""
+    if isinstance(error_data, str):
+        found = _HEX.search(error_data)
+        even = found[0][2 : len(found[0]) - len(found[0]) % 2] if found else ""
+        return bytes.fromhex(even) if even else None
+    if isinstance(error_data, dict) and depth < 5:
+        for value in error_data.values():
+            nested = revert_data(value, depth + 1)
+            if nested is not None:
+                return nested
+    return None

@@ -1,0 +1,76 @@
+"""Where a proxy's calls go: the clones of EIP-1167 by their code, those of EIP-1967 by storage."""
+
+import re
+from typing import NamedTuple
+
+from scan.ethereum.client import Call, Node, NodeError
+from scan.hex import BadHex, data, to_hex
+
+NODE_TIMEOUT_S = 2.0
+ADDRESS_BYTES = 20
+DELEGATECALL = b"\xf4"
+
+# keccak256("eip1967.proxy.implementation") - 1 and keccak256("eip1967.proxy.beacon") - 1
+IMPLEMENTATION_SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
+BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
+IMPLEMENTATION_CALL = "0x5c60da1b"  # implementation(), asked of a beacon
+
+# EIP-1167, whose address may be shortened by leading zeros (PUSH20 down to PUSH16), and the
+# variant that Solady and others deploy (with PUSH0).
+_CLONES = tuple(
+    re.compile(pattern, re.DOTALL)
+    for pattern in (
+        rb"\x36\x3d\x3d\x37\x3d\x3d\x3d\x36\x3d[\x6f-\x73](.{16,20})"
+        rb"\x5a\xf4\x3d\x82\x80\x3e\x90\x3d\x91\x60.\x57\xfd\x5b\xf3",
+        rb"\x5f\x5f\x36\x5f\x5f\x37\x36\x5f\x73(.{20})"
+        rb"\x5a\xf4\x3d\x5f\x5f\x3e\x5f\x3d\x91\x60.\x57\xfd\x5b\xf3",
+    )
+)
+
+
+class Proxy(NamedTuple):
+    kind: str
+    implementation: bytes
+
+
+def clone_of(code: bytes) -> bytes | None:
+    """The implementation that a minimal proxy's code names."""
+    for pattern in _CLONES:
+        match = pattern.fullmatch(code)
+        if match:
+            return match[1].rjust(ADDRESS_BYTES, b"\0")
+    return None
+
+
+def proxy_at(node: Node, address: bytes, code: bytes) -> Proxy | None:
+    """None for what is no proxy, and where the node cannot say: a proxy is an extra, not a need."""
+    clone = clone_of(code)
+    if clone is not None:
+        return Proxy("eip1167", clone)
+    if DELEGATECALL not in code:
+        return None
+    try:
+        implementation = _implementation(node, to_hex(address))
+    except (NodeError, BadHex):
+        return None
+    return Proxy("eip1967", implementation) if implementation else None
+
+
+def _implementation(node: Node, address: str) -> bytes | None:
+    slots = [
+        Call("eth_getStorageAt", (address, slot, "latest"))
+        for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT)
+    ]
+    implementation, beacon = (_address(word) for word in node.once(slots, NODE_TIMEOUT_S))
+    if implementation or not beacon:
+        return implementation
+    call = Call("eth_call", ({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL}, "latest"))
+    return _address(node.once([call], NODE_TIMEOUT_S)[0])
+
+
+def _address(word: object) -> bytes | None:
+    """An RPC error, a zero word or something else than a word is no address."""
+    if not isinstance(word, str) or len(word) != 66:
+        return None
+    content = data(word)
+    return content[12:] if any(content) and not any(content[:12]) else None

@@ -1,0 +1,84 @@
+"""The files of sql/: one statement each, with a header that says what it takes."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from scan.settings import ROOT
+
+_PARAMS = re.compile(r"^-- params: (.*(?:\n--   .*)*)", re.M)
+_PLANNED = re.compile(r"^-- plan depends on: (.*)", re.M)
+_NULL_TEST = re.compile(r"%\((\w+)\)s(?:::\w+)? IS NULL")
+
+
+class StatementError(Exception):
+    """A file in sql/ whose header and text do not agree."""
+
+
+class Statement(NamedTuple):
+    """One file of sql/: `text` as psycopg2 takes it, `types` as its header declares them.
+
+    `planned` names the parameters whose values shape the plan; None where every call is planned.
+    """
+
+    name: str
+    text: str
+    types: Mapping[str, str]
+    planned: frozenset[str] | None = None
+
+    @property
+    def params(self) -> frozenset[str]:
+        return frozenset(self.types)
+
+    def is_literal(self, name: str, value: object) -> bool:
+        """Whether a prepared form of this statement holds the value itself, not a place for it."""
+        return value is None or name in (self.planned or ())
+
+    def folded(self, params: Mapping[str, object]) -> str:
+        """The text with its tests for null answered, which a plan for any value could not do."""
+
+        def answer(test: re.Match[str]) -> str:
+            return "true" if params[test[1]] is None else "false"
+
+        return _NULL_TEST.sub(answer, self.text)
+
+
+def load_statements(folder: Path = ROOT / "sql") -> dict[str, Statement]:
+    """Every statement by file name; raises StatementError where declared and used params differ."""
+    return {
+        (name := path.relative_to(folder).with_suffix("").as_posix()): _load(name, path)
+        for path in sorted(folder.rglob("*.sql"))
+    }
+
+
+def _load(name: str, path: Path) -> Statement:
+    text = path.read_text(encoding="utf-8")
+    header = re.match(r"(?:--[^\n]*\n)+", text)
+    declared = _PARAMS.search(header.group()) if header else None
+    if header is None or declared is None:
+        raise StatementError(f"{name} has no header with a '-- params:' line")
+    body = text[header.end() :].strip().rstrip(";")
+    types = _types(declared[1])
+    used = set(re.findall(r"%\((\w+)\)s", body))
+    if types.keys() != used:
+        raise StatementError(f"{name} declares {sorted(types)} but uses {sorted(used)}")
+    return Statement(name, body, types, _planned(name, header.group(), types))
+
+
+def _types(declared: str) -> dict[str, str]:
+    """`a bigint, b bytea null` -> {a: bigint, b: bytea}; `none` -> {}."""
+    if declared.strip() == "none":
+        return {}
+    words = [part.split() for part in declared.replace("\n--", " ").split(",")]
+    return {name: " ".join(rest).removesuffix(" null") for name, *rest in words}
+
+
+def _planned(name: str, header: str, types: Mapping[str, str]) -> frozenset[str] | None:
+    found = _PLANNED.search(header)
+    if found is None:
+        return None
+    planned = frozenset(part.strip() for part in found[1].split(",")) - {"nothing"}
+    if not planned <= types.keys():
+        raise StatementError(f"{name}: its plan depends on what is no parameter")
+    return planned

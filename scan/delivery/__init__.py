@@ -1,1 +1,0 @@
-"""Webhook deliveries: from the outbox to the receivers, any number of processes at once."""

@@ -1,0 +1,6 @@
+"""The chain's side: a node over JSON-RPC, and what it answers turned into checked values.
+
+Enters: JSON from a node, which may be malformed or lie. Leaves: ints and bytes, or an error.
+Start with client.py (transport, retry, batches), then blocks.py (blocks and receipts), events.py
+(transfers and trades in logs), token_metadata.py, and block_hashing.py (consensus hashes).
+"""

@@ -1,0 +1,113 @@
+"""Headers, transactions and receipts of a node's JSON, encoded as consensus hashes them. Pure.
+
+EIP-2718 types 0 to 4: legacy, EIP-2930, EIP-1559, EIP-4844, EIP-7702.
+"""
+
+from typing import Any
+
+from eth_hash.auto import keccak
+
+from scan.ethereum.merkle_trie import Item, integer, list_root, rlp
+from scan.hex import data, quantity
+
+_HEADER = (
+    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
+    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
+    *("mixHash", "nonce"),
+)
+_LATER_HEADER = (
+    *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
+    *("parentBeaconBlockRoot", "requestsHash"),
+)
+_NUMBERS = frozenset(
+    (
+        *("difficulty", "number", "gasLimit", "gasUsed", "timestamp", "baseFeePerGas"),
+        *("blobGasUsed", "excessBlobGas", "gasPrice", "maxPriorityFeePerGas", "maxFeePerGas"),
+        *("gas", "value", "maxFeePerBlobGas", "chainId", "r", "s"),
+    )
+)
+_FEES = {
+    0: ("gasPrice",),
+    1: ("gasPrice",),
+    2: ("maxPriorityFeePerGas", "maxFeePerGas"),
+    3: ("maxPriorityFeePerGas", "maxFeePerGas"),
+    4: ("maxPriorityFeePerGas", "maxFeePerGas"),
+}
+
+
+class Unencodable(Exception):
+    """A part of a block in a form of its chain's own, which says nothing against the block."""
+
+
+def header_hash(header: dict[str, Any]) -> bytes:
+    later = [name for name in _LATER_HEADER if header.get(name) is not None]
+    return keccak(rlp([_field(header, name) for name in (*_HEADER, *later)]))
+
+
+def transactions_root(transactions: list[dict[str, Any]]) -> bytes:
+    """Raises Unencodable where a type is not known."""
+    return list_root([_transaction(t) for t in transactions])
+
+
+def receipts_root(receipts: list[dict[str, Any]]) -> bytes:
+    return list_root([_receipt(r) for r in receipts])
+
+
+def _field(source: dict[str, Any], name: str) -> bytes:
+    if source.get(name) is None:
+        raise Unencodable(f"there is no {name}")
+    return integer(quantity(source[name])) if name in _NUMBERS else data(source[name])
+
+
+def _transaction(t: dict[str, Any]) -> bytes:
+    kind = quantity(t.get("type", "0x0"))
+    if kind not in _FEES:
+        raise Unencodable(f"transactions of type {kind}")
+    if t.get("blobs"):
+        raise Unencodable("blobs inside the block, as test nodes keep them")
+    to = b"" if t.get("to") is None else data(t["to"], 20)
+    nonce = integer(quantity(t["nonce"]))
+    fees = [_field(t, name) for name in _FEES[kind]]
+    body: list[Item] = [nonce, *fees, _field(t, "gas"), to, _field(t, "value"), data(t["input"])]
+    signature = [_field(t, "r"), _field(t, "s")]
+    if kind == 0:
+        return rlp([*body, integer(quantity(t["v"])), *signature])
+    body = [_field(t, "chainId"), *body, _access_list(t)]
+    if kind == 3:
+        hashes = [data(h, 32) for h in t["blobVersionedHashes"]]
+        body += [_field(t, "maxFeePerBlobGas"), hashes]
+    if kind == 4:
+        body.append([_authorization(a) for a in t["authorizationList"]])
+    parity = t.get("yParity", t.get("v"))
+    return bytes([kind]) + rlp([*body, integer(quantity(parity)), *signature])
+
+
+def _access_list(t: dict[str, Any]) -> Item:
+    return [
+        [data(entry["address"], 20), [data(key, 32) for key in entry["storageKeys"]]]
+        for entry in t.get("accessList") or []
+    ]
+
+
+def _authorization(entry: dict[str, Any]) -> Item:
+    numbers = [integer(quantity(entry[name])) for name in ("nonce", "yParity", "r", "s")]
+    return [_field(entry, "chainId"), data(entry["address"], 20), *numbers]
+
+
+def _receipt(receipt: dict[str, Any]) -> bytes:
+    kind = quantity(receipt.get("type", "0x0"))
+    if kind not in _FEES:
+        raise Unencodable(f"receipts of type {kind}")
+    if receipt.get("status") is not None:
+        outcome = integer(quantity(receipt["status"]))
+    elif receipt.get("root"):
+        outcome = data(receipt["root"], 32)
+    else:
+        raise Unencodable("receipts without status and root")
+    logs: list[Item] = [
+        [data(log["address"], 20), [data(topic, 32) for topic in log["topics"]], data(log["data"])]
+        for log in receipt["logs"]
+    ]
+    gas = integer(quantity(receipt["cumulativeGasUsed"]))
+    encoded = rlp([outcome, gas, data(receipt["logsBloom"], 256), logs])
+    return encoded if kind == 0 else bytes([kind]) + encoded

@@ -1,0 +1,183 @@
+"""A node's JSON as values: blocks with their receipts, checked field by field. Pure."""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from scan.hex import BadHex, data, quantity
+
+MAX_TIMESTAMP_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
+PLAIN_TRANSFER_GAS = 21_000
+DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
+
+
+class Malformed(Exception):
+    """A block or receipt that contradicts itself; it is asked for again, never skipped."""
+
+
+class Transaction(NamedTuple):
+    """A transaction with what its receipt adds; amounts in wei."""
+
+    transaction_index: int
+    hash: bytes
+    from_address: bytes
+    to_address: bytes | None
+    contract_address: bytes | None
+    value: int
+    gas_price: int
+    gas_used: int
+    status: bool
+    ran_code: bool  # whether its recipient may be a contract
+
+
+class Log(NamedTuple):
+    transaction_index: int
+    log_index: int
+    address: bytes
+    topics: tuple[bytes, ...]
+    data: bytes
+
+
+class Block(NamedTuple):
+    number: int
+    hash: bytes
+    parent_hash: bytes
+    timestamp_s: int
+    miner: bytes
+    gas_used: int
+    gas_limit: int
+    transactions: list[Transaction]
+    logs: list[Log]
+
+
+def decode_block(block: Any, receipts: Any, number: int) -> Block:
+    """Block `number` of eth_getBlockByNumber (with transactions) and its receipts.
+
+    Raises Malformed when a field is missing or wrong, or the receipts are not this block's.
+    """
+    try:
+        return _block(block, receipts, number)
+    except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
+        raise Malformed(f"block {number}: {type(error).__name__}: {error}") from error
+
+
+def _block(block: Any, receipts: Any, number: int) -> Block:
+    block_hash = block["hash"]
+    _require(quantity(block["number"]) == number, number, "it has another number")
+    _require(isinstance(block["transactions"], list), number, "it has no list of transactions")
+    _require(isinstance(receipts, list), number, "it has no list of receipts")
+    _require(
+        len(receipts) == len(block["transactions"]), number, "receipts are missing or too many"
+    )
+    timestamp_s = quantity(block["timestamp"])
+    _require(timestamp_s <= MAX_TIMESTAMP_S, number, "its timestamp is beyond any calendar")
+    needs_status = "baseFeePerGas" in block  # London came long after Byzantium
+    transactions = []
+    logs: list[Log] = []
+    for index, (transaction, receipt) in enumerate(
+        zip(block["transactions"], receipts, strict=True)
+    ):
+        if not (transaction["blockHash"] == receipt["blockHash"] == block_hash):
+            raise Malformed(f"block {number}: a part belongs to another block")
+        told_index = transaction["transactionIndex"]
+        if quantity(told_index) != index or (
+            receipt["transactionIndex"] != told_index
+            and quantity(receipt["transactionIndex"]) != index
+        ):
+            raise Malformed(f"block {number}: an index is wrong")
+        if receipt["transactionHash"] != transaction["hash"]:
+            raise Malformed(f"block {number}: a receipt is foreign")
+        transactions.append(_transaction(index, transaction, receipt, needs_status))
+        for log in receipt["logs"]:
+            logs.append(_log(index, log))
+    if any(a.log_index >= b.log_index for a, b in pairwise(logs)):
+        raise Malformed(f"block {number}: its logs are not in order")
+    return Block(
+        number,
+        data(block_hash, 32),
+        data(block["parentHash"], 32),
+        timestamp_s,
+        data(block["miner"], 20),
+        quantity(block["gasUsed"]),
+        quantity(block["gasLimit"]),
+        transactions,
+        logs,
+    )
+
+
+def _require(holds: bool, number: int, reason: str) -> None:
+    if not holds:
+        raise Malformed(f"block {number}: {reason}")
+
+
+def _transaction(index: int, transaction: Any, receipt: Any, needs_status: bool) -> Transaction:
+    to_address = transaction.get("to")
+    status = _status(receipt, needs_status)
+    gas_used = quantity(receipt["gasUsed"])
+    created = receipt.get("contractAddress") if to_address is None and status else None
+    price = receipt.get("effectiveGasPrice") or transaction["gasPrice"]
+    return Transaction(
+        index,
+        data(transaction["hash"], 32),
+        data(transaction["from"], 20),
+        None if to_address is None else data(to_address, 20),
+        None if created is None else data(created, 20),
+        quantity(transaction["value"]),
+        quantity(price),
+        gas_used,
+        status,
+        gas_used != PLAIN_TRANSFER_GAS or transaction.get("input", "0x") != "0x",
+    )
+
+
+def _status(receipt: Any, needs_status: bool) -> bool:
+    """EIP-658; receipts before Byzantium have a state root instead and say nothing of failure."""
+    status = receipt.get("status")
+    if status is None:
+        if needs_status and not receipt.get("root"):
+            raise BadHex("a receipt has no status")
+        return True
+    return quantity(status) != 0
+
+
+def _log(transaction_index: int, log: Any) -> Log:
+    log_index = quantity(log["logIndex"])
+    if log_index >= 2**31:
+        raise BadHex("a log index is beyond 31 bits")
+    return Log(
+        transaction_index,
+        log_index,
+        data(log["address"], 20),
+        tuple([data(topic, 32) for topic in log["topics"]]),
+        data(log["data"]),
+    )
+
+
+def created_addresses(trace: Any) -> list[bytes]:
+    """Contracts created inside a transaction, from its callTracer frame, but in failed branches."""
+    created: list[bytes] = []
+    frames = [trace]
+    while frames:
+        frame = frames.pop()
+        if not isinstance(frame, dict) or frame.get("error"):
+            continue
+        if frame.get("type") in ("CREATE", "CREATE2") and frame.get("to"):
+            created.append(data(frame["to"], 20))
+        frames += frame.get("calls") or []
+    return created
+
+
+def created_in_flat_traces(traces: list[Any]) -> list[tuple[int, bytes]]:
+    """(transaction index, contract) of trace_block's `create` entries outside failed branches."""
+    failed = {
+        (trace["transactionPosition"], tuple(trace["traceAddress"]))
+        for trace in traces
+        if trace.get("error") and trace.get("transactionPosition") is not None
+    }
+    created = []
+    for trace in traces:
+        if trace.get("type") != "create" or not trace.get("result"):
+            continue
+        position, path = trace["transactionPosition"], tuple(trace["traceAddress"])
+        if not any((position, path[:depth]) in failed for depth in range(len(path) + 1)):
+            created.append((position, data(trace["result"]["address"], 20)))
+    return created

@@ -1,0 +1,44 @@
+"""What a view reads of its request: the query string, a JSON body, the API key it came with."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from flask import request
+from gunicorn.http.errors import ParseException
+
+from scan import parameters
+from scan.accounts.api_keys import ApiKey
+from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
+from scan.http.credentials import Admitted
+from scan.http.middleware import ADMITTED
+
+INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
+
+
+def api_key() -> ApiKey | None:
+    """The key that the request was charged to."""
+    return cast(Admitted, request.environ[ADMITTED]).key
+
+
+def query_arguments() -> Mapping[str, str]:
+    """The query string; raises InvalidParameter where a parameter is given twice."""
+    for name, values in request.args.lists():
+        if len(values) > 1:
+            raise InvalidParameter(f"{name[:50]} is given twice.", field=name[:50])
+    return request.args
+
+
+def json_object() -> dict[str, object]:
+    """The body; raises UnsupportedMediaType unless it is declared JSON, InvalidJson, TooLarge."""
+    if not request.is_json:
+        raise UnsupportedMediaType("Send the body as JSON, with Content-Type: application/json.")
+    try:
+        body = request.get_data(cache=False)
+    except (OSError, ParseException):
+        raise InvalidJson(INCOMPLETE_BODY) from None
+    if len(body) < (request.content_length or 0):
+        raise InvalidJson(INCOMPLETE_BODY)
+    # Of a body sent in chunks no more is read than is allowed, and nothing tells that it went on.
+    if request.content_length is None and len(body) >= (request.max_content_length or 0):
+        raise TooLarge("The body is too large.")
+    return parameters.json_object(body)

@@ -1,0 +1,32 @@
+"""The parts that every interface answers from."""
+
+from dataclasses import dataclass
+from typing import cast
+
+from flask import current_app
+
+from scan.accounts.contract_wallets import ContractWallets
+from scan.accounts.key_lookup import Keyring
+from scan.accounts.key_usage import KeyUsage
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.rate_limits.limiter import Limiter
+from scan.settings import Settings
+
+
+@dataclass(frozen=True)
+class Services:
+    """`reads` may be a replica of `writes`."""
+
+    settings: Settings
+    reads: Database
+    writes: Database
+    node: Node
+    contract_wallets: ContractWallets
+    limiter: Limiter
+    keyring: Keyring
+    key_usage: KeyUsage
+
+
+def services() -> Services:
+    return cast(Services, current_app.extensions["scan"])

@@ -1,0 +1,148 @@
+"""What can be said of a block without the database: rows as COPY text, and claims to look into.
+
+Pure, and small beside the block itself, so that another process may do it and send it over.
+"""
+
+from typing import NamedTuple
+
+from scan.database.copy_format import NULL, bytea
+from scan.ethereum.blocks import Block, Transaction
+from scan.ethereum.events import (
+    ZERO_ADDRESS,
+    Shape,
+    SwapEvent,
+    Transfer,
+    TransferEvent,
+    swap_event,
+    told_twice,
+    transfer_event,
+)
+from scan.indexer.block_source import Fetched
+
+# What the text of a row holds, in this order; the writer puts its ordinal before it.
+TRANSACTION_COLUMNS = (
+    "block_number, transaction_index, hash, from_address, to_address, contract_address, value,"
+    " gas_price, gas_used, status"
+)
+EMITTER_COLUMNS = "address, block_number"
+TRANSFER_COLUMNS = (
+    "block_number, transaction_index, log_index, token_address, from_address, to_address,"
+    " batch_index, value, token_id"
+)
+TRADE_COLUMNS = (
+    "block_number, log_index, transaction_index, pool_address, maker, dex_id, token_in, token_out,"
+    " amount_in, amount_out"
+)
+
+
+class Claim(NamedTuple):
+    """A log that tells of a transfer, if its contract is a token and means it so."""
+
+    shape: Shape
+    token: bytes
+    log_index: int
+    words: tuple[tuple[int, int], ...]  # as TransferEvent has them
+    is_told_twice: bool
+    is_mint_or_burn: bool
+    row: str  # the columns of its row up to to_address
+
+
+class Swap(NamedTuple):
+    event: SwapEvent
+    row: str  # the columns of its row up to the maker
+
+
+class Extract(NamedTuple):
+    """A block, as far as its batch's inspection and writing need it; amounts in wei."""
+
+    number: int
+    hash: bytes
+    parent_hash: bytes
+    timestamp_s: int
+    miner: bytes
+    gas_used: int
+    gas_limit: int
+    gas_price_sum: int
+    transaction_count: int
+    transactions: str  # rows, each with its end
+    emitters: str  # the same
+    candidates: tuple[bytes, ...]  # wherever code may stand: created, called, or emitting
+    created: frozenset[bytes]  # those of them that came into being in this block
+    claims: list[Claim]
+    swaps: list[Swap]
+
+
+def extract(fetched: Fetched) -> Extract:
+    block, created_inside = fetched
+    created = [t.contract_address for t in block.transactions if t.contract_address]
+    created += created_inside
+    emitters = dict.fromkeys(log.address for log in block.logs)
+    called = (t.to_address for t in block.transactions if t.to_address and t.ran_code)
+    claims, swaps = _events(block)
+    return Extract(
+        block.number,
+        block.hash,
+        block.parent_hash,
+        block.timestamp_s,
+        block.miner,
+        block.gas_used,
+        block.gas_limit,
+        sum(t.gas_price for t in block.transactions),
+        len(block.transactions),
+        "".join([_transaction_line(block.number, t) for t in block.transactions]),
+        "".join(
+            f"{bytea(address)}\t{block.number}\n"
+            for address in (emitters | dict.fromkeys(created_inside))
+        ),
+        tuple(dict.fromkeys((*created, *called, *emitters))),
+        frozenset(created),
+        claims,
+        swaps,
+    )
+
+
+def transfer_row(number: int, told: TransferEvent | Transfer) -> str:
+    return (
+        f"{number}\t{told.transaction_index}\t{told.log_index}\t\\\\x{told.token.hex()}"
+        f"\t\\\\x{told.from_address.hex()}\t\\\\x{told.to_address.hex()}"
+    )
+
+
+def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) -> str:
+    """What transfer_row() began, to its end."""
+    return f"{row}\t{batch_index or NULL}\t{value}\t{NULL if token_id is None else token_id}\n"
+
+
+def _transaction_line(number: int, t: Transaction) -> str:
+    return (
+        f"{number}\t{t.transaction_index}\t\\\\x{t.hash.hex()}\t\\\\x{t.from_address.hex()}"
+        f"\t{bytea(t.to_address)}\t{bytea(t.contract_address)}"
+        f"\t{t.value}\t{t.gas_price}\t{t.gas_used}\t{t.status}\n"
+    )
+
+
+def _events(block: Block) -> tuple[list[Claim], list[Swap]]:
+    events: list[TransferEvent] = []
+    swaps: list[Swap] = []
+    for log in block.logs:
+        event = transfer_event(log)
+        if event is not None:
+            events.append(event)
+        elif (swap := swap_event(log)) is not None:
+            maker = block.transactions[swap.transaction_index].from_address
+            place = f"{block.number}\t{swap.log_index}\t{swap.transaction_index}"
+            swaps.append(Swap(swap, f"{place}\t{bytea(swap.pool)}\t{bytea(maker)}"))
+    twice = told_twice(events)
+    claims = [
+        Claim(
+            event.shape,
+            event.token,
+            event.log_index,
+            event.words,
+            event.log_index in twice,
+            ZERO_ADDRESS in (event.from_address, event.to_address),
+            transfer_row(block.number, event),
+        )
+        for event in events
+    ]
+    return claims, swaps

@@ -1,0 +1,29 @@
+"""Webhook events, written and taken back in the transaction that does so with their blocks."""
+
+from datetime import UTC, datetime
+
+from scan.database.connection import Transaction
+from scan.indexer.block_range import Span
+
+
+def fill(tx: Transaction, written: Span) -> None:
+    """The events of blocks whose rows are written, for all whom they concern."""
+    if tx.value("indexer/webhooks_find_active"):
+        tx.execute(
+            "indexer/events_insert",
+            now=datetime.now(UTC),
+            **written.blocks,
+            **written.transactions,
+            **written.transfers,
+        )
+        # Also where nothing matched: a higher head confirms what was written before.
+        tx.execute("webhooks/events_notify")
+
+
+def unwind(tx: Transaction, last_kept: int) -> None:
+    """Take back the events after a block: unsent ones are cancelled, sent ones revoked."""
+    held = tx.rows("indexer/events_lock_queues", last_kept=last_kept)
+    if held:
+        tx.execute("indexer/events_unwind", last_kept=last_kept, now=datetime.now(UTC))
+        tx.execute("webhooks/queues_refresh", webhook_ids=[row[0] for row in held])
+        tx.execute("webhooks/events_notify")

@@ -1,0 +1,279 @@
+"""A batch of blocks into PostgreSQL, and the tail taken back: one transaction each."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from scan.database import copy_format
+from scan.database.connection import Database, Row, Transaction
+from scan.indexer import webhook_events
+from scan.indexer.block_range import Span, span
+from scan.indexer.block_rows import (
+    EMITTER_COLUMNS,
+    TRADE_COLUMNS,
+    TRANSACTION_COLUMNS,
+    TRANSFER_COLUMNS,
+    Extract,
+)
+from scan.indexer.contract_inspection import Findings, Supply
+from scan.observability import metrics
+
+GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
+
+BLOCK_COLUMNS = (
+    "number, timestamp, transactions_before, token_transfers_before, dex_trades_before,"
+    " transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,"
+    " gas_used, gas_limit, gas_price_sum"
+)
+TOKEN_COLUMNS = (
+    "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
+)
+
+
+class Totals(NamedTuple):
+    """How many rows the blocks up to the head hold, and so the ordinals of what comes next."""
+
+    transactions: int
+    transfers: int
+    trades: int
+
+
+class Head(NamedTuple):
+    number: int
+    hash: bytes
+    totals: Totals
+
+
+class NotTheWriter(Exception):
+    """Another indexer writes to this database; when it ends, this one may take over."""
+
+
+class Writer:
+    """The only writer of chain data."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def become_the_only_one(self) -> None:
+        """For as long as this connection lives; raises NotTheWriter while another is it."""
+        if not self._database.value("indexer/writer_lock"):
+            raise NotTheWriter
+
+    def head(self) -> Head | None:
+        row = self._database.row("indexer/blocks_get_head")
+        return None if row is None else Head(row[0], bytes(row[1]), Totals(*row[2:]))
+
+    def append(self, head: Head | None, batch: Sequence[Extract], findings: Findings) -> Head:
+        """Write blocks that follow the head, with all that is derived from them; the new head."""
+        first, last = batch[0].number, batch[-1].number
+        before = head.totals if head else Totals(0, 0, 0)
+        with self._exclusively(head) as tx:
+            totals = _copy_blocks(tx, before, batch, findings)
+            mined = (line for e in batch for line in e.transactions.splitlines(keepends=True))
+            _copy_numbered(tx, "transactions", TRANSACTION_COLUMNS, before.transactions, mined)
+            _copy_contracts(tx, findings)
+            moved = (line for _, line in findings.transfers)
+            _copy_numbered(tx, "token_transfers", TRANSFER_COLUMNS, before.transfers, moved)
+            _copy_trades(tx, before.trades, findings)
+            tx.copy_lines("log_emitters", EMITTER_COLUMNS, (e.emitters for e in batch))
+            written = span(tx, first, last)
+            derive(tx, written)
+            _store_supplies(tx, findings.supplies)
+            webhook_events.fill(tx, written)
+        metrics.INDEXED_BLOCKS.inc(len(batch))
+        metrics.INDEXED_TRANSACTIONS.inc(sum(e.transaction_count for e in batch))
+        return Head(last, batch[-1].hash, totals)
+
+    def unwind(self, last_kept: int) -> None:
+        """Take back every block after `last_kept`, and everything derived from them."""
+        head = self.head()
+        if head is None or head.number <= last_kept:
+            return
+        with self._exclusively(head) as tx:
+            orphaned = span(tx, last_kept + 1, head.number)
+            webhook_events.unwind(tx, last_kept)
+            _derive_holders(tx, orphaned, sign=-1)
+            _derive_addresses(tx, orphaned, sign=-1)
+            tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
+            tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
+            tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows)
+            tx.execute("indexer/addresses_forget", last_kept=last_kept)
+            tx.execute("indexer/addresses_restore_last_seen")
+        metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
+
+    def store_supplies(self, head: Head, supplies: Sequence[Supply]) -> None:
+        with self._exclusively(head) as tx:
+            _store_supplies(tx, supplies)
+
+    def store_balances(
+        self, head: Head, addresses: Sequence[bytes], balances: Sequence[int]
+    ) -> None:
+        """Balances in wei, read at the head."""
+        with self._exclusively(head) as tx:
+            tx.execute(
+                "indexer/addresses_refresh",
+                addresses=list(addresses),
+                balances=list(balances),
+                block_number=head.number,
+            )
+
+    @contextmanager
+    def _exclusively(self, head: Head | None) -> Iterator[Transaction]:
+        """A transaction on top of `head`; raises NotTheWriter when another has come between."""
+        with self._database.transaction() as tx:
+            if not tx.value("indexer/writer_lock_transaction"):
+                raise NotTheWriter
+            # Under the lock, so that what is read here is what is written upon.
+            found = [bytes(row[1]) for row in tx.rows("indexer/blocks_get_head")]
+            if found != ([head.hash] if head else []):
+                raise NotTheWriter
+            yield tx
+            tx.execute("indexer/chain_notify")
+
+
+def derive(tx: Transaction, written: Span) -> None:
+    """Everything that follows from the rows of these blocks; unwind() is its inverse."""
+    _derive_holders(tx, written, sign=1)
+    grown = _derive_addresses(tx, written, sign=1)
+    grown += tx.rows("indexer/tokens_derive", sign=1, **written.transfers)
+    grown += tx.rows("indexer/dexes_derive", sign=1, **written.trades)
+    if grown:
+        lists, keys, entries = zip(*grown, strict=True)
+        tx.execute(
+            "indexer/lists_insert_checkpoints",
+            lists=list(lists),
+            keys=[bytes(key) for key in keys],
+            entries=list(entries),
+            **written.rows,
+        )
+
+
+def _derive_holders(tx: Transaction, changed_by: Span, sign: int) -> None:
+    with _without_nested_loops(tx):
+        changed = tx.rows("indexer/token_holders_derive", sign=sign, **changed_by.transfers)
+    if changed:
+        tokens, holders, negative_holders = zip(*changed, strict=True)
+        tx.execute(
+            "indexer/tokens_count_holders",
+            tokens=[bytes(token) for token in tokens],
+            holders=list(holders),
+            negative_holders=list(negative_holders),
+        )
+    tx.execute("indexer/token_holders_sweep")
+
+
+def _derive_addresses(tx: Transaction, changed_by: Span, sign: int) -> list[Row]:
+    with _without_nested_loops(tx):
+        return tx.rows(
+            "indexer/addresses_derive", sign=sign, **changed_by.blocks, **changed_by.rows
+        )
+
+
+@contextmanager
+def _without_nested_loops(tx: Transaction) -> Iterator[None]:
+    """For joins of what a batch changed with itself: fresh rows lie beyond what ANALYZE has seen,
+    so the planner expects one and would loop over all. Batches took 4 to 22 s instead of 1 s."""
+    tx.execute("indexer/planner_allow_nested_loops", allowed=False)
+    yield
+    tx.execute("indexer/planner_allow_nested_loops", allowed=True)
+
+
+def _copy_blocks(
+    tx: Transaction, totals: Totals, batch: Sequence[Extract], findings: Findings
+) -> Totals:
+    transfers = _count(number for number, _ in findings.transfers)
+    trades = _count(trade.block_number for trade in findings.trades)
+    rows = []
+    for block in batch:
+        counts = Totals(
+            block.transaction_count, transfers.get(block.number, 0), trades.get(block.number, 0)
+        )
+        rows.append(
+            (
+                block.number,
+                _timestamp(block.timestamp_s),
+                *totals,
+                *counts,
+                block.hash,
+                block.parent_hash,
+                block.miner,
+                block.gas_used,
+                block.gas_limit,
+                block.gas_price_sum,
+            )
+        )
+        totals = Totals(*(before + count for before, count in zip(totals, counts, strict=True)))
+    tx.copy("blocks", BLOCK_COLUMNS, rows)
+    return totals
+
+
+def _count(numbers: Iterable[int]) -> dict[int, int]:
+    counts: dict[int, int] = {}
+    for number in numbers:
+        counts[number] = counts.get(number, 0) + 1
+    return counts
+
+
+def _timestamp(seconds: int) -> str:
+    """As PostgreSQL reads it, also beyond the year 9999 where datetime ends."""
+    cycles, rest = divmod(seconds, GREGORIAN_CYCLE_S)
+    moment = datetime.fromtimestamp(rest, UTC)
+    return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
+
+
+def _copy_numbered(
+    tx: Transaction, table: str, columns: str, first: int, lines: Iterable[str]
+) -> None:
+    """Rows in the chain's order, each with its ordinal before it."""
+    numbered = (f"{ordinal}\t{line}" for ordinal, line in enumerate(lines, start=first))
+    tx.copy_lines(table, f"ordinal, {columns}", numbered)
+
+
+def _copy_contracts(tx: Transaction, findings: Findings) -> None:
+    if findings.codes:
+        tx.execute(
+            "indexer/codes_insert",
+            code_hashes=[code.code_hash for code in findings.codes],
+            codes=[code.code for code in findings.codes],
+        )
+        tx.copy("contracts", "address, block_number, code_hash", [c[:3] for c in findings.codes])
+    tx.copy("tokens", TOKEN_COLUMNS, [(*token, token.block_number) for token in findings.tokens])
+    if findings.tokens:
+        tx.execute("indexer/chain_count_tokens", added=len(findings.tokens))
+    dexes = {dex: _dex_id(tx, dex) for dex in {pool.dex for pool in findings.pools}}
+    tx.copy(
+        "pools",
+        "address, block_number, dex_id, token0, token1",
+        [(p.address, p.block_number, dexes[p.dex], p.token0, p.token1) for p in findings.pools],
+    )
+    tx.copy("rejected_emitters", "address, claim, block_number", findings.rejections)
+
+
+def _dex_id(tx: Transaction, name: str) -> int:
+    return int(tx.value("indexer/dexes_insert", name=name))
+
+
+def _copy_trades(tx: Transaction, before: int, findings: Findings) -> None:
+    dexes = {dex: _dex_id(tx, dex) for dex in {trade.dex for trade in findings.trades}}
+    _copy_numbered(
+        tx,
+        "dex_trades",
+        TRADE_COLUMNS,
+        before,
+        (
+            f"{row}\t{copy_format.line((dexes[dex], *trade))}"
+            for _, row, dex, trade in findings.trades
+        ),
+    )
+
+
+def _store_supplies(tx: Transaction, supplies: Sequence[Supply]) -> None:
+    if supplies:
+        tokens, totals, numbers = zip(*supplies, strict=True)
+        tx.execute(
+            "indexer/tokens_refresh",
+            addresses=list(tokens),
+            supplies=list(totals),
+            block_numbers=list(numbers),
+        )

@@ -1,0 +1,57 @@
+"""What is told of every request: its id, its line in the log, its place in the metrics."""
+
+import functools
+import logging
+import random
+import re
+
+from prometheus_client import Counter, Histogram
+
+from scan.observability import metrics
+
+log = logging.getLogger("scan.http")
+
+METHODS = {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"}
+_SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+
+
+def request_id(given: str) -> str:
+    """The client's own where it can stand in a line; else 64 random bits in hex."""
+    return given if _SANE_ID.match(given) else f"{random.getrandbits(64):016x}"
+
+
+def count(route: str, method: str, status: int, seconds: float) -> None:
+    requests, times = _series(route, method if method in METHODS else "other", status)
+    requests.inc()
+    times.observe(seconds)
+
+
+@functools.cache  # as many as routes, methods and statuses: labels() costs more than counting
+def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+    return (
+        metrics.HTTP_REQUESTS.labels(route, method, status),
+        metrics.HTTP_SECONDS.labels(route, method),
+    )
+
+
+def tell(method: str, path: str, status: int, seconds: float, client: str) -> None:
+    """Without the query string, where people put what does not belong there."""
+    fields = {
+        "method": method,
+        "path": path,
+        "status": status,
+        "milliseconds": round(seconds * 1000, 1),
+        "client": client,
+    }
+    level = logging.WARNING if status >= 500 else logging.INFO
+    log.log(level, "%s", _Line(fields), extra={"fields": fields})
+
+
+class _Line:
+    """Put together only when a line is written."""
+
+    def __init__(self, fields: dict[str, object]) -> None:
+        self._fields = fields
+
+    def __str__(self) -> str:
+        return "{method} {path} {status} {milliseconds} ms {client}".format_map(self._fields)

@@ -1,0 +1,6 @@
+"""Source code to a match with deployed bytecode.
+
+Enters: a source, a compiler version and optional settings. Leaves: full or partial match, stored.
+Start with verifier.py (from request to record), then request.py, matching.py (the search over
+settings), bytecode_comparison.py (the rules), compiler.py (running solc on hostile input).
+"""

@@ -1,0 +1,97 @@
+"""Whether another spelling of a metadata file has the hash that deployed code carries.
+
+The code can be equal while the metadata is not: a single file comes without its path, and settings
+such as `runs` may leave no trace in the code. A hit proves the spelling: the hash is of it.
+"""
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from scan.verification.bytecode_metadata import Tail, hash_kind
+from scan.verification.compiler_releases import EVM_VERSIONS
+from scan.verification.metadata_hash import BY_KIND
+from scan.verification.settings_search import RARER_RUNS
+
+# How much is hashed at most: SHA-256 over 3 KB takes 10 µs, Swarm's hashes 1 to 2 ms.
+MOST_BYTES = {"ipfs": 12_000_000, "bzzr0": 1_500_000, "bzzr1": 900_000}
+
+_OPTIMIZER = re.compile(r'"optimizer":\{"enabled":(?:true|false),"runs":[0-9]+\}')
+_EVM_VERSION = re.compile(r'"evmVersion":"[A-Za-z]+",?')
+_PATHS_BY_NAME = (
+    "{}.sol",
+    "contracts/{}.sol",
+    "src/{}.sol",
+    "browser/{}.sol",
+    "./{}.sol",
+    "./contracts/{}.sol",
+    "/{}.sol",
+    "/contracts/{}.sol",
+    "project:/contracts/{}.sol",
+    "{}_flat.sol",
+    "contracts/{}_flat.sol",
+    "flattened/{}.sol",
+)
+_PATHS = (
+    "contract.sol",
+    "Contract.sol",
+    "contracts/contract.sol",
+    "contracts/Contract.sol",
+    "flattened.sol",
+    "Flattened.sol",
+    "contracts/flattened.sol",
+    "source.sol",
+    "input.sol",
+    "main.sol",
+    "test.sol",
+    "contracts/test.sol",
+    "a.sol",
+    "A.sol",
+    "1.sol",
+    "browser/test.sol",
+    "browser/Untitled.sol",
+    "",
+    "<stdin>",
+)
+
+
+def likely_paths(contract_names: Iterable[str]) -> list[str]:
+    return [each.format(name) for each in _PATHS_BY_NAME for name in contract_names] + [*_PATHS]
+
+
+def spelling_of(tail: Tail | None, metadata: str, path: str, paths: Sequence[str]) -> str | None:
+    """The metadata that hashes to the tail's hash; `path` may stand for any of `paths`."""
+    kind = hash_kind(tail)
+    if tail is None or kind is None:
+        return None
+    wanted, digest = tail.values[kind], BY_KIND[kind]
+    most = MOST_BYTES[kind] // len(metadata)
+    for text in itertools.islice(_spellings(metadata, path, [path, *paths]), most):
+        if digest(text.encode()) == wanted:
+            return text
+    return None
+
+
+def _spellings(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:
+    for settings in _settings(metadata):
+        for other in paths:
+            yield settings.replace(f'"{path}":', f'"{other}":')
+
+
+def _settings(metadata: str) -> Iterator[str]:
+    """As it is first; then explicit defaults, and settings that the code may not show."""
+    for text in (metadata, _with_explicit_hash(metadata)):
+        yield text
+        for runs in (200, *RARER_RUNS):
+            for enabled in ("true", "false") if runs == 200 else ("true",):
+                optimizer = f'"optimizer":{{"enabled":{enabled},"runs":{runs}}}'
+                yield _OPTIMIZER.sub(optimizer, text)
+        for evm_version in EVM_VERSIONS:
+            yield _EVM_VERSION.sub(f'"evmVersion":"{evm_version}",', text)
+
+
+def _with_explicit_hash(metadata: str) -> str:
+    """Some tools name the default `bytecodeHash`, which the metadata then records."""
+    if '"metadata":{' in metadata:
+        return metadata
+    return metadata.replace('"optimizer":', '"metadata":{"bytecodeHash":"ipfs"},"optimizer":', 1)

@@ -1,0 +1,266 @@
+"""What somebody sends to have a contract verified, checked: a source and what they say of it."""
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan import parameters
+from scan.errors import InvalidParameter, TooLarge
+from scan.verification.compiler_releases import Release, release
+
+MAX_SOURCE_BYTES = 1024 * 1024
+MAX_FILES = 1000
+MAX_LIBRARIES = 200
+MAX_CONSTRUCTOR_BYTES = 48 * 1024
+UNNAMED_PATH = "contract.sol"
+
+FIELDS = (
+    "address",
+    "sourceCode",
+    "compilerVersion",
+    "license",
+    "contractName",
+    "optimizationUsed",
+    "runs",
+    "evmVersion",
+    "viaIR",
+    "constructorArguments",
+    "libraries",
+)
+# Of a standard JSON input's settings: what changes code or metadata. The others are not passed on;
+# modelChecker, for one, can keep a compiler busy for ever.
+_SETTINGS = ("optimizer", "evmVersion", "viaIR", "remappings", "libraries", "metadata", "debug")
+_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,199}")
+_LICENSE = re.compile(r"[A-Za-z0-9.+() -]{0,100}")
+_EVM_VERSION = re.compile(r"[A-Za-z]{1,30}")
+_HEX = re.compile(r"(?:0[xX])?((?:[0-9a-fA-F]{2})*)")
+_SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": True}
+
+
+class Submission(NamedTuple):
+    """`settings` are the compiler settings given; those absent are searched for.
+
+    `libraries` map `file:Name` or `Name` to addresses. `path_is_known` is unset for a single file
+    whose path was not told.
+    """
+
+    address: bytes
+    release: Release
+    sources: Mapping[str, str]
+    settings: Mapping[str, Any]
+    libraries: Mapping[str, bytes]
+    path_is_known: bool
+    contract_path: str | None
+    contract_name: str | None
+    constructor_arguments: bytes | None
+    license: str | None
+
+
+class _Source(NamedTuple):
+    sources: Mapping[str, str]
+    settings: Mapping[str, Any] | None  # None for a single file
+
+
+def parse(body: Mapping[str, Any]) -> Submission:
+    """Raises InvalidParameter or TooLarge."""
+    parameters.only_known(body, FIELDS, "field")
+    for name in ("address", "sourceCode", "compilerVersion"):
+        if name not in body:
+            raise InvalidParameter(f"{name} is required.", field=name)
+    address = parameters.address(body["address"])
+    wanted = release(body["compilerVersion"])
+    contract_path, contract_name = _contract_name(body.get("contractName", ""))
+    source = _source(body["sourceCode"], contract_path)
+    given = _settings_given(body)
+    settings = given if source.settings is None else source.settings
+    return Submission(
+        address=address,
+        release=wanted,
+        sources=source.sources,
+        settings={key: value for key, value in settings.items() if key != "libraries"},
+        libraries=_libraries(settings.get("libraries", {})) | _libraries(body.get("libraries", {})),
+        path_is_known=contract_path is not None or source.settings is not None,
+        contract_path=contract_path,
+        contract_name=contract_name,
+        constructor_arguments=_constructor_arguments(body),
+        license=_license(body.get("license", "")),
+    )
+
+
+def _contract_name(value: object) -> tuple[str | None, str | None]:
+    """(path, name) from `contracts/Token.sol:Token` or `Token`."""
+    text = parameters.text(value, "contractName", most=500)
+    path, _, name = text.rpartition(":")
+    if text and not _NAME.fullmatch(name):
+        raise InvalidParameter(
+            "contractName must be a name, or a file and a name: contracts/Token.sol:Token.",
+            field="contractName",
+        )
+    return path or None, name or None
+
+
+def _source(value: object, path: str | None) -> _Source:
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidParameter("sourceCode must be Solidity source text.", field="sourceCode")
+    if len(value) > 4 * MAX_SOURCE_BYTES:
+        raise _too_large()
+    text = value.strip()
+    if text.startswith("{{") and text.endswith("}}"):
+        text = text[1:-1]
+    if text.startswith("{"):
+        return _standard_json(text)
+    _check_size({"": value})
+    return _Source({path or UNNAMED_PATH: value}, None)
+
+
+def _check_text(content: str) -> bytes:
+    try:
+        encoded = content.encode()
+    except UnicodeEncodeError:
+        encoded = b"\0"
+    if b"\0" in encoded:
+        raise InvalidParameter(
+            "sourceCode must be text: it holds NUL or broken Unicode.", field="sourceCode"
+        )
+    return encoded
+
+
+def _check_size(sources: Mapping[str, str]) -> None:
+    if sum(len(_check_text(content)) for content in sources.values()) > MAX_SOURCE_BYTES:
+        raise _too_large()
+
+
+def _too_large() -> TooLarge:
+    return TooLarge("The sources together may have at most 1 MiB.", field="sourceCode")
+
+
+def _standard_json(text: str) -> _Source:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        raise _bad_input("it cannot be parsed") from None
+    if value.get("language") != "Solidity":
+        raise _bad_input('its language must be "Solidity"')
+    sources = value.get("sources")
+    if not isinstance(sources, dict) or not 1 <= len(sources) <= MAX_FILES:
+        raise _bad_input(f"its sources must be 1 to {MAX_FILES} files")
+    contents = {path: _content(path, source) for path, source in sources.items()}
+    _check_size(contents)
+    return _Source(contents, _standard_settings(value.get("settings", {})))
+
+
+def _bad_input(reason: str) -> InvalidParameter:
+    return InvalidParameter(
+        f"sourceCode begins like a standard JSON input, but {reason}.", field="sourceCode"
+    )
+
+
+def _content(path: str, source: object) -> str:
+    """`urls` are refused: a compiler would read them from this machine."""
+    content = source.get("content") if isinstance(source, dict) else None
+    if not isinstance(content, str):
+        raise _bad_input(f"the file {path[:100]!r} has no content (urls are not fetched)")
+    _check_text(path)
+    return content
+
+
+def _standard_settings(settings: object) -> dict[str, Any]:
+    if not isinstance(settings, dict):
+        raise _bad_input("its settings are not an object")
+    kept = {name: settings[name] for name in _SETTINGS if name in settings}
+    for name in ("optimizer", "metadata", "libraries", "debug"):
+        if not isinstance(kept.get(name, {}), dict):
+            raise _bad_input(f"settings.{name} is not an object")
+    for name, kind in (("remappings", list), ("evmVersion", str), ("viaIR", bool)):
+        if name in kept and not isinstance(kept[name], kind):
+            raise _bad_input(f"settings.{name} is of the wrong type")
+    _check_settings_size(kept)
+    return kept
+
+
+def _check_settings_size(settings: Mapping[str, Any]) -> None:
+    """Whatever else they hold must go to the compiler as JSON: no number of 100 digits, say."""
+    try:
+        size = len(orjson.dumps(settings))
+    except orjson.JSONEncodeError:
+        raise _bad_input("its settings cannot be passed on") from None
+    if size > MAX_SOURCE_BYTES:
+        raise _bad_input("its settings are too large")
+
+
+def _settings_given(body: Mapping[str, Any]) -> dict[str, Any]:
+    settings: dict[str, Any] = {}
+    optimizer = _optimizer(body)
+    if optimizer:
+        settings["optimizer"] = optimizer
+    evm_version = body.get("evmVersion", "")
+    if not isinstance(evm_version, str) or (
+        evm_version and not _EVM_VERSION.fullmatch(evm_version)
+    ):
+        raise InvalidParameter("evmVersion must be a name such as paris.", field="evmVersion")
+    if evm_version.lower() not in ("", "default"):
+        settings["evmVersion"] = evm_version
+    if "viaIR" in body:
+        settings["viaIR"] = _switch(body["viaIR"], "viaIR")
+    return settings
+
+
+def _optimizer(body: Mapping[str, Any]) -> dict[str, Any]:
+    optimizer: dict[str, Any] = {}
+    if "optimizationUsed" in body:
+        optimizer["enabled"] = _switch(body["optimizationUsed"], "optimizationUsed")
+    if "runs" in body:
+        runs = body["runs"]
+        if isinstance(runs, str) and re.fullmatch(r"[0-9]{1,10}", runs, re.ASCII):
+            runs = int(runs)
+        optimizer["runs"] = parameters.integer(
+            {"runs": runs}, "runs", default=200, least=0, most=2**32 - 1
+        )
+    return optimizer
+
+
+def _switch(value: object, name: str) -> bool:
+    """Etherscan's users send 0 and 1, as numbers or text."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, int | str) and value in _SWITCHES:
+        return _SWITCHES[value]
+    raise InvalidParameter(f"{name} must be true or false (or 1 or 0).", field=name)
+
+
+def _libraries(value: object) -> dict[str, bytes]:
+    if not isinstance(value, dict) or len(value) > MAX_LIBRARIES:
+        raise InvalidParameter(
+            "libraries must be an object of names and addresses.", field="libraries"
+        )
+    found: dict[str, bytes] = {}
+    for name, given in value.items():
+        members = given if isinstance(given, dict) else {"": given}
+        for member, address in members.items():
+            key = f"{name}:{member}" if member else name
+            found[key] = parameters.address(address, "libraries")
+    return found
+
+
+def _constructor_arguments(body: Mapping[str, Any]) -> bytes | None:
+    if "constructorArguments" not in body:
+        return None
+    value = body["constructorArguments"]
+    match = _HEX.fullmatch(value) if isinstance(value, str) else None
+    if not match or len(match[1]) > 2 * MAX_CONSTRUCTOR_BYTES:
+        raise InvalidParameter(
+            "constructorArguments must be the ABI-encoded arguments in hex.",
+            field="constructorArguments",
+        )
+    return bytes.fromhex(match[1])
+
+
+def _license(value: object) -> str | None:
+    if not isinstance(value, str) or not _LICENSE.fullmatch(value):
+        raise InvalidParameter(
+            "license must be an SPDX identifier such as MIT or GPL-3.0-or-later.", field="license"
+        )
+    return value.strip() or None

@@ -1,0 +1,259 @@
+"""One receiver and the signed requests it is sent: checked addresses, one clock for all of it."""
+
+import hashlib
+import hmac
+import socket
+import ssl
+import time
+from collections.abc import Sequence
+from datetime import datetime
+from http.client import HTTPException
+from ipaddress import ip_address
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple
+
+import certifi
+import urllib3
+from urllib3.connection import HTTPSConnection
+
+from scan.errors import SettingError
+from scan.settings import Network
+from scan.webhooks import urls
+from scan.webhooks.deadlines import Deadline, Watchdog
+from scan.webhooks.retry_schedule import retry_after_s
+from scan.webhooks.urls import Address, NotResolved, RefusedTarget, Target
+
+TOTAL_S = 10.0
+CONNECT_S = 3.0
+USER_AGENT = "Scan-Webhook/1.0"
+GONE = 410
+
+
+class Limits(NamedTuple):
+    """Seconds an attempt may take."""
+
+    total_s: float = TOTAL_S
+    connect_s: float = CONNECT_S
+
+
+class Message(NamedTuple):
+    """What is sent: the same bytes under the same id each time."""
+
+    id: int
+    event: str
+    body: bytes
+
+
+class Outcome(NamedTuple):
+    """How an attempt ended: a status line came, or `error` says why none did.
+
+    `sent` is false where the receiver cannot have seen the request.
+    """
+
+    response_code: int | None
+    error: str | None
+    sent: bool
+    seconds: float
+    retry_after_s: float | None = None
+
+    @property
+    def is_success(self) -> bool:
+        return self.response_code is not None and 200 <= self.response_code < 300
+
+    @property
+    def is_gone(self) -> bool:
+        return self.response_code == GONE
+
+
+def tls_context(ca_bundle: str) -> ssl.SSLContext:
+    """Verifies against REQUESTS_CA_BUNDLE, a file or a folder, else what certifi brings."""
+    bundle = ca_bundle or certifi.where()
+    try:
+        if Path(bundle).is_dir():
+            return ssl.create_default_context(capath=bundle)
+        return ssl.create_default_context(cafile=bundle)
+    except OSError as error:
+        raise SettingError("REQUESTS_CA_BUNDLE", ca_bundle, str(error)) from None
+
+
+def signature(secret: str, body: bytes) -> str:
+    """The value of X-Scan-Signature (SPEC 5.7)."""
+    return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+class Receiver:
+    """Where one webhook's deliveries go, for the length of a lease.
+
+    A connection is kept only where the answer had no body to leave unread.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        secret: str,
+        *,
+        watchdog: Watchdog,
+        context: ssl.SSLContext,
+        allowed: Sequence[Network],
+        limits: Limits,
+    ) -> None:
+        self._url = url
+        self._secret = secret
+        self._watchdog = watchdog
+        self._context = context
+        self._allowed = allowed
+        self._limits = limits
+        self._connection: CheckedConnection | None = None
+
+    def __enter__(self) -> "Receiver":
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        _error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> None:
+        self._close()
+
+    def post(self, message: Message, now: datetime) -> Outcome:
+        """One attempt, whatever becomes of it."""
+        started = time.monotonic()
+        with self._watchdog.deadline(self._limits.total_s) as deadline:
+            code, asked_s, error, sent = self._attempt(message, now, deadline)
+            if deadline.is_over:  # headers that were cut off look like headers that ended
+                code, error = None, f"no answer within {self._limits.total_s:g} s"
+        return Outcome(code, error, sent, time.monotonic() - started, asked_s)
+
+    def _attempt(
+        self, message: Message, now: datetime, deadline: Deadline
+    ) -> tuple[int | None, float | None, str | None, bool]:
+        """(status, Retry-After, error, sent); a kept connection that has died is made anew once."""
+        was_kept = self._connection is not None
+        sent = False
+        try:
+            connection = self._connection or self._connect(deadline)
+            if was_kept and connection.sock is not None:
+                deadline.hold(connection.sock)
+            sent = True
+            code, retry_after = self._exchange(connection, message)
+        except _FAULTS as error:
+            self._close()
+            if was_kept and not deadline.is_over:
+                return self._attempt(message, now, deadline)
+            return None, None, _reason(error, sent), sent
+        return code, retry_after_s(retry_after, now), None, sent
+
+    def _connect(self, deadline: Deadline) -> "CheckedConnection":
+        connection = CheckedConnection(
+            urls.parse(self._url), self._context, self._allowed, self._limits, deadline
+        )
+        self._connection = connection
+        connection.connect()
+        return connection
+
+    def _exchange(
+        self, connection: "CheckedConnection", message: Message
+    ) -> tuple[int, str | None]:
+        """The status and Retry-After of the answer; its body is left where it is."""
+        headers = {
+            "Content-Type": "application/json",
+            "User-Agent": USER_AGENT,
+            "X-Scan-Event": message.event,
+            "X-Scan-Delivery": str(message.id),
+            "X-Scan-Signature": signature(self._secret, message.body),
+        }
+        connection.request("POST", connection.path, message.body, headers, preload_content=False)
+        response = connection.getresponse()
+        if connection.sock is not None and response.length_remaining == 0:
+            response.read()
+        else:
+            self._close()
+        return response.status, response.headers.get("Retry-After")
+
+    def _close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+
+class CheckedConnection(HTTPSConnection):
+    """Resolves once, and connects to nothing but an address that was checked.
+
+    Used directly, urllib3 looks at no proxy, no netrc and no redirect.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        context: ssl.SSLContext,
+        allowed: Sequence[Network],
+        limits: Limits,
+        deadline: Deadline,
+    ) -> None:
+        super().__init__(target.host, target.port, timeout=limits.total_s, ssl_context=context)
+        self.path = target.path
+        self._target = target
+        self._allowed = allowed
+        self._limits = limits
+        self._deadline = deadline
+
+    def _new_conn(self) -> socket.socket:
+        addresses = urls.resolve(self._target, self._limits.connect_s)
+        urls.require_allowed(self._target, addresses, self._allowed)
+        give_up_at = time.monotonic() + self._limits.connect_s
+        refusal: OSError = TimeoutError()
+        for address in addresses:
+            if time.monotonic() >= give_up_at:
+                break
+            try:
+                return self._open(address, give_up_at)
+            except OSError as error:
+                refusal = error
+        raise refusal
+
+    def _open(self, address: Address, give_up_at: float) -> socket.socket:
+        family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
+        sock = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            self._deadline.hold(sock)
+            sock.settimeout(max(0.001, give_up_at - time.monotonic()))
+            sock.connect((str(address), self._target.port))
+            if ip_address(sock.getpeername()[0]) != address:
+                raise RefusedTarget("the connection leads to another address")
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            sock.settimeout(self._limits.total_s)
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+
+_FAULTS = (
+    OSError,
+    ValueError,
+    RefusedTarget,
+    NotResolved,
+    HTTPException,
+    urllib3.exceptions.HTTPError,
+)
+
+
+def _reason(error: Exception, sent: bool) -> str:
+    """A sentence for the owner of the webhook; nothing of what the other side wrote."""
+    if isinstance(error, RefusedTarget):
+        return f"the url is refused: {error}"
+    if isinstance(error, NotResolved):
+        return str(error)
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"the certificate is not accepted: {error.verify_message}"
+    if isinstance(error, ssl.SSLError):
+        return "TLS failed"
+    if isinstance(error, ConnectionRefusedError):
+        return "the connection was refused"
+    if isinstance(error, TimeoutError):
+        return "no connection in time" if not sent else "no answer in time"
+    if not sent:
+        return "no connection"
+    return "the connection ended without a whole answer"

@@ -1,0 +1,315 @@
+"""SPEC 4.11, 4.12 and 5: who gets a key, what is refused, what the list tells."""
+
+import re
+import time
+
+import pytest
+import requests
+from eth_account import Account
+
+from scan.accounts.wallet_signatures import CURVE_ORDER
+from tests.support.database import execute
+from tests.support.serving import at_once, gunicorn, statuses, wait_until
+from tests.support.wallets import key_request, new_wallet, obtain_key
+
+ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+
+
+def post(server, body, **options):
+    return requests.post(f"{server}/api/v1/keys", json=body, timeout=30, **options)
+
+
+def listed(server, wallet, **options):
+    address = f"{server}/api/v1/keys?owner={wallet.address}"
+    response = requests.get(address, timeout=30, **options)
+    assert response.status_code == 200, response.text
+    return response.json()["keys"]
+
+
+def delete(server, key_id, key=None):
+    headers = {"X-API-Key": key} if key else {}
+    return requests.delete(f"{server}/api/v1/keys/{key_id}", headers=headers, timeout=30)
+
+
+def test_a_signed_request_gives_a_key_that_only_its_prefix_shows_again(
+    shared_server, shared_database_url
+):
+    wallet = new_wallet()
+    response = post(shared_server, key_request(wallet, label="my laptop ✓"))
+    created = response.json()
+    assert response.status_code == 201
+    assert set(created) == {"id", "key", "keyPrefix", "message"}
+    assert re.fullmatch(r"scan_[0-9a-f]{64}", created["key"])
+    assert created["keyPrefix"] == created["key"][:12]
+    assert 0 < created["id"] < 2**53
+    [record] = listed(shared_server, wallet)
+    assert re.fullmatch(ISO, record["createdAt"])
+    assert record == {
+        "id": created["id"],
+        "keyPrefix": created["keyPrefix"],
+        "label": "my laptop ✓",
+        "requestsPerMinute": 100,
+        "totalRequests": 0,
+        "createdAt": record["createdAt"],
+        "lastUsedAt": record["createdAt"],
+        "active": True,
+    }
+    stored = execute(shared_database_url, "SELECT * FROM api_keys WHERE id = %s", created["id"])
+    assert created["key"] not in str(stored)
+
+
+def test_owner_in_any_letter_case_is_one_owner(shared_server):
+    wallet = new_wallet()
+    for spell in (str.lower, str, lambda a: "0x" + a[2:].upper(), lambda a: "0X" + a[2:]):
+        body = key_request(wallet) | {"ownerAddress": spell(wallet.address)}
+        assert post(shared_server, body).status_code == 201
+    assert len(listed(shared_server, wallet)) == 4
+
+
+def test_another_owner_sees_nothing(shared_server):
+    obtain_key(shared_server, new_wallet())
+    assert listed(shared_server, new_wallet()) == []
+
+
+def test_32_parallel_replays_of_one_request_give_one_key(shared_server):
+    wallet = new_wallet()
+    body = key_request(wallet)
+    responses = at_once(32, lambda _: post(shared_server, body))
+    assert statuses(responses) == {201: 1, 409: 31}
+    assert {r.json()["code"] for r in responses if r.status_code == 409} == {"replayed_request"}
+    assert len(listed(shared_server, wallet)) == 1
+
+
+def test_20_parallel_creations_give_ten_keys(shared_server):
+    wallet = new_wallet()
+    bodies = [key_request(wallet) for _ in range(20)]
+    responses = at_once(20, lambda n: post(shared_server, bodies[n]))
+    assert statuses(responses) == {201: 10, 409: 10}
+    assert {r.json()["code"] for r in responses if r.status_code == 409} == {"limit_reached"}
+    ids = [key["id"] for key in listed(shared_server, wallet)]
+    assert len(set(ids)) == 10 and ids != list(range(min(ids), min(ids) + 10))
+
+
+def test_the_other_spellings_of_a_used_signature_are_replays(shared_server):
+    wallet = new_wallet()
+    body = key_request(wallet)
+    signature = bytes.fromhex(body["signature"][2:])
+    parity = signature[64] - 27
+    spellings = [
+        signature,
+        signature[:64] + bytes([parity]),
+        signature[:32] + bytes([signature[32] | parity << 7]) + signature[33:64],
+    ]
+    answers = [post(shared_server, body | {"signature": "0x" + s.hex()}) for s in spellings]
+    assert [a.status_code for a in answers] == [201, 409, 409]
+    high_s = CURVE_ORDER - int.from_bytes(signature[32:64])
+    mirrored = signature[:32] + high_s.to_bytes(32) + bytes([28 - parity])
+    assert post(shared_server, body | {"signature": "0x" + mirrored.hex()}).status_code == 400
+
+
+def test_a_deleted_key_makes_room_and_keeps_its_request_used(shared_server):
+    wallet = new_wallet()
+    bodies = [key_request(wallet) for _ in range(11)]
+    created = [post(shared_server, body).json() for body in bodies[:10]]
+    assert post(shared_server, bodies[10]).json()["code"] == "limit_reached"
+    gone = delete(shared_server, created[3]["id"], created[0]["key"])
+    assert (gone.status_code, gone.json()) == (200, {"success": True, "id": created[3]["id"]})
+    assert delete(shared_server, created[3]["id"], created[0]["key"]).status_code == 404
+    assert post(shared_server, bodies[3]).json()["code"] == "replayed_request"
+    assert post(shared_server, bodies[10]).status_code == 201
+    records = {record["id"]: record["active"] for record in listed(shared_server, wallet)}
+    assert len(records) == 11 and records[created[3]["id"]] is False
+
+
+def test_deleting_needs_a_key_of_the_same_owner(shared_server):
+    mine, theirs = (obtain_key(shared_server, new_wallet()) for _ in range(2))
+    without = delete(shared_server, mine["id"])
+    assert (without.status_code, without.json()["code"]) == (401, "missing_api_key")
+    foreign = delete(shared_server, mine["id"], theirs["key"])
+    assert (foreign.status_code, foreign.json()["code"]) == (404, "not_found")
+    for bad in ("abc", "-1", "0", "1.5", "9" * 30):
+        assert delete(shared_server, bad, mine["key"]).json()["field"] == "id"
+
+
+def test_a_deleted_key_stops_here_at_once_and_elsewhere_when_its_cache_ends(database_url):
+    with (
+        gunicorn(database_url, SCAN_RATE_LIMIT_ANONYMOUS="1000/minute") as here,
+        gunicorn(database_url, SCAN_RATE_LIMIT_ANONYMOUS="1000/minute") as there,
+    ):
+        wallet = new_wallet()
+        doomed, other = obtain_key(here, wallet), obtain_key(there, wallet)
+        headers = {"X-API-Key": doomed["key"]}
+        assert len(listed(there, wallet, headers=headers)) == 2
+        assert delete(here, doomed["id"], other["key"]).status_code == 200
+        address = f"/api/v1/keys?owner={wallet.address}"
+        assert requests.get(here + address, headers=headers, timeout=5).status_code == 401
+        wait_until(
+            lambda: requests.get(there + address, headers=headers, timeout=5).status_code == 401
+        )
+
+
+def test_uses_are_counted_once_each_and_survive_a_restart(database_url):
+    wallet = new_wallet()
+    with gunicorn(database_url, SCAN_RATE_LIMIT_ANONYMOUS="10000/minute") as server:
+        created = obtain_key(server, wallet)
+        headers = {"X-API-Key": created["key"]}
+        at_once(20, lambda _: listed(server, wallet, headers=headers))
+        wait_until(lambda: listed(server, wallet)[0]["totalRequests"] == 20)
+        [record] = listed(server, wallet)
+        assert record["lastUsedAt"] >= record["createdAt"]
+        for _ in range(7):  # stopped right after these, before any flush
+            listed(server, wallet, headers=headers)
+    with gunicorn(database_url) as server:
+        assert listed(server, wallet)[0]["totalRequests"] == 27
+
+
+def test_owner_auth_always_shows_keys_only_to_their_owner(database_url):
+    with gunicorn(database_url, SCAN_OWNER_AUTH="always") as server:
+        wallet = new_wallet()
+        mine, theirs = obtain_key(server, wallet)["key"], obtain_key(server, new_wallet())["key"]
+        address = f"{server}/api/v1/keys?owner={wallet.address}"
+        answers = [
+            requests.get(address, headers=headers, timeout=5)
+            for headers in ({}, {"X-API-Key": theirs}, {"X-API-Key": mine})
+        ]
+        assert [answer.status_code for answer in answers] == [401, 403, 200]
+
+
+WALLET = Account.from_key("0x" + "11" * 32)
+STRANGER = Account.from_key("0x" + "22" * 32)
+ANYTHING_ELSE = [None, True, False, 0, 1.5, "", [], ["0x"], {}, "x" * 50, "\0"]
+
+
+def with_v(value):
+    return lambda signature: f"{signature[:-2]}{value:02x}"
+
+
+def with_r(value):
+    return lambda signature: f"0x{value:064x}{signature[66:]}"
+
+
+def with_s(value):
+    return lambda signature: f"{signature[:66]}{value:064x}{signature[-2:]}"
+
+
+def flipped(byte):
+    """One bit of one byte."""
+    position = 3 + 2 * byte
+    return lambda signature: (
+        signature[:position] + f"{int(signature[position], 16) ^ 1:x}" + signature[position + 1 :]
+    )
+
+
+# A function makes the bad value of the good one.
+BAD = [
+    *(("ownerAddress", value) for value in [*ANYTHING_ELSE, "0x" + "0" * 39, "0x" + "0" * 41]),
+    ("ownerAddress", "0x" + "g" * 40),
+    ("ownerAddress", WALLET.address[2:]),
+    ("ownerAddress", WALLET.address + "\n"),
+    *(("label", value) for value in [None, True, 0, 1.5, [], {}, "x" * 101, "a\0b", "\0"]),
+    *(("signature", value) for value in ANYTHING_ELSE),
+    *(("signature", value) for value in ["0x", "0x0", "0x" + "zz" * 65, "0x" + "00" * 8193]),
+    ("signature", lambda signature: signature[2:]),
+    ("signature", lambda signature: signature[:-1]),
+    ("signature", lambda signature: signature + "\n"),
+    ("signature", lambda signature: signature[:-4]),  # 63 bytes
+    ("signature", lambda signature: signature + "00"),  # 66
+    ("signature", lambda signature: signature + "00" * 32),  # 97
+    ("signature", "0x" + "00" * 64),
+    ("signature", "0x" + "00" * 65),
+    *(("signature", with_v(v)) for v in (2, 26, 29, 35, 36, 255)),
+    *(("signature", with_r(r)) for r in (0, CURVE_ORDER, 2**256 - 1)),
+    *(("signature", with_s(s)) for s in (0, CURVE_ORDER // 2 + 1, CURVE_ORDER, 2**256 - 1)),
+    *(("timestamp", value) for value in ANYTHING_ELSE),
+    ("timestamp", str),
+    *(("timestamp", value) for value in [-1, 10**30]),
+    ("timestamp", lambda now: now + 0.5),
+    ("timestamp", lambda now: now // 1000),
+    ("timestamp", lambda now: now * 1000),
+    ("timestamp", lambda now: now - 301_000),
+    ("timestamp", lambda now: now + 120_000),
+]
+
+
+@pytest.mark.parametrize(("field", "value"), BAD, ids=lambda value: ascii(value)[:40])
+def test_bad_fields_are_named(shared_server, field, value):
+    body = {"label": "", **key_request(WALLET)}
+    bad = value(body[field]) if callable(value) else value
+    response = post(shared_server, body | {field: bad})
+    error = response.json()
+    assert (response.status_code, error["code"], error.get("field")) == (
+        400,
+        "invalid_parameter",
+        field,
+    )
+
+
+@pytest.mark.parametrize("field", ["ownerAddress", "signature", "timestamp"])
+def test_missing_fields_are_named(shared_server, field):
+    body = key_request(WALLET)
+    del body[field]
+    assert post(shared_server, body).json()["field"] == field
+
+
+def test_seconds_in_place_of_milliseconds_are_recognised(shared_server):
+    answer = post(shared_server, key_request(WALLET, int(time.time())))
+    assert "looks like seconds" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"])
+def test_bodies_that_are_no_object_are_invalid_json(shared_server, body):
+    headers = {"Content-Type": "application/json"}
+    address = f"{shared_server}/api/v1/keys"
+    response = requests.post(address, data=body, headers=headers, timeout=5)
+    assert (response.status_code, response.json()["code"]) == (400, "invalid_json")
+
+
+def test_a_body_that_is_not_declared_json_is_refused(shared_server):
+    response = requests.post(f"{shared_server}/api/v1/keys", data={"a": 1}, timeout=5)
+    assert (response.status_code, response.json()["code"]) == (415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize("query", ["", "?owner=", "?owner=0x12", "?owner=vitalik.eth", "?Owner=0x"])
+def test_a_list_needs_an_owner(shared_server, query):
+    response = requests.get(f"{shared_server}/api/v1/keys{query}", timeout=5)
+    assert (response.status_code, response.json()["field"]) == (400, "owner")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ownerAddress": lambda _: STRANGER.address},
+        {"timestamp": lambda now: now - 1},
+        {"signature": lambda _: key_request(STRANGER)["signature"]},
+        {"signature": flipped(5)},
+        {"signature": flipped(40)},
+    ],
+)
+def test_somebody_elses_signature_is_a_mismatch(shared_server, change):
+    body = key_request(WALLET)
+    response = post(
+        shared_server, body | {field: edit(body[field]) for field, edit in change.items()}
+    )
+    error = response.json()
+    assert (response.status_code, error["code"]) == (403, "signature_mismatch")
+    assert "Scan API Key Request" in error["error"]
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["", "x", "scan_", "scan_" + "0" * 64, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"],
+)
+def test_keys_that_are_none_are_unauthorised_in_json(shared_server, key):
+    address = f"{shared_server}/api/v1/keys?owner={WALLET.address}"
+    response = requests.get(address, headers={"X-API-Key": key}, timeout=5)
+    assert (response.status_code, response.json()["code"]) == (401, "invalid_api_key")
+
+
+def test_a_lost_database_makes_keyed_requests_unavailable(shared_server):
+    lost = "postgresql://127.0.0.1:1/scan"
+    with gunicorn(lost) as server:
+        key = "scan_" + "0" * 64
+        response = requests.get(f"{server}/api/v1/x", headers={"X-API-Key": key}, timeout=10)
+        assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+        assert {"Retry-After", "X-RateLimit-Limit"} <= set(response.headers)
+        assert requests.get(f"{server}/api/v1/x", timeout=10).status_code == 404

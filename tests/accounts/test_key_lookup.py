@@ -1,0 +1,177 @@
+"""Looking keys up and counting their use, against a real database that comes and goes."""
+
+import itertools
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from scan.accounts.api_keys import ApiKey, new_key
+from scan.accounts.key_lookup import CACHED_S, MOST_CACHED, REST_AFTER_FAILURE_S, Keyring
+from scan.accounts.key_usage import KeyUsage
+from scan.accounts.ownership import is_claimed, require_owner
+from scan.database.connection import Database
+from scan.errors import MissingApiKey, OwnerMismatch, Unavailable
+from tests.support.database import execute
+
+OWNER, STRANGER = bytes([1] * 20), bytes([2] * 20)
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def database(database_url):
+    return Database(database_url, statement_timeout_ms=5000)
+
+
+@contextmanager
+def away(postgres, url):
+    """While it lasts, the database cannot be reached under its name."""
+    name = url.partition("?")[0].rpartition("/")[2]
+    server = postgres.url("postgres")
+    execute(
+        server,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+        name,
+    )
+    execute(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS false")
+    try:
+        yield
+    finally:
+        execute(server, f"ALTER DATABASE {name} ALLOW_CONNECTIONS true")
+
+
+def stored_key(database, owner=OWNER):
+    key = new_key()
+    with database.transaction() as transaction:
+        transaction.rows(
+            "accounts/api_keys_create",
+            id=key.id,
+            owner=owner,
+            signed_at_ms=next(_numbers),
+            key_hash=key.hash,
+            key_prefix=key.prefix,
+            label="",
+            requests_per_minute=100,
+            most_keys=1000,
+        )
+    return key
+
+
+def deactivate(database, key):
+    with database.transaction() as transaction:
+        transaction.execute("accounts/api_keys_deactivate", id=key.id, owner=OWNER)
+
+
+def test_a_key_revoked_elsewhere_is_found_no_longer_than_it_is_cached(database):
+    now = [0.0]
+    keyring = Keyring(database, lambda: now[0])
+    key = stored_key(database)
+    assert keyring.find(key.text) == ApiKey(key.id, OWNER, 100)
+    deactivate(database, key)
+    now[0] = CACHED_S - 0.01
+    assert keyring.find(key.text) is not None
+    now[0] = CACHED_S
+    assert keyring.find(key.text) is None
+    assert CACHED_S < 5
+
+
+def test_forgetting_asks_again_at_once(database):
+    keyring = Keyring(database, lambda: 0.0)
+    key = stored_key(database)
+    assert keyring.find(key.text) is not None
+    deactivate(database, key)
+    keyring.forget()
+    assert keyring.find(key.text) is None
+
+
+def test_unknown_keys_fill_a_bounded_memory(database):
+    keyring = Keyring(database, lambda: 0.0)
+    for _ in range(MOST_CACHED + 10):
+        keyring._remember(new_key().hash, object())
+    assert len(keyring._found) == MOST_CACHED
+    assert keyring.find("scan_" + "0" * 64) is None
+
+
+def test_a_lost_database_is_asked_once_a_second_and_found_again(database, database_url, postgres):
+    now = [0.0]
+    keyring = Keyring(database, lambda: now[0])
+    key = stored_key(database)
+    with away(postgres, database_url):
+        for _ in range(2):
+            with pytest.raises(Unavailable):
+                keyring.find(key.text)
+    with pytest.raises(Unavailable):  # it rests
+        keyring.find(key.text)
+    now[0] = REST_AFTER_FAILURE_S
+    assert keyring.find(key.text) is not None
+
+
+def test_uses_counted_while_the_database_is_away_are_written_later(
+    database, database_url, postgres
+):
+    key = stored_key(database)
+    usage = KeyUsage(database, flush_every_s=3600)
+    with away(postgres, database_url):
+        usage.count(key.id, 2_000_000_000.0)
+        with pytest.raises(Unavailable):
+            usage.flush()
+        usage.count(key.id, 1_999_999_999.0)
+    usage.close()
+    [(total, last_used_at)] = execute(
+        database_url, "SELECT total_requests, iso(last_used_at) FROM api_keys"
+    )
+    assert (total, last_used_at) == (2, "2033-05-18T03:33:20Z")
+
+
+def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, database_url):
+    """Eight of them, each with its keys in another order: no deadlock, every use counted."""
+    keys = [stored_key(database).id for _ in range(40)]
+
+    def count(number: int) -> None:
+        usage = KeyUsage(database, flush_every_s=3600)
+        order = keys[number * 5 :] + keys[: number * 5]
+        for _ in range(25):
+            for key_id in order if number % 2 else reversed(order):
+                usage.count(key_id, 2_000_000_000.0)
+            usage.flush()
+        usage.close()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(count, range(8)))
+    totals = execute(database_url, "SELECT DISTINCT total_requests FROM api_keys")
+    assert totals == [(200,)]
+
+
+def test_an_address_is_claimed_as_long_as_it_has_an_active_key(database):
+    assert not is_claimed(database, OWNER)
+    key = stored_key(database)
+    assert is_claimed(database, OWNER)
+    assert not is_claimed(database, STRANGER)
+    deactivate(database, key)
+    assert not is_claimed(database, OWNER)
+
+
+MINE, THEIRS = ApiKey(1, OWNER, 100), ApiKey(2, STRANGER, 100)
+
+
+@pytest.mark.parametrize(
+    ("mode", "claimed", "key", "error"),
+    [
+        ("never", True, None, None),
+        ("never", True, THEIRS, None),
+        ("claimed", False, None, None),
+        ("claimed", False, THEIRS, None),
+        ("claimed", True, None, MissingApiKey),
+        ("claimed", True, THEIRS, OwnerMismatch),
+        ("claimed", True, MINE, None),
+        ("always", False, None, MissingApiKey),
+        ("always", False, THEIRS, OwnerMismatch),
+        ("always", False, MINE, None),
+    ],
+)
+def test_who_may_act_for_an_owner(mode, claimed, key, error):
+    if error is None:
+        require_owner(OWNER, key, mode, claimed)
+    else:
+        with pytest.raises(error):
+            require_owner(OWNER, key, mode, claimed)

@@ -1,0 +1,89 @@
+"""Keys for wallets that are not ours: ethers and viem, and contracts (ERC-1271) on a real node."""
+
+import json
+import subprocess
+
+import pytest
+import requests
+
+from scan.accounts.wallet_signatures import key_request_message
+from tests.support.anvil import Anvil
+from tests.support.serving import gunicorn
+from tests.support.solidity import NODE
+from tests.support.wallets import fresh_timestamp_ms, new_wallet
+
+
+@pytest.mark.parametrize("library", ["ethers", "ethers-compact", "viem", "viem-compact"])
+def test_a_wallet_of_a_javascript_library_gets_a_key(shared_server, library):
+    private_key = "0x" + bytes(new_wallet().key).hex()
+    script = ["node", NODE / "request_key.mjs", library, shared_server, private_key]
+    answer = json.loads(subprocess.run(script, capture_output=True, check=True, timeout=60).stdout)
+    assert answer["status"] == 201, answer
+    headers = {"X-API-Key": answer["body"]["key"]}
+    address = f"{shared_server}/api/v1/keys?owner={answer['address']}"
+    listed = requests.get(address, headers=headers, timeout=5)
+    assert listed.headers["X-RateLimit-Limit"] == "100"
+    assert [key["label"] for key in listed.json()["keys"]] == [library]
+
+
+@pytest.fixture(scope="module")
+def node():
+    with Anvil() as anvil:
+        yield anvil
+
+
+@pytest.fixture(scope="module")
+def server(node, shared_database_url):
+    environment = {"RPC_URL": node.url, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
+    with gunicorn(shared_database_url, **environment) as address:
+        yield address
+
+
+def request_key(server, owner: str, signers, *, more: bytes = b"") -> requests.Response:
+    """A key for `owner`, with the signatures of all signers one after the other."""
+    timestamp_ms = fresh_timestamp_ms()
+    message = key_request_message(bytes.fromhex(owner[2:]), timestamp_ms)
+    signature = b"".join(bytes(s.sign_message(message).signature) for s in signers) + more
+    body = {"ownerAddress": owner, "signature": "0x" + signature.hex(), "timestamp": timestamp_ms}
+    return requests.post(f"{server}/api/v1/keys", json=body, timeout=30)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_a_contract_wallet_gets_a_key_when_its_owners_signed(server, node, count):
+    signers = [new_wallet() for _ in range(count)]
+    wallet = node.deploy(node.accounts[0], "SharedWallet", [s.address for s in signers]).address
+    strangers = [new_wallet() for _ in range(count)]
+    assert request_key(server, wallet, strangers).json()["code"] == "signature_mismatch"
+    assert request_key(server, wallet, [*signers, signers[0]]).status_code == 403
+    assert request_key(server, wallet, signers).status_code == 201
+
+
+@pytest.mark.parametrize(
+    "name", ["TruthfulWallet", "RevertingWallet", "EndlessWallet", "TalkativeWallet"]
+)
+def test_a_contract_that_does_not_say_the_magic_value_gets_no_key(server, node, name):
+    wallet = node.deploy(node.accounts[0], name).address
+    response = request_key(server, wallet, [new_wallet()])
+    assert (response.status_code, response.json()["code"]) == (403, "signature_mismatch")
+
+
+def test_a_contract_without_the_function_gets_no_key(server, node):
+    signer = new_wallet()
+    node.call("anvil_setCode", signer.address, "0x00")
+    assert request_key(server, signer.address, [new_wallet()]).status_code == 403
+    assert request_key(server, signer.address, [signer]).status_code == 201  # its key still signs
+
+
+def test_a_plain_wallet_is_not_excused_by_the_node(server):
+    owner = new_wallet()
+    assert request_key(server, owner.address, [new_wallet()]).status_code == 403
+    for more in (b"\0", bytes(32)):
+        malformed = request_key(server, owner.address, [owner], more=more)
+        assert (malformed.status_code, malformed.json()["field"]) == (400, "signature")
+
+
+def test_plain_wallets_need_no_node(shared_server):
+    """That server's node refuses connections."""
+    owner = new_wallet()
+    assert request_key(shared_server, owner.address, [owner]).status_code == 201
+    assert request_key(shared_server, owner.address, [new_wallet()]).status_code == 403

@@ -1,0 +1,254 @@
+"""POST /api/v1/query with bodies that are wrong, or odd but right."""
+
+import io
+import json
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.test import TestResponse
+
+from tests.api.test_bad_input import (
+    ADDRESS,
+    HUGE,
+    NOT_ADDRESSES,
+    require_parameter,
+    require_refusal,
+)
+from tests.conftest import Played
+
+PATH = "/api/v1/query"
+MIB = 1024 * 1024
+ENTITIES = ("transactions", "blocks", "tokens", "token_transfers", "dex_trades")
+KEYS = {
+    "transactions": "address, from, to, blockNumber, blockFrom, blockTo",
+    "blocks": "blockFrom, blockTo",
+    "token_transfers": "address, from, to, tokenAddress, blockFrom, blockTo",
+    "dex_trades": "address, dex, blockFrom, blockTo",
+}
+NUMBERS = ("blockFrom", "blockTo", "blockNumber")
+NOT_INTEGERS = [
+    *(None, True, False, 1.0, 1.5, -0.0, 1e3, "1", "", "0x1", [], [1], {}, {"a": 1}),
+    *(2**63, 2**64, 10**400, -(2**63) - 1),
+]
+
+
+def send(client: FlaskClient, body: bytes, content_type: str = "application/json") -> TestResponse:
+    return client.post(PATH, data=body, content_type=content_type)
+
+
+def ask(client: FlaskClient, **body: Any) -> TestResponse:
+    return client.post(PATH, json=body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b" ", b"{", b"}", b"nonsense", b"{'entity': 'blocks'}", b'{"entity": "blocks",}'),
+        *(b'{"entity": "blocks"} {}', b'{"entity" "blocks"}', b'{entity: "blocks"}', b"\0"),
+        *(b"null", b"true", b"1", b'"blocks"', b"[]", b'[{"entity": "blocks"}]', b"NaN"),
+        *(b'{"limit": NaN}', b'{"limit": Infinity}', b'{"limit": -Infinity}', b'{"limit": 01}'),
+        *(
+            b'{"entity": "\xff"}',
+            b'{"entity": "\xed\xa0\x80"}',
+            b'{"limit": +1}',
+            b'{"limit": 0x1}',
+        ),
+        *(b'\xef\xbb\xbf{"entity": "blocks"}', '{"entity": "blocks"}'.encode("utf-16")),
+        *(b'{"entity": "blocks", "entity": "tokens"}', b'{"entity": "a", "entity": "a"}'),
+        b'{"entity": "blocks", "filter": {"blockFrom": 1, "blockFrom": 2}}',
+        *(b"[" * 100_000, b'{"a":' * 100_000, b'{"a":' * 5_000 + b"1" + b"}" * 5_000),
+        *(b'{"limit": ' + 5_000 * b"9" + b"}", b'{"entity": "blocks\n"}', b"entity=blocks"),
+    ],
+    ids=lambda body: ascii(body)[1:30],
+)
+def test_bodies_that_are_no_json_object(client: FlaskClient, body: bytes) -> None:
+    require_refusal(send(client, body), 400, "invalid_json")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    ["", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "text/json"],
+)
+def test_bodies_not_declared_as_json(client: FlaskClient, content_type: str) -> None:
+    answer = send(client, b'{"entity": "blocks"}', content_type)
+    require_refusal(answer, 415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/json",
+        "APPLICATION/JSON",
+        "application/json; charset=utf-8",
+        "application/a+json",
+    ],
+)
+def test_bodies_declared_as_json(client: FlaskClient, content_type: str) -> None:
+    assert send(client, b'{"entity": "blocks"}', content_type).status_code == 200
+
+
+@pytest.mark.parametrize(("size", "status"), [(MIB, 200), (MIB + 1, 413), (2 * MIB, 413)])
+def test_bodies_of_a_mebibyte_at_most(client: FlaskClient, size: int, status: int) -> None:
+    body = b'{"entity": "blocks"}'
+    answer = send(client, body + b" " * (size - len(body)))
+    assert answer.status_code == status
+    if status == 413:
+        require_refusal(answer, 413, "too_large")
+
+
+@pytest.mark.parametrize(("size", "status"), [(1000, 200), (MIB + 1, 413), (2 * MIB, 413)])
+def test_bodies_in_chunks_are_bounded_as_well(client: FlaskClient, size: int, status: int) -> None:
+    body = io.BytesIO(b'{"entity": "blocks"}'.ljust(size))
+    environ = {"wsgi.input_terminated": True, "CONTENT_TYPE": "application/json"}
+    answer = client.post(PATH, input_stream=body, environ_overrides=environ)
+    assert answer.status_code == status, answer.text
+
+
+@pytest.mark.parametrize("value", [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"])
+def test_the_entity_is_one_of_five(client: FlaskClient, value: Any) -> None:
+    body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
+    assert all(entity in body["error"] for entity in ENTITIES)
+
+
+def test_the_entity_is_required(client: FlaskClient) -> None:
+    require_parameter(ask(client), "entity")
+
+
+@pytest.mark.parametrize(
+    "key", ["filters", "order", "orderby", "page", "", "Entity", "\0", "\ud800"]
+)
+def test_unknown_keys_of_the_body(client: FlaskClient, key: str) -> None:
+    answer = send(client, json.dumps({"entity": "blocks", key: 1}).encode())
+    field = key.replace("\ud800", "?")
+    body = require_refusal(answer, 400, "invalid_parameter", field)
+    assert "entity, filter, orderBy, limit, offset" in body["error"]
+
+
+@pytest.mark.parametrize("value", [None, 1, True, "", "blockFrom", [], [{"blockFrom": 1}]])
+def test_the_filter_is_an_object(client: FlaskClient, value: Any) -> None:
+    for entity in ENTITIES:
+        require_parameter(ask(client, entity=entity, filter=value), "filter")
+
+
+@pytest.mark.parametrize("entity", KEYS)
+@pytest.mark.parametrize("key", ["miner", "Address", "block_from", "dex ", "limit", ""])
+def test_unknown_filter_keys_are_told_which_there_are(
+    client: FlaskClient, entity: str, key: str
+) -> None:
+    answer = ask(client, entity=entity, filter={key: ADDRESS})
+    body = require_refusal(answer, 400, "invalid_parameter", key)
+    assert body["error"].endswith(f"allowed: {KEYS[entity]}.")
+
+
+def test_tokens_have_no_filter(client: FlaskClient) -> None:
+    answer = ask(client, entity="tokens", filter={"address": ADDRESS})
+    assert "there are none" in require_refusal(answer, 400, "invalid_parameter", "address")["error"]
+    assert ask(client, entity="tokens", filter={}).status_code == 200
+
+
+@pytest.mark.parametrize(("entity", "key"), [("blocks", "address"), ("dex_trades", "blockNumber")])
+def test_keys_of_another_entity_are_unknown(client: FlaskClient, entity: str, key: str) -> None:
+    require_parameter(ask(client, entity=entity, filter={key: 1}), key)
+
+
+@pytest.mark.parametrize("value", [*NOT_INTEGERS, -1], ids=lambda value: repr(value)[:20])
+def test_numbers(client: FlaskClient, value: Any) -> None:
+    for name in ("limit", "offset"):
+        require_parameter(ask(client, entity="blocks", **{name: value}), name)
+    for name in NUMBERS:
+        answer = ask(client, entity="transactions", filter={name: value})
+        require_parameter(answer, name)
+
+
+@pytest.mark.parametrize("value", [0, 101, 1000, 2**63 - 1])
+def test_limits_outside_1_to_100(client: FlaskClient, value: int) -> None:
+    require_parameter(ask(client, entity="blocks", limit=value), "limit")
+
+
+@pytest.mark.parametrize("value", [None, 1, True, "", "ASC", "Desc", "asc ", "up", ["asc"], {}])
+def test_orders(client: FlaskClient, value: Any) -> None:
+    require_parameter(ask(client, entity="blocks", orderBy=value), "orderBy")
+
+
+@pytest.mark.parametrize(
+    "value", [*NOT_ADDRESSES, None, 1, True, [], {}, [ADDRESS]], ids=lambda v: ascii(v)[:20]
+)
+def test_addresses(client: FlaskClient, value: Any) -> None:
+    for key in ("address", "from", "to"):
+        require_parameter(ask(client, entity="transactions", filter={key: value}), key)
+    answer = ask(client, entity="token_transfers", filter={"tokenAddress": value})
+    require_parameter(answer, "tokenAddress")
+
+
+@pytest.mark.parametrize(
+    "value", [None, 1, True, [], {}, "a\0b", "\0", 101 * "x", 10_000 * "x", "\ud800", "a\udfff"]
+)
+def test_names_of_exchanges(client: FlaskClient, value: Any) -> None:
+    body = json.dumps({"entity": "dex_trades", "filter": {"dex": value}}).encode()
+    require_parameter(send(client, body), "dex")
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", " ", "Uniswap-V2", "uniswap-v2 ", "%", "_", "\\", "$1", "%s", "%(dex)s"),
+        *("'; DROP TABLE blocks; --", "\u0130", "\U0001f984", 100 * "x"),
+    ],
+)
+def test_exchanges_nobody_knows_have_no_trades(client: FlaskClient, value: str) -> None:
+    for offset in (0, 1000):
+        answer = ask(client, entity="dex_trades", filter={"dex": value}, offset=offset)
+        assert answer.json == {"entity": "dex_trades", "count": 0, "data": []}
+
+
+@pytest.mark.parametrize("entity", ENTITIES)
+@pytest.mark.parametrize("offset", [10_000, 2**31, 2**63 - 1])
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_an_offset_beyond_the_end_is_empty(
+    client: FlaskClient, scenario: Played, entity: str, offset: int, order: str
+) -> None:
+    filters: list[dict[str, Any]] = [{}]
+    if entity in ("transactions", "token_transfers", "dex_trades"):
+        known = scenario.truth.dex_trades[0]["maker"]
+        filters += [{"address": known}, {"address": known, "blockFrom": 1}]
+    for given in filters:
+        answer = ask(client, entity=entity, filter=given, offset=offset, orderBy=order, limit=100)
+        assert answer.json == {"entity": entity, "count": 0, "data": []}
+
+
+@pytest.mark.parametrize("entity", KEYS)
+@pytest.mark.parametrize(
+    ("least", "most"),
+    [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 - 1), (1, 0)],
+)
+def test_ranges_without_blocks_are_empty(
+    client: FlaskClient, entity: str, least: int, most: int
+) -> None:
+    for order in ("asc", "desc"):
+        given = {"blockFrom": least, "blockTo": most}
+        answer = ask(client, entity=entity, filter=given, orderBy=order)
+        assert answer.json == {"entity": entity, "count": 0, "data": []}
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_block_0_is_a_block(client: FlaskClient, order: str) -> None:
+    for given in ({"blockTo": 0}, {"blockFrom": 0, "blockTo": 0}):
+        found = ask(client, entity="blocks", filter=given, orderBy=order).json
+        assert [block["number"] for block in found["data"]] == [0]
+    whole = ask(client, entity="blocks", orderBy=order).json
+    assert ask(client, entity="blocks", filter={"blockFrom": 0}, orderBy=order).json == whole
+
+
+def test_a_block_number_narrows_a_range(client: FlaskClient, scenario: Played) -> None:
+    number = scenario.truth.transactions[0]["blockNumber"]
+    within = {"blockNumber": number, "blockFrom": 0, "blockTo": number}
+    found = ask(client, entity="transactions", filter=within).json
+    assert {row["blockNumber"] for row in found["data"]} == {number}
+    outside = {"blockNumber": number, "blockTo": number - 1}
+    assert ask(client, entity="transactions", filter=outside).json["count"] == 0
+
+
+def test_the_query_string_of_a_query_does_not_count(client: FlaskClient) -> None:
+    answer = client.post(f"{PATH}?limit={HUGE}&page=x", json={"entity": "blocks", "limit": 2})
+    assert answer.status_code == 200 and answer.json["count"] == 2

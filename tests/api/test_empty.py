@@ -1,0 +1,43 @@
+"""The first seconds of a service: a schema, and nothing in it."""
+
+import pytest
+
+from app import create_app
+from tests.support.indexing import settings_for
+
+ENTITIES = ("transactions", "blocks", "tokens", "token_transfers", "dex_trades")
+ADDRESS = "0x" + 40 * "a"
+
+
+@pytest.fixture
+def empty(database_url: str):
+    return create_app(settings_for(database_url, "http://127.0.0.1:1")).test_client()
+
+
+@pytest.mark.parametrize(
+    "path", ["blocks", "transactions", "tokens", f"transactions?address={ADDRESS}", "blocks?page=9"]
+)
+def test_lists_are_empty(empty, path) -> None:
+    answer = empty.get(f"/api/v1/{path}")
+    assert answer.status_code == 200
+    assert [*answer.json.values()] == [[], 0]
+
+
+@pytest.mark.parametrize("order", ["asc", "desc"])
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_queries_find_nothing(empty, entity, order) -> None:
+    for body in ({}, {"offset": 10}):
+        asked = {"entity": entity, "orderBy": order, **body}
+        assert empty.post("/api/v1/query", json=asked).json["data"] == []
+
+
+def test_nothing_is_known(empty) -> None:
+    paths = ("blocks/0", f"addresses/{ADDRESS}", f"tokens/{ADDRESS}", f"transactions/0x{64 * '0'}")
+    assert {empty.get(f"/api/v1/{path}").status_code for path in paths} == {404}
+
+
+def test_statistics_and_pages_tell_of_nothing(empty) -> None:
+    assert empty.get("/api/v1/stats").json["latestBlock"] == 0
+    assert empty.get("/readyz").json["indexedBlock"] is None
+    assert empty.get("/").status_code == 200
+    assert empty.get("/metrics").status_code == 200

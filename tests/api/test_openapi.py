@@ -1,0 +1,78 @@
+"""The document and the code, held to each other."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from flask.testing import FlaskClient
+from openapi_spec_validator import validate
+
+from scan.api.openapi.parts import ERRORS
+from scan.errors import ScanError
+from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
+
+PAGES = {"/", "/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
+
+
+def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of the document, with where it stands."""
+    if isinstance(value, dict):
+        yield at, value
+        for name, below in value.items():
+            if name not in ("example", "examples", "default"):
+                yield from nodes(below, f"{at}/{name}")
+    elif isinstance(value, list):
+        for number, below in enumerate(value):
+            yield from nodes(below, f"{at}/{number}")
+
+
+def test_the_document_is_openapi_3_1() -> None:
+    validate(DOCUMENT)
+    assert DOCUMENT["openapi"].startswith("3.1.")
+
+
+def test_every_path_of_the_code_is_documented_and_no_other(client: FlaskClient) -> None:
+    served = {
+        (method.lower(), re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
+        for rule in client.application.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    assert {(method, path) for method, path, _ in OPERATIONS} == {
+        (method, path) for method, path in served if path not in PAGES
+    }
+
+
+def test_every_error_of_the_code_is_documented() -> None:
+    codes = {(error.status, error.code) for error in ScanError.__subclasses__()}
+    documented = {(status, code) for status, (*_, codes) in ERRORS.items() for code in codes}
+    assert codes == documented | {(405, "method_not_allowed")}  # an answer to no operation
+
+
+def test_every_name_in_the_document_is_explained() -> None:
+    for at, node in nodes(DOCUMENT):
+        if at.endswith(("/properties", "/headers")) or "$ref" in node:
+            continue
+        if re.search(r"/properties/[^/]+$|/parameters/[^/]+$|/responses/[^/]+$", at):
+            assert node.get("description"), at
+
+
+def test_every_field_and_parameter_has_an_example() -> None:
+    for at, node in nodes(DOCUMENT["components"]["schemas"]):
+        if re.search(r"/properties/[^/]+$", at) and not {"$ref", "const", "enum"} & node.keys():
+            if node.get("type") in ("array", "object", ["array", "null"]) or "anyOf" in node:
+                continue
+            assert node.get("examples"), at
+
+
+def test_examples_are_what_their_schemas_say() -> None:
+    for at, node in nodes(DOCUMENT):
+        for example in node.get("examples", []) if isinstance(node.get("examples"), list) else []:
+            check(node, example, at)
+        if isinstance(node.get("examples"), dict) and "schema" in node:
+            for named in node["examples"].values():
+                check(node["schema"], named["value"], at)
+
+
+def test_ids_of_operations_differ() -> None:
+    names = [operation["operationId"] for _, _, operation in OPERATIONS]
+    assert len(set(names)) == len(names)

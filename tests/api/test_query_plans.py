@@ -1,0 +1,241 @@
+"""How PostgreSQL serves every list at 100,000 transactions: by index, and at any depth alike.
+
+Asked over HTTP, so that the statements are those that the service runs, with its parameters.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from bench.seed import seed
+from scan.http.services import Services
+from tests.support.database import Postgres
+from tests.support.explain import ExplainingDatabase, Plan
+from tests.support.indexing import settings_for
+
+TRANSACTIONS = 100_000
+NOBODY = "http://127.0.0.1:9"
+# Everything else grows with the chain.
+TABLES_THAT_STAY_SMALL = {"chain", "dexes"}
+DEEPER = 1.5
+
+
+# (entity, filter key) -> where a record has what the filter matches
+FIELDS = {
+    ("transactions", "address"): "fromAddress",
+    ("transactions", "from"): "fromAddress",
+    ("transactions", "to"): "toAddress",
+    ("token_transfers", "address"): "toAddress",
+    ("token_transfers", "from"): "fromAddress",
+    ("token_transfers", "to"): "toAddress",
+    ("token_transfers", "tokenAddress"): "tokenAddress",
+    ("dex_trades", "address"): "maker",
+    ("dex_trades", "dex"): "dex",
+}
+Filters = dict[str, Any]
+
+
+class Seeded(NamedTuple):
+    client: FlaskClient
+    database: ExplainingDatabase
+    hot: dict[tuple[str, str], str]  # what most records match, by entity and filter key
+    rare: dict[tuple[str, str], str]
+
+    def value(self, entity: str, key: str, heat: str) -> str:
+        return (self.hot if heat == "hot" else self.rare)[entity, key]
+
+
+@pytest.fixture(scope="module")
+def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
+    with postgres.cloned(template) as url:
+        seed(url, TRANSACTIONS)
+        database = ExplainingDatabase(url)
+        # As a standby's, answers are not kept: each request runs its statement.
+        standby = f"{url}&application_name=standby"
+        app = create_app(replace(settings_for(url, NOBODY), read_database_url=standby))
+        served: Services = app.extensions["scan"]
+        app.extensions["scan"] = replace(served, reads=database)
+        client = app.test_client()
+        yield Seeded(
+            client,
+            database,
+            {key: _hot(client, *key) for key in FIELDS},
+            {key: _rare(client, *key) for key in FIELDS},
+        )
+        database.close()
+
+
+def _hot(client: FlaskClient, entity: str, key: str) -> str:
+    values = _seen(client, entity, key, 100)
+    return max(values, key=values.count)
+
+
+def _rare(client: FlaskClient, entity: str, key: str) -> str:
+    """Of some seen lately, the one with the shortest list."""
+    values = sorted(set(_seen(client, entity, key, 20)))
+    return min(values, key=lambda value: _query(client, entity, {key: value}, 0, 100)["count"])
+
+
+def _seen(client: FlaskClient, entity: str, key: str, newest: int) -> list[str]:
+    records = _query(client, entity, {}, 0, newest)["data"]
+    return [record[FIELDS[entity, key]] for record in records]
+
+
+def _query(client: FlaskClient, entity: str, filters: Any, offset: int, limit: int) -> Any:
+    asked = {"entity": entity, "filter": filters, "offset": offset, "limit": limit}
+    answer = client.post("/api/v1/query", json=asked)
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+GET_LISTS = [
+    ("/blocks", None),
+    ("/transactions", None),
+    ("/transactions?address={}", ("transactions", "address")),
+    ("/tokens", None),
+    ("/tokens/{}/holders", ("token_transfers", "tokenAddress")),
+]
+ENTITIES = ("blocks", "tokens", "transactions", "token_transfers", "dex_trades")
+
+
+def plan_of(seeded: Seeded, path: str, body: Any = None) -> tuple[Plan, Any]:
+    """The plan of the one statement that a request needs, and its answer."""
+    seeded.database.plans.clear()
+    asked = f"/api/v1{path}"
+    answer = seeded.client.get(asked) if body is None else seeded.client.post(asked, json=body)
+    assert answer.status_code == 200, answer.text
+    [plan] = seeded.database.plans
+    return plan, answer.json
+
+
+def require_index_and_order(plan: Plan, page: int) -> None:
+    assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+    assert plan.rows_sorted() <= page
+
+
+@pytest.mark.parametrize("limit", [25, 100])
+@pytest.mark.parametrize("heat", ["hot", "rare"])
+@pytest.mark.parametrize(("path", "key"), GET_LISTS, ids=str)
+def test_get_lists(
+    seeded: Seeded, path: str, key: tuple[str, str] | None, heat: str, limit: int
+) -> None:
+    if key is not None:
+        path = path.format(seeded.value(*key, heat))
+    path += ("&" if "?" in path else "?") + f"limit={limit}"
+    first, answer = plan_of(seeded, path)
+    pages = -(-answer["total"] // limit)
+    middle, _ = plan_of(seeded, f"{path}&page={(pages + 1) // 2}")
+    last, _ = plan_of(seeded, f"{path}&page={pages}")
+    for plan in (first, middle, last):
+        require_index_and_order(plan, limit)
+    assert last.buffers <= DEEPER * first.buffers
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_queries_without_a_filter(seeded: Seeded, entity: str, direction: str) -> None:
+    require_same_at_any_depth(seeded, {"entity": entity, "orderBy": direction})
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("heat", ["hot", "rare"])
+@pytest.mark.parametrize(("entity", "key"), FIELDS)
+def test_queries_by_one_key(
+    seeded: Seeded, entity: str, key: str, heat: str, direction: str
+) -> None:
+    filters = {key: seeded.value(entity, key, heat)}
+    require_same_at_any_depth(seeded, {"entity": entity, "filter": filters, "orderBy": direction})
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("entity", ["blocks", "transactions", "token_transfers", "dex_trades"])
+@pytest.mark.parametrize(
+    "filters",
+    [{"blockFrom": 100}, {"blockTo": 500}, {"blockFrom": 200, "blockTo": 400}],
+    ids=str,
+)
+def test_queries_by_a_range_of_blocks(
+    seeded: Seeded, entity: str, filters: Filters, direction: str
+) -> None:
+    require_same_at_any_depth(seeded, {"entity": entity, "filter": filters, "orderBy": direction})
+
+
+def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
+    total = _length(seeded.client, body["entity"], body.get("filter", {}))
+    first, _ = plan_of(seeded, "/query", body)
+    middle, _ = plan_of(seeded, "/query", {**body, "offset": total // 2})
+    last, answer = plan_of(seeded, "/query", {**body, "offset": (total - 1) // 25 * 25})
+    beyond, nothing = plan_of(seeded, "/query", {**body, "offset": total})
+    assert answer["count"] > 0 and nothing["count"] == 0
+    for plan in (first, middle, last, beyond):
+        require_index_and_order(plan, 25)
+    assert last.buffers <= DEEPER * first.buffers
+    assert beyond.buffers <= DEEPER * first.buffers
+
+
+def _length(client: FlaskClient, entity: str, filters: Any) -> int:
+    """By halving: an offset beyond the end gives nothing."""
+    least, most = 0, 2 * TRANSACTIONS
+    while least < most:
+        middle = (least + most + 1) // 2
+        if _query(client, entity, filters, middle - 1, 1)["count"]:
+            least = middle
+        else:
+            most = middle - 1
+    return least
+
+
+@pytest.mark.parametrize(
+    ("entity", "filters"),
+    [
+        ("transactions", {"address": "hot", "blockFrom": 300}),
+        ("transactions", {"from": "hot", "to": "rare"}),
+        ("transactions", {"address": "hot", "to": "rare"}),
+        ("token_transfers", {"from": "hot", "tokenAddress": "rare"}),
+        ("token_transfers", {"address": "rare", "tokenAddress": "hot"}),
+        ("token_transfers", {"tokenAddress": "rare", "blockTo": 300}),
+        ("dex_trades", {"address": "hot", "dex": "hot"}),
+        ("dex_trades", {"dex": "hot", "blockFrom": 300}),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+def test_combined_filters_use_an_index(
+    seeded: Seeded, entity: str, filters: Filters, direction: str
+) -> None:
+    given = {
+        key: value if isinstance(value, int) else seeded.value(entity, key, value)
+        for key, value in filters.items()
+    }
+    plan, _ = plan_of(seeded, "/query", {"entity": entity, "orderBy": direction, "filter": given})
+    assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+
+
+@pytest.mark.parametrize("heat", ["hot", "rare"])
+@pytest.mark.parametrize(
+    ("path", "key"),
+    [
+        ("/stats", None),
+        ("/blocks/5", None),
+        ("/tokens/{}", ("token_transfers", "tokenAddress")),
+        ("/addresses/{}/tokens", ("transactions", "address")),
+    ],
+    ids=str,
+)
+def test_single_answers_use_an_index(
+    seeded: Seeded, path: str, key: tuple[str, str] | None, heat: str
+) -> None:
+    plan, _ = plan_of(seeded, path.format(seeded.value(*key, heat)) if key else path)
+    assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+
+
+@pytest.mark.parametrize("heat", ["hot", "rare"])
+def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
+    address = seeded.value("transactions", "address", heat)
+    seeded.database.plans.clear()
+    assert seeded.database.prepared_row("api/addresses_get", address=bytes.fromhex(address[2:]))
+    require_index_and_order(seeded.database.plans[0], 25)

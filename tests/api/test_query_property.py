@@ -1,0 +1,169 @@
+"""Queries at random, compared with a look at every record of the chain."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import psycopg2
+import pytest
+from flask.testing import FlaskClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from app import create_app
+from bench.seed import seed
+from tests.conftest import Played
+from tests.support.brute_force import Chain, bodies, require_same
+from tests.support.database import Postgres
+from tests.support.indexing import settings_for
+
+# The chain and the database stand; nothing is to be set up anew for an example.
+many = settings(
+    max_examples=200,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+TRANSACTIONS = 9_000
+NOBODY = "http://127.0.0.1:9"
+
+EVERYTHING = {
+    "transactions": """
+        SELECT jsonb_build_object('hash', hex(hash), 'blockNumber', block_number,
+            'fromAddress', hex(from_address), 'toAddress', hex(to_address), 'value', value::text)
+        FROM transactions ORDER BY block_number DESC, transaction_index DESC""",
+    "token_transfers": """
+        SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
+            'batchIndex', coalesce(batch_index, 0), 'fromAddress', hex(from_address),
+            'toAddress', hex(to_address), 'tokenAddress', hex(token_address))
+        FROM token_transfers
+        ORDER BY block_number DESC, log_index DESC, coalesce(batch_index, 0) DESC""",
+    "dex_trades": """
+        SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
+            'maker', hex(maker), 'dex', name)
+        FROM dex_trades JOIN dexes USING (dex_id) ORDER BY block_number DESC, log_index DESC""",
+    "blocks": "SELECT jsonb_build_object('number', number) FROM blocks ORDER BY number DESC",
+    "tokens": """
+        SELECT jsonb_build_object('address', hex(address), 'holderCount', holder_count)
+        FROM tokens ORDER BY holder_count DESC, address DESC""",
+}
+
+
+class Large(NamedTuple):
+    """A chain of many records, of which some addresses have hundreds."""
+
+    client: FlaskClient
+    chain: Chain
+
+
+@pytest.fixture(scope="module")
+def large(postgres: Postgres, template: str) -> Iterator[Large]:
+    with postgres.cloned(template) as url:
+        seed(url, TRANSACTIONS)
+        connection = psycopg2.connect(url)
+        with connection, connection.cursor() as cursor:
+            records = {entity: _column(cursor, text) for entity, text in EVERYTHING.items()}
+        connection.close()
+        yield Large(create_app(settings_for(url, NOBODY)).test_client(), Chain(records, {}))
+
+
+def _column(cursor: Any, text: str) -> list[Any]:
+    cursor.execute(text)
+    return [row[0] for row in cursor.fetchall()]
+
+
+@pytest.fixture(scope="module")
+def small(scenario: Played) -> Chain:
+    truth = scenario.truth
+    entities = ("transactions", "blocks", "tokens", "token_transfers", "dex_trades")
+    return Chain({entity: getattr(truth, entity) for entity in entities}, truth.created)
+
+
+@many
+@given(data=st.data())
+def test_any_query_is_answered_as_the_node_would(
+    client: FlaskClient, small: Chain, data: st.DataObject
+) -> None:
+    body = data.draw(bodies(small))
+    require_same(client, small.find(body), body)
+
+
+@many
+@given(data=st.data())
+def test_any_query_of_a_large_chain_is_answered_as_its_tables_say(
+    large: Large, data: st.DataObject
+) -> None:
+    body = data.draw(bodies(large.chain))
+    require_same(large.client, large.chain.find(body), body)
+
+
+LISTS = [
+    ("transactions", "address", "fromAddress"),
+    ("transactions", "from", "fromAddress"),
+    ("transactions", "to", "toAddress"),
+    ("token_transfers", "address", "fromAddress"),
+    ("token_transfers", "from", "fromAddress"),
+    ("token_transfers", "to", "toAddress"),
+    ("token_transfers", "tokenAddress", "tokenAddress"),
+    ("dex_trades", "address", "maker"),
+    ("dex_trades", "dex", "dex"),
+]
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize(("entity", "key", "field"), LISTS)
+def test_every_offset_around_a_checkpoint(
+    large: Large, entity: str, key: str, field: str, direction: str
+) -> None:
+    """Every 128th entry is one; the list's end and the places beside it are where to slip."""
+    values = Counter(record[field] for record in large.chain.records[entity])
+    [(hottest, _)] = values.most_common(1)
+    body: dict[str, Any] = {"entity": entity, "filter": {key: hottest}, "orderBy": direction}
+    whole = large.chain.find(body)
+    ends = {len(whole) - offset for offset in (-1, 0, 1, 2, 127, 128, 129, 130)}
+    marks = ends | {n + by for n in range(0, len(whole), 128) for by in (-1, 0, 1)}
+    for offset in sorted(n for n in marks if n >= 0):
+        for limit in (1, 100):
+            require_same(large.client, whole, {**body, "offset": offset, "limit": limit})
+
+
+@pytest.mark.parametrize("limit", [1, 7, 100])
+def test_pages_of_an_address_make_its_whole_list(large: Large, limit: int) -> None:
+    senders = Counter(record["fromAddress"] for record in large.chain.records["transactions"])
+    few, _ = senders.most_common(40)[39 if limit == 1 else 2]
+    expected = large.chain.find({"entity": "transactions", "filter": {"address": few}})
+    pages = -(-len(expected) // limit)
+    found = []
+    for page in range(1, pages + 2):
+        asked = f"/api/v1/transactions?address={few}&limit={limit}&page={page}"
+        body = large.client.get(asked).json
+        assert body["total"] == len(expected)
+        found += [row["hash"] for row in body["transactions"]]
+    assert found == [row["hash"] for row in expected]
+
+
+def test_what_is_derived_does_not_depend_on_the_batches(
+    postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Checkpoints and counters are the same, whether many blocks came at once or one by one."""
+    found = []
+    for span in (1, 7, 500):
+        monkeypatch.setattr("bench.seed.SPAN_BLOCKS", span)
+        with postgres.cloned(template) as url:
+            seed(url, 3_000)
+            connection = psycopg2.connect(url)
+            with connection, connection.cursor() as cursor:
+                found.append([_column(cursor, text) for text in DERIVED])
+            connection.close()
+    assert found[0] == found[1] == found[2]
+
+
+DERIVED = [
+    "SELECT c::text FROM list_checkpoints c ORDER BY list, key, place",
+    "SELECT (address, transaction_count, sent_count, received_count, transfer_count,"
+    " transfer_sent_count, transfer_received_count, trade_count, first_seen, last_seen)::text"
+    " FROM addresses ORDER BY address",
+    "SELECT h::text FROM token_holders h ORDER BY holder, token_address",
+    "SELECT t::text FROM tokens t ORDER BY address",
+    "SELECT (name, trade_count)::text FROM dexes ORDER BY name",
+]

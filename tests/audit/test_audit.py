@@ -1,0 +1,183 @@
+"""`scan audit` finds what was changed behind its back, and mends what can be computed."""
+
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import psycopg2
+import pytest
+
+from scan.audit import derived_tables
+from scan.ethereum.block_hashing import header_hash, receipts_root, transactions_root
+from scan.hex import to_hex
+from scan.settings import Settings
+from tests.conftest import Played
+from tests.indexer.test_node_faults import status
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+
+@pytest.fixture(scope="module")
+def finished(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
+    """The scenario's index, with nobody connected to it."""
+    with postgres.cloned(template) as url:
+        with Indexing(url, scenario.anvil.url) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+        yield indexing.settings
+
+
+@pytest.fixture
+def copied(finished: Settings, postgres: Postgres) -> Iterator[Settings]:
+    """A copy of it, to be spoilt."""
+    name = urlsplit(finished.database_url).path.removeprefix("/")
+    with postgres.cloned(name) as url:
+        yield replace(finished, database_url=url)
+
+
+def run(settings: Settings, **options: object) -> int:
+    chosen = {"repair": False, "node": False, "blocks": 0, "digest": False, **options}
+    return derived_tables.run(settings, Namespace(**chosen))
+
+
+def spoil(settings: Settings, statement: str) -> None:
+    connection = psycopg2.connect(settings.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+        assert cursor.rowcount > 0
+    connection.close()
+
+
+def test_a_true_index_passes(copied: Settings, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(copied, node=True) == derived_tables.EXACT
+    told = capsys.readouterr().out
+    assert "0 differences in" in told and "addresses differ: 0" in told
+
+
+CHANGED = (
+    "UPDATE blocks SET transactions_before = transactions_before + 1 WHERE number > 50",
+    "UPDATE addresses SET sent_count = 99, first_seen = first_seen + 1 WHERE sent_count > 10",
+    "UPDATE addresses SET last_seen = 0 WHERE trade_count > 0",
+    "UPDATE token_holders SET balance = balance + 1",
+    "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
+    "UPDATE dexes SET trade_count = 0",
+    "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
+    "UPDATE chain SET token_count = 5",
+)
+LOST = (
+    "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
+    "DELETE FROM addresses WHERE transfer_count > 0",
+    "DELETE FROM token_holders",
+    "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
+    "UPDATE dexes SET trade_count = trade_count + 1",
+    "DELETE FROM list_checkpoints",
+    "UPDATE chain SET token_count = 0",
+)
+ADDED = (
+    "UPDATE blocks SET token_transfer_count = 3 WHERE token_transfer_count = 0",
+    "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
+    " received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count)"
+    " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+    "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
+    "UPDATE tokens SET transfer_count = transfer_count + 1",
+    "INSERT INTO dexes (name) VALUES ('nobody trades here')",
+    "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
+    " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
+    "UPDATE chain SET token_count = token_count + 1",
+)
+
+
+@pytest.mark.parametrize("statements", [CHANGED, LOST, ADDED], ids=["changed", "lost", "added"])
+def test_spoilt_derived_values_are_found_and_mended(
+    copied: Settings, statements: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = digest(copied.database_url)
+    for statement in statements:
+        spoil(copied, statement)
+    assert run(copied) == derived_tables.DIFFERS
+    told = capsys.readouterr().out
+    for table in derived_tables.DERIVED:
+        assert f"{table} differ: " in told and f"{table} differ: 0" not in told
+    assert run(copied, repair=True) == derived_tables.EXACT
+    assert run(copied) == derived_tables.EXACT
+    assert digest(copied.database_url) == before
+
+
+def test_rows_that_contradict_each_other_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement, told in (
+        ("UPDATE dex_trades SET maker = '\\x01' WHERE log_index = 3", "transaction of its maker"),
+        ("DELETE FROM codes WHERE length(code) > 5000", "a contract has no code"),
+        ("UPDATE blocks SET parent_hash = hash WHERE number = 77", "does not follow"),
+        ("DELETE FROM tokens WHERE transfer_count > 100", "a transfer has no token"),
+        ("DELETE FROM transactions WHERE block_number = 94", "a transfer has no transaction"),
+    ):
+        spoil(copied, statement)
+        assert run(copied, repair=True) == derived_tables.DIFFERS
+        assert told in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("table", "statement"),
+    [
+        ("transactions", "DELETE FROM transactions WHERE ordinal = 0"),
+        ("transactions", "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"),
+        ("transfers", "DELETE FROM token_transfers WHERE ordinal = 7"),
+        ("transfers", "UPDATE token_transfers SET ordinal = -1 - ordinal"),
+        (
+            "transfers",
+            "INSERT INTO token_transfers SELECT (x).* FROM (SELECT jsonb_populate_record(x,"
+            " jsonb_build_object('ordinal', ordinal + 1)) AS x FROM token_transfers AS x"
+            " ORDER BY ordinal DESC LIMIT 1) AS newest",
+        ),
+        ("trades", "DELETE FROM dex_trades WHERE ordinal = 3"),
+        ("trades", "UPDATE dex_trades SET log_index = 0 WHERE ordinal = 1"),
+    ],
+    ids=["first gone", "gap", "gone", "backwards", "twice", "trade gone", "other order"],
+)
+def test_ordinals_with_gaps_and_places_taken_twice_are_found(
+    copied: Settings, table: str, statement: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(copied, statement)
+    assert run(copied) == derived_tables.DIFFERS
+    assert f"  {table} are not numbered in their order: " in capsys.readouterr().out
+
+
+def test_rows_that_are_not_the_nodes_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement in (
+        "UPDATE transactions SET value = value + 1, status = NOT status WHERE block_number = 19",
+        "UPDATE blocks SET gas_limit = 1, timestamp = timestamp + interval '1 s' WHERE number = 9",
+        "UPDATE token_transfers SET value = 1 WHERE block_number = 7",
+        "DELETE FROM token_transfers WHERE block_number = 37",
+        "UPDATE dex_trades SET amount_in = amount_in + 1 WHERE block_number = 38",
+        "DELETE FROM log_emitters WHERE block_number = 9",
+    ):
+        spoil(copied, statement)
+    assert run(copied, node=True) == derived_tables.DIFFERS
+    told = capsys.readouterr().out
+    for words in ("value is", "status is", "gas_limit is 1", "timestamp_s is"):
+        assert words in told
+
+
+def test_an_indexer_at_work_keeps_repair_away(
+    indexed: Indexing, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(indexed.settings, repair=True) == derived_tables.UNTOLD
+    assert "stop it before --repair" in capsys.readouterr().out
+    assert status(indexed.settings.database_url)["problem"] is None
+
+
+def test_every_root_of_the_chain_is_computed(scenario: Played) -> None:
+    for number in range(scenario.anvil.head() + 1):
+        header = scenario.anvil.call("eth_getBlockByNumber", hex(number), True)
+        receipts = scenario.anvil.call("eth_getBlockReceipts", hex(number))
+        assert to_hex(header_hash(header)) == header["hash"]
+        assert to_hex(receipts_root(receipts)) == header["receiptsRoot"]
+        # anvil hashes the blobs into the root; a real chain keeps them beside the block.
+        if not any("blobs" in t for t in header["transactions"]):
+            found = transactions_root(header["transactions"])
+            assert to_hex(found) == header["transactionsRoot"]

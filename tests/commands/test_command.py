@@ -1,0 +1,132 @@
+"""The `scan` command as a person or a script calls it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.support.database import execute
+from tests.support.indexing import settings_for
+
+FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
+COMMANDS = ("run", "serve", "index", "deliver", "migrate")
+MORE = ("status", "audit", "labels", "key", "solc")
+
+
+def scan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "scan", *arguments],
+        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment},
+        cwd=Path(__file__).resolve().parent.parent.parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def labels(url: str) -> dict[str, str]:
+    rows = execute(url, "SELECT '0x' || encode(address, 'hex'), label FROM labels")
+    return {str(address): str(label) for address, label in rows}
+
+
+def test_help_names_every_command_in_a_sentence() -> None:
+    told = scan("--help")
+    assert told.returncode == 0
+    for command in COMMANDS + MORE:
+        assert f"    {command} " in told.stdout
+        assert scan(command, "--help").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment", "named"),
+    [
+        (["serve"], {"PORT": "none"}, "PORT"),
+        (["index"], {}, "DATABASE_URL"),
+        (["migrate"], {}, "DATABASE_URL"),
+        (["labels", "import", "x.csv"], {}, "DATABASE_URL"),
+        (["nonsense"], {}, "nonsense"),
+    ],
+)
+def test_a_wrong_call_is_told_apart_from_a_fault(arguments, environment, named, tmp_path) -> None:
+    called = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
+    assert called.returncode == 2
+    assert named in called.stderr
+    assert "Traceback" not in called.stderr
+
+
+def test_migrating_says_what_it_did(postgres, tmp_path) -> None:
+    postgres.make_database("to_migrate")
+    url = postgres.url("to_migrate")
+    first = scan("migrate", DATABASE_URL=url)
+    again = scan("migrate", DATABASE_URL=url)
+    assert (first.returncode, again.returncode) == (0, 0)
+    assert "schema.sql" in first.stdout
+    assert again.stdout == "the schema is current\n"
+
+
+def test_labels_are_stored_replaced_and_removed(database_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text(f'address,label\n{FIRST},"Treasury, new"\n{SECOND},Bridge\n')
+    told = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert (told.returncode, told.stdout) == (0, "2 labels stored, 0 removed\n")
+    assert labels(database_url) == {FIRST: "Treasury, new", SECOND.lower(): "Bridge"}
+    file.write_text(f"{SECOND},\n{FIRST},Vault\n")
+    assert scan("labels", "import", str(file), DATABASE_URL=database_url).returncode == 0
+    assert labels(database_url) == {FIRST: "Vault"}
+
+
+@pytest.mark.parametrize(
+    "line", ["0x12,short", f"{FIRST}", f"{FIRST},{101 * 'x'}", f"{FIRST},a\x1bb", f"{FIRST},a,b"]
+)
+def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, line) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_text(f"address,label\n{SECOND},Bridge\n{line}\n")
+    told = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert told.returncode == 1
+    assert told.stderr.startswith("scan: line 3: ")
+    assert labels(database_url) == {}
+
+
+def test_a_label_shows_in_answers_that_were_kept(
+    client: FlaskClient, indexed, scenario, tmp_path: Path
+) -> None:
+    address = next(iter(scenario.truth.addresses))
+    assert client.get(f"/api/v1/addresses/{address}").json["label"] is None
+    file = tmp_path / "labels.csv"
+    for label in ("Somebody", ""):
+        file.write_text(f"{address},{label}\n")
+        scan("labels", "import", str(file), DATABASE_URL=indexed.settings.database_url)
+        found = client.get(f"/api/v1/addresses/{address}").json["label"]
+        assert found == (label or None)
+
+
+def test_status_of_nobody(tmp_path) -> None:
+    told = scan("status", "--json", PORT="1")
+    assert told.returncode == 1
+    assert json.loads(told.stdout)["status"] == "unreachable"
+
+
+def test_status_is_for_scripts(database_url: str) -> None:
+    from tests.support.serving import gunicorn
+
+    with gunicorn(database_url) as server:
+        told = scan("status", "--json", "--url", server)
+        assert (told.returncode, json.loads(told.stdout)["status"]) == (0, "ready")
+        execute(database_url, "DROP TABLE migrations")
+        told = scan("status", "--url", server)
+        assert told.returncode == 1
+        assert "unavailable" in told.stdout
+
+
+def test_the_application_starts_without_a_database() -> None:
+    """It answers 503 until there is one."""
+    app = create_app(settings_for("postgresql://127.0.0.1:1/none", "http://127.0.0.1:1"))
+    client = app.test_client()
+    assert client.get("/readyz").status_code == 503
+    assert client.get("/healthz").status_code == 200
+    page = client.get("/")
+    assert page.status_code == 200 and "database" in page.text

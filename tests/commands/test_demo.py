@@ -1,0 +1,71 @@
+"""The bundled demo chain, replayed and indexed as `make run` does it."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.commands.demo_node import DemoNode, start
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+
+CHAIN = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
+LARGEST_BYTES = 3 * 1024 * 1024
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[DemoNode]:
+    server = start(CHAIN)
+    yield server
+    server.stop()
+
+
+@pytest.fixture(scope="module")
+def demo(postgres: Postgres, template: str, node: DemoNode) -> Iterator[FlaskClient]:
+    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+        indexing.wait_for(node.recording.head)
+        yield create_app(indexing.settings).test_client()
+
+
+def query(demo: FlaskClient, entity: str) -> list[dict[str, object]]:
+    answer = demo.post("/api/v1/query", json={"entity": entity, "limit": 100})
+    return list(answer.json["data"])
+
+
+def test_the_recording_is_small_and_long_enough(node: DemoNode) -> None:
+    assert CHAIN.stat().st_size <= LARGEST_BYTES
+    assert node.recording.head >= 300
+
+
+@pytest.mark.parametrize("name", ["stats", "blocks", "transactions", "tokens"])
+def test_the_endpoints_answer(demo: FlaskClient, name: str) -> None:
+    assert demo.get(f"/api/v1/{name}").status_code == 200
+
+
+def test_every_address_of_a_page_answers(demo: FlaskClient) -> None:
+    for transaction in query(demo, "transactions"):
+        detail = demo.get(f"/api/v1/addresses/{transaction['fromAddress']}")
+        assert (detail.status_code, detail.json["txCount"] > 0) == (200, True)
+
+
+def test_the_demo_shows_every_type_of_token(demo: FlaskClient) -> None:
+    assert {t["type"] for t in query(demo, "tokens")} == {"BEP20", "BEP721", "BEP1155"}
+
+
+def test_the_demo_trades_on_exchanges_known_by_name(demo: FlaskClient) -> None:
+    names = {trade["dex"] for trade in query(demo, "dex_trades")}
+    assert names >= {"uniswap-v2", "uniswap-v3", "pancakeswap-v2", "pancakeswap-v3"}
+
+
+def test_the_demo_has_failures_and_creations(demo: FlaskClient) -> None:
+    total = demo.get("/api/v1/transactions").json["total"]
+    pages = range(1, total // 100 + 2)
+    rows = [
+        row
+        for page in pages
+        for row in demo.get(f"/api/v1/transactions?limit=100&page={page}").json["transactions"]
+    ]
+    assert {row["status"] for row in rows} == {True, False}
+    assert any(row["toAddress"] is None for row in rows)

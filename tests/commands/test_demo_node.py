@@ -1,0 +1,200 @@
+"""The node that replays the demo: what it was asked before, what it was not, and nonsense."""
+
+import gzip
+import json
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from scan.commands.demo_node import DemoNode, start
+
+TOKEN = "0x" + 20 * "ab"
+HOLDER = "0x" + 20 * "cd"
+NAME = "0x06fdde03"
+
+
+def block(number: int) -> dict[str, Any]:
+    return {
+        "number": hex(number),
+        "hash": f"0x{number:064x}",
+        "transactions": [{"hash": f"0x{number:063x}f", "value": "0x0"}],
+    }
+
+
+ROWS = [
+    ("eth_chainId", [], {"result": "0x7a69"}),
+    ("web3_clientVersion", [], {"result": "anvil/v1.7.1"}),
+    *(("eth_getBlockByNumber", [hex(n), True], {"result": block(n)}) for n in range(4)),
+    ("eth_getBlockByNumber", ["latest", False], {"result": block(3)}),
+    ("eth_getBalance", [HOLDER, "0x1"], {"result": "0x64"}),
+    ("eth_getBalance", [HOLDER, "0x3"], {"result": "0xc8"}),
+    ("eth_call", [{"to": TOKEN, "data": NAME}, "0x2"], {"result": "0x" + 64 * "1"}),
+    ("eth_call", [{"to": TOKEN, "data": "0xff"}, "0x2"], {"error": {"code": 3, "message": "no"}}),
+    ("eth_getBlockReceipts", ["0x1"], {"result": []}),
+]
+
+
+@pytest.fixture(scope="module")
+def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
+    path = tmp_path_factory.mktemp("demo") / "chain.jsonl.gz"
+    write(path, ROWS)
+    node = start(path)
+    yield node
+    node.stop()
+
+
+def write(path: Path, rows: list[tuple[str, list[Any], dict[str, Any]]]) -> None:
+    lines = [json.dumps({"method": m, "params": p, **outcome}) for m, p, outcome in rows]
+    path.write_bytes(gzip.compress("\n".join(lines).encode()))
+
+
+def post(node: DemoNode, body: Any) -> Any:
+    data = body if isinstance(body, bytes) else json.dumps(body).encode()
+    return requests.post(node.url, data=data, timeout=10)
+
+
+def ask(node: DemoNode, method: str, *params: Any) -> Any:
+    request = {"jsonrpc": "2.0", "id": 7, "method": method, "params": list(params)}
+    answer = post(node, request).json()
+    assert (answer["jsonrpc"], answer["id"]) == ("2.0", 7)
+    return answer.get("error", {}).get("code") if "error" in answer else answer["result"]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "expected"),
+    [
+        ("eth_chainId", [], "0x7a69"),
+        ("eth_blockNumber", [], "0x3"),
+        ("eth_getBlockByNumber", ["0x2", True], block(2)),
+        ("eth_getBlockByNumber", ["latest", True], block(3)),
+        ("eth_getBlockByNumber", ["earliest", True], block(0)),
+        ("eth_getBlockByNumber", ["0x4", True], None),
+        ("eth_getBlockByHash", [block(1)["hash"], True], block(1)),
+        ("eth_getBlockReceipts", ["0x1"], []),
+        ("eth_getBalance", [HOLDER, "0x1"], "0x64"),
+        ("eth_getBalance", [HOLDER.upper().replace("X", "x"), "0x1"], "0x64"),
+        ("eth_call", [{"data": NAME, "to": TOKEN}, "0x2"], "0x" + 64 * "1"),
+        ("eth_call", [{"to": TOKEN, "data": "0xff"}, "0x2"], 3),
+    ],
+)
+def test_what_was_recorded_is_replayed(
+    node: DemoNode, method: str, params: list[Any], expected: Any
+) -> None:
+    assert ask(node, method, *params) == expected
+
+
+def test_a_block_without_its_transactions_has_their_hashes(node: DemoNode) -> None:
+    assert ask(node, "eth_getBlockByNumber", "0x2", False)["transactions"] == [f"0x{2:063x}f"]
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "expected"),
+    [
+        ("eth_getBalance", [HOLDER, "latest"], "0xc8"),
+        ("eth_getBalance", [HOLDER], "0xc8"),
+        ("eth_getBalance", [HOLDER, "0x0"], "0x64"),
+        ("eth_getBalance", [HOLDER, "0x2"], "0x64"),
+        ("eth_getBalance", [HOLDER, {"blockNumber": "0x3"}], "0xc8"),
+        ("eth_getBalance", [HOLDER, {"blockHash": block(0)["hash"]}], "0x64"),
+        ("eth_call", [{"to": TOKEN, "data": NAME, "gas": "0x1c9c380"}, "latest"], "0x" + 64 * "1"),
+        ("eth_call", [{"to": TOKEN, "input": NAME, "from": HOLDER}, "0x0"], "0x" + 64 * "1"),
+        ("eth_call", [{"to": TOKEN, "input": "0xff"}, "latest"], 3),
+    ],
+)
+def test_a_state_stays_until_it_is_recorded_anew(
+    node: DemoNode, method: str, params: list[Any], expected: Any
+) -> None:
+    assert ask(node, method, *params) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "params", "code"),
+    [
+        ("eth_notAMethod", [], -32601),
+        ("eth_getLogs", [{}], -32601),
+        ("eth_getBlockReceipts", ["0x2"], -32000),
+        ("eth_getBalance", ["0x" + 40 * "9", "latest"], -32000),
+        ("eth_getBalance", [], -32602),
+        ("eth_getBalance", [HOLDER, "tomorrow"], -32602),
+        ("eth_getBalance", [HOLDER, 3], -32602),
+        ("eth_getBalance", [HOLDER, {"blockHash": "0x77"}], -32000),
+        ("eth_getBlockByNumber", [], -32602),
+        ("eth_getBlockByNumber", [["0x1"], True], -32602),
+        ("eth_call", ["0x", "latest"], -32602),
+        ("eth_call", [{"to": [1], "data": {"a": None}}, "latest"], -32000),
+    ],
+)
+def test_what_was_not_recorded_is_an_error(
+    node: DemoNode, method: str, params: list[Any], code: int
+) -> None:
+    assert ask(node, method, *params) == code
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        (b"", -32700),
+        (b"{", -32700),
+        (b"\xff\xfe", -32700),
+        (b"[" * 100_000, -32700),
+        (b"NaN", -32700),
+        (b"7", -32600),
+        (b"null", -32600),
+        (b"[]", -32600),
+        (b"{}", -32600),
+        (b'{"id": 1, "method": 5}', -32600),
+        (b'{"id": 1, "method": "eth_chainId", "params": {"a": 1}}', -32602),
+        (b'{"id": 1, "method": "eth_chainId", "params": "0x"}', -32602),
+    ],
+)
+def test_nonsense_is_a_proper_error(node: DemoNode, body: bytes, code: int) -> None:
+    answer = post(node, body)
+    assert (answer.status_code, answer.json()["error"]["code"]) == (200, code)
+
+
+def test_a_batch_is_answered_in_order_and_notifications_are_not(node: DemoNode) -> None:
+    batch = [
+        {"jsonrpc": "2.0", "id": "a", "method": "eth_chainId"},
+        {"jsonrpc": "2.0", "method": "eth_blockNumber"},
+        5,
+        {"jsonrpc": "2.0", "id": 0, "method": "eth_nothing"},
+    ]
+    answers = post(node, batch).json()
+    assert [a["id"] for a in answers] == ["a", None, 0]
+    assert [a.get("error", {}).get("code") for a in answers] == [None, -32600, -32601]
+
+
+def test_a_notification_alone_gets_an_empty_answer(node: DemoNode) -> None:
+    assert post(node, {"jsonrpc": "2.0", "method": "eth_chainId"}).content == b""
+
+
+def test_other_methods_of_http_are_refused(node: DemoNode) -> None:
+    assert requests.get(node.url, timeout=10).status_code == 405
+    assert requests.head(node.url, timeout=10).status_code == 405
+
+
+@pytest.mark.parametrize(
+    ("header", "status"),
+    [
+        (b"", b"411"),
+        (b"Content-Length: -5\r\n", b"411"),
+        (b"Content-Length: many\r\n", b"411"),
+        (b"Content-Length: 99999999999999999999\r\n", b"413"),
+    ],
+)
+def test_a_body_of_no_length_or_too_long_is_refused(
+    node: DemoNode, header: bytes, status: bytes
+) -> None:
+    with socket.create_connection(node.server_address, timeout=10) as connection:
+        connection.sendall(b"POST / HTTP/1.1\r\nHost: demo\r\n" + header + b"\r\n")
+        assert status in connection.recv(65536).split(b"\r\n")[0]
+
+
+def test_a_recording_without_blocks_is_refused(tmp_path: Path) -> None:
+    write(tmp_path / "empty.gz", ROWS[:2])
+    with pytest.raises(ValueError, match="no block"):
+        start(tmp_path / "empty.gz")

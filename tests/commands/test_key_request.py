@@ -1,0 +1,59 @@
+"""`scan key request`, as a person calls it."""
+
+import os
+import re
+import subprocess
+import sys
+
+import requests
+from eth_account.messages import encode_defunct
+
+from tests.support.wallets import new_wallet, owner_of
+
+
+def scan_key_request(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "scan", "key", "request", *arguments],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_a_private_key_in_the_environment_is_enough(shared_server):
+    wallet = new_wallet()
+    done = scan_key_request(
+        *("--url", shared_server, "--label", "from a shell"),
+        SCAN_PRIVATE_KEY="0x" + bytes(wallet.key).hex(),
+    )
+    assert done.returncode == 0, done.stderr
+    key = done.stdout.splitlines()[0]
+    address = f"{shared_server}/api/v1/keys?owner={wallet.address}"
+    listed = requests.get(address, headers={"X-API-Key": key}, timeout=5).json()["keys"]
+    assert [record["label"] for record in listed] == ["from a shell"]
+
+
+def test_the_printed_message_can_be_signed_elsewhere(shared_server):
+    wallet = new_wallet()
+    told = scan_key_request("--owner", wallet.address).stdout
+    [message] = re.findall(r"^Scan API Key Request\n.*\n.*$", told, re.M)
+    [timestamp] = re.findall(r"--timestamp (\d+)", told)
+    assert owner_of(wallet) in message
+    signature = "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
+    again = ("--url", shared_server, "--owner", wallet.address)
+    done = scan_key_request(*again, "--timestamp", timestamp, "--signature", signature)
+    assert re.match(r"scan_[0-9a-f]{64}\n", done.stdout), done.stderr
+
+
+def test_a_refusal_is_told_in_the_servers_words(shared_server):
+    owner = new_wallet().address
+    refused = scan_key_request("--url", shared_server, "--owner", owner, "--signature", "0x12")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "signature is malformed" in refused.stderr
+
+
+def test_without_owner_or_private_key_it_says_what_to_give():
+    refused = scan_key_request()
+    assert refused.returncode == 1
+    assert "--owner" in refused.stderr and "SCAN_PRIVATE_KEY" in refused.stderr

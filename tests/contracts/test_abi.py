@@ -1,0 +1,385 @@
+"""Arguments of every wrong type, count and range; hostile results; overloads; reverts."""
+
+from typing import Any
+
+import pytest
+from eth_abi import encode as reference_encode
+from hypothesis import given
+from hypothesis import strategies as st
+
+from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, parse_type, parse_types
+from scan.contracts.abi_json import coerce, coerce_all, render, render_outputs
+from scan.contracts.function_calls import (
+    NoSuchFunction,
+    NotReadOnly,
+    prepare,
+    result,
+    revert_data,
+    revert_reason,
+)
+
+CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
+PAIR = {
+    "type": "tuple",
+    "components": [{"type": "uint8", "name": "count"}, {"type": "address", "name": "owner"}],
+}
+
+
+def coerced(type_: str | dict[str, Any], value: object) -> Any:
+    parameter = {"type": type_} if isinstance(type_, str) else type_
+    return coerce(parse_type(parameter), value, "args[0]")
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "expected"),
+    [
+        ("uint256", 7, 7),
+        ("uint256", "7", 7),
+        ("uint256", "0x07", 7),
+        ("uint256", str(2**256 - 1), 2**256 - 1),
+        ("uint256", 2**256 - 1, 2**256 - 1),
+        ("int8", "-128", -128),
+        ("int8", "-0x80", -128),
+        ("int8", 127, 127),
+        ("uint", 1, 1),
+        ("bool", True, True),
+        ("bool", "false", False),
+        ("bytes", "0x", b""),
+        ("bytes", "0xAb", b"\xab"),
+        ("bytes2", "0x0001", b"\0\1"),
+        ("string", "ünï\0", "ünï\0".encode()),
+        ("address", CHECKSUMMED, bytes.fromhex(CHECKSUMMED[2:])),
+        ("address", CHECKSUMMED.lower(), bytes.fromhex(CHECKSUMMED[2:])),
+        ("address", "0x" + CHECKSUMMED[2:].upper(), bytes.fromhex(CHECKSUMMED[2:])),
+        ("uint8[]", ["1", 2], [1, 2]),
+        ("uint8[2][]", [[1, 2]], [[1, 2]]),
+        ("uint8[]", [], []),
+        (PAIR, [1, CHECKSUMMED], (1, bytes.fromhex(CHECKSUMMED[2:]))),
+        (PAIR, {"owner": CHECKSUMMED, "count": "1"}, (1, bytes.fromhex(CHECKSUMMED[2:]))),
+        ("function", "0x" + 24 * "11", 24 * b"\x11"),
+    ],
+)
+def test_values_that_people_send_are_taken(type_: Any, value: object, expected: object) -> None:
+    assert coerced(type_, value) == expected
+
+
+@pytest.mark.parametrize(
+    ("type_", "value"),
+    [
+        *(("uint256", each) for each in (-1, 2**256, "-1", "", " 1", "1 ", "1e3", "1.0", 1.0)),
+        *(("uint256", each) for each in (True, None, [], {}, "0x", "abc", "٣", "1" * 80, "+1")),
+        ("uint8", 256),
+        ("uint8", "0x100"),
+        ("int8", 128),
+        ("int8", -129),
+        *(("bool", each) for each in (0, 1, "True", "yes", None, "")),
+        *(("bytes", each) for each in ("", "ab", "0xa", "0xzz", 1, None, ["0x00"])),
+        ("bytes2", "0x00"),
+        ("bytes2", "0x000000"),
+        ("string", 1),
+        ("string", None),
+        ("string", "\ud800"),
+        ("address", CHECKSUMMED.replace("A", "a", 1)),
+        ("address", CHECKSUMMED[:-1]),
+        ("address", CHECKSUMMED[2:]),
+        ("address", 0),
+        ("uint8[]", "1"),
+        ("uint8[]", {"0": 1}),
+        ("uint8[2]", [1]),
+        ("uint8[2]", [1, 2, 3]),
+        ("uint8[]", [1, [2]]),
+        (PAIR, [1]),
+        (PAIR, [1, CHECKSUMMED, 3]),
+        (PAIR, {"count": 1}),
+        (PAIR, {"count": 1, "owner": CHECKSUMMED, "more": 1}),
+        (PAIR, "1"),
+    ],
+)
+def test_values_that_do_not_fit_are_refused_by_name(type_: Any, value: object) -> None:
+    with pytest.raises(AbiError, match=r"^args\[0\]"):
+        coerced(type_, value)
+
+
+@pytest.mark.parametrize(
+    "parameter",
+    [
+        {"type": "uint7"},
+        {"type": "uint264"},
+        {"type": "bytes33"},
+        {"type": "bytes0"},
+        {"type": "fixed128x18"},
+        {"type": "Lib.Struct storage"},
+        {"type": "tuple"},
+        {"type": "uint8" + "[]" * 40},
+        {"type": 5},
+        {},
+        "uint8",
+    ],
+)
+def test_types_without_a_coding_are_refused(parameter: object) -> None:
+    with pytest.raises(AbiError):
+        parse_type(parameter)
+
+
+def test_a_small_reply_that_claims_to_be_huge_is_refused_early() -> None:
+    """2.2 KB of nested arrays whose offsets all point at the same words."""
+    width = 9
+    level = width.to_bytes(32, "big") + (width * 32).to_bytes(32, "big") * width
+    numbers = width.to_bytes(32, "big") + bytes(32) * width
+    data = (32).to_bytes(32, "big") + level * 6 + numbers
+    assert len(data) < 2300
+    with pytest.raises(AbiError, match=str(MAX_VALUES)):
+        decode(parse_types([{"type": "uint256" + "[]" * 7}]), data)
+
+
+def test_many_pointers_to_one_large_string_are_refused() -> None:
+    length = 1024 * 1024
+    heads = (100 * 32).to_bytes(32, "big") * 100
+    data = (
+        (32).to_bytes(32, "big")
+        + (100).to_bytes(32, "big")
+        + heads
+        + length.to_bytes(32, "big")
+        + bytes(length)
+    )
+    with pytest.raises(AbiError, match="decodes to more"):
+        decode(parse_types([{"type": "bytes[]"}]), data)
+
+
+@pytest.mark.parametrize(
+    ("type_", "data"),
+    [
+        ("uint256", b""),
+        ("uint256", bytes(31)),
+        ("string", (2**255).to_bytes(32, "big")),
+        ("bytes", (32).to_bytes(32, "big") + (2**256 - 1).to_bytes(32, "big")),
+        ("uint256[]", (32).to_bytes(32, "big") + (2**200).to_bytes(32, "big")),
+        ("uint256[1000000000000]", bytes(320)),
+        ("uint8[99999][99999][99999]", bytes(3200)),
+    ],
+)
+def test_data_that_points_outside_itself_is_refused(type_: str, data: bytes) -> None:
+    with pytest.raises(AbiError):
+        decode(parse_types([{"type": type_}]), data)
+
+
+def test_invalid_utf8_is_shown_with_replacement() -> None:
+    [text] = parse_types([{"type": "string"}])
+    assert render(text, b"ok\xff") == "ok\ufffd"
+
+
+def test_one_output_is_bare_several_are_an_array_named_tuples_are_objects() -> None:
+    numbers = parse_types([{"type": "uint256", "name": "a"}, {"type": "int8", "name": "b"}])
+    assert render_outputs(numbers, (1, -1)) == ["1", "-1"]
+    assert render_outputs(numbers[:1], (1,)) == "1"
+    assert render_outputs((), ()) is None
+    pair = parse_type(PAIR)
+    assert render(pair, (1, bytes(20))) == {"count": "1", "owner": "0x" + 40 * "0"}
+    unnamed = parse_type({"type": "tuple", "components": [{"type": "bool"}, {"type": "bool"}]})
+    assert render(unnamed, (True, False)) == [True, False]
+
+
+SIMPLE = st.sampled_from(["uint256", "int16", "bool", "address", "bytes7", "bytes", "string"])
+TYPES = st.recursive(
+    SIMPLE,
+    lambda inner: st.one_of(
+        inner.map(lambda each: each + "[]"),
+        inner.map(lambda each: each + "[2]"),
+        st.lists(inner, min_size=1, max_size=3).map(lambda parts: f"({','.join(parts)})"),
+    ),
+    max_leaves=6,
+)
+
+
+def _value_of(kind: Any, draw: Any) -> Any:
+    if kind.kind == "array":
+        length = draw(st.integers(0, 3)) if kind.size is None else kind.size
+        return [_value_of(kind.items[0], draw) for _ in range(length)]
+    if kind.kind == "tuple":
+        return tuple(_value_of(item, draw) for item in kind.items)
+    if kind.kind == "uint":
+        return draw(st.integers(0, 2**kind.size - 1))
+    if kind.kind == "int":
+        return draw(st.integers(-(2 ** (kind.size - 1)), 2 ** (kind.size - 1) - 1))
+    if kind.kind == "bool":
+        return draw(st.booleans())
+    if kind.kind == "string":
+        return draw(st.text(max_size=70)).encode()
+    size = 20 if kind.kind == "address" else kind.size
+    return draw(st.binary(min_size=size or 0, max_size=size if size is not None else 70))
+
+
+def _parameter(text: str) -> dict[str, Any]:
+    """An ABI parameter for a type spelled with parentheses."""
+    if not text.startswith("("):
+        return {"type": text}
+    end = text.rindex(")")
+    depth, parts = 0, [""]
+    for character in text[1:end]:
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    return {"type": "tuple" + text[end + 1 :], "components": [_parameter(each) for each in parts]}
+
+
+def _as_eth_abi(kind: Any, value: Any) -> Any:
+    """eth-abi takes addresses as hex and strings as text."""
+    if kind.kind == "array":
+        return [_as_eth_abi(kind.items[0], each) for each in value]
+    if kind.kind == "tuple":
+        return tuple(_as_eth_abi(*pair) for pair in zip(kind.items, value, strict=True))
+    if kind.kind == "address":
+        return "0x" + value.hex()
+    return value.decode() if kind.kind == "string" else value
+
+
+@given(st.data(), TYPES)
+def test_coding_agrees_with_eth_abi_and_returns(data: Any, text: str) -> None:
+    kind = parse_type(_parameter(text))
+    assert kind.name == text
+    value = _value_of(kind, data.draw)
+    encoded = encode([kind], [value])
+    assert encoded == reference_encode([text], [_as_eth_abi(kind, value)])
+    assert decode([kind], encoded) == (value,)
+
+
+@given(st.binary(max_size=400), TYPES)
+def test_any_data_decodes_or_is_refused(data: bytes, text: str) -> None:
+    kind = parse_type(_parameter(text))
+    try:
+        [value] = decode([kind], data)
+    except AbiError:
+        return
+    render(kind, value)
+
+
+def function(name: str, *types: str, mutability: str = "view") -> dict[str, Any]:
+    return {
+        "type": "function",
+        "name": name,
+        "inputs": [{"type": each, "name": ""} for each in types],
+        "outputs": [{"type": "uint256", "name": ""}],
+        "stateMutability": mutability,
+    }
+
+
+ABI = [
+    function("one", "uint256"),
+    function("over", "uint256"),
+    function("over", "address"),
+    function("over", "uint256", "bool"),
+    function("same", "uint256"),
+    function("same", "int256"),
+    function("$odd_1", mutability="pure"),
+    function("write", "uint256", mutability="nonpayable"),
+    function("mixed", "uint256", mutability="nonpayable"),
+    function("mixed", "address"),
+    {"type": "function", "name": "old", "inputs": [], "outputs": [], "constant": True},
+    {"type": "event", "name": "one", "inputs": []},
+    {"type": "error", "name": "Broke", "inputs": [{"type": "uint256", "name": "left"}]},
+]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "arguments", "signature"),
+    [
+        ("one", ["1"], "one(uint256)"),
+        ("one(uint256)", ["1"], "one(uint256)"),
+        ("one(uint)", ["1"], "one(uint256)"),
+        ("over", [5, True], "over(uint256,bool)"),
+        ("over", [CHECKSUMMED.lower().replace("e", "g")[:2] + "7"], "over(uint256)"),
+        ("over(address)", [CHECKSUMMED], "over(address)"),
+        ("over(uint256, bool)", [1, False], "over(uint256,bool)"),
+        ("same(int256)", [1], "same(int256)"),
+        ("same", [-1], "same(int256)"),
+        ("$odd_1", [], "$odd_1()"),
+        ("old", [], "old()"),
+        ("mixed", [CHECKSUMMED], "mixed(address)"),
+    ],
+)
+def test_a_name_finds_its_overload(wanted: str, arguments: list[Any], signature: str) -> None:
+    assert prepare(ABI, wanted, arguments).function.signature == signature
+
+
+@pytest.mark.parametrize(
+    ("wanted", "arguments", "error"),
+    [
+        ("absent", [], NoSuchFunction),
+        ("one(bool)", [True], NoSuchFunction),
+        ("Broke", [1], NoSuchFunction),
+        ("", [], NoSuchFunction),
+        ("one(uint256", [1], NoSuchFunction),
+        ("write", [1], NotReadOnly),
+        ("write(uint256)", [1], NotReadOnly),
+        ("one", [], AbiError),
+        ("one", [1, 2], AbiError),
+        ("over", [], AbiError),
+        ("over", [True], AbiError),
+        ("same", [1], AbiError),
+    ],
+)
+def test_a_call_that_cannot_be_meant_is_refused(
+    wanted: str, arguments: list[Any], error: type[Exception]
+) -> None:
+    with pytest.raises(error):
+        prepare(ABI, wanted, arguments)
+
+
+def test_results_follow_the_function_s_outputs() -> None:
+    call = prepare(ABI, "one", [1])
+    assert result(call.function, (2**255).to_bytes(32, "big")) == str(2**255)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("", "The call reverted without a reason."),
+        (
+            "08c379a0" + encode(parse_types([{"type": "string"}]), [b"not \xff yours"]).hex(),
+            "The call reverted: not \ufffd yours",
+        ),
+        (
+            "4e487b71" + f"{0x11:064x}",
+            "The call reverted: panic 0x11 (arithmetic overflow or underflow)",
+        ),
+        ("4e487b71" + f"{0x99:064x}", "The call reverted: panic 0x99 (unknown code)"),
+        ("deadbeef", "The call reverted with data 0xdeadbeef"),
+        ("08c379a0" + "ff" * 32, "The call reverted with data 0x08c379a0" + "ff" * 32),
+        ("01", "The call reverted with data 0x01"),
+    ],
+)
+def test_reverts_are_told_in_words(data: str, sentence: str) -> None:
+    assert revert_reason(bytes.fromhex(data), [ABI]) == sentence
+
+
+def test_custom_errors_are_named_with_their_values() -> None:
+    from scan.contracts.abi import selector
+
+    data = selector("Broke(uint256)") + (7).to_bytes(32, "big")
+    assert revert_reason(data, [[], ABI]) == "The call reverted: Broke(left=7)"
+
+
+@pytest.mark.parametrize(
+    "error_data",
+    [
+        "0x08c379a0",
+        "Reverted 0x08c379a0",
+        {"data": "0x08c379a0"},
+        {"originalError": {"data": "0x08c379a0"}},
+        {"0xabc": {"error": "revert", "return": "0x08c379a0"}},
+    ],
+)
+def test_revert_data_is_found_where_nodes_put_it(error_data: object) -> None:
+    assert revert_data(error_data) == bytes.fromhex("08c379a0")
+
+
+@pytest.mark.parametrize("error_data", [None, "", "0x", "no hex", 5, [], {"data": None}])
+def test_an_error_without_data_has_none(error_data: object) -> None:
+    assert revert_data(error_data) is None
+
+
+def test_argument_counts_must_agree() -> None:
+    with pytest.raises(AbiError, match="2 arguments are expected"):
+        coerce_all(parse_types([{"type": "bool"}, {"type": "bool"}]), [True])

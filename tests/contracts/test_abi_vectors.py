@@ -1,0 +1,84 @@
+"""ethers' own published ABI test vectors, all of them, through our coercion and coding."""
+
+import gzip
+import json
+from functools import cache
+from typing import Any
+
+import pytest
+
+from scan.contracts.abi import decode, encode, parse_types, selector, signature
+from scan.contracts.abi_json import coerce_all, render
+from tests.support.solidity import NODE
+
+VECTORS = NODE / "node_modules/@ethersproject/testcases/testcases"
+INTERFACES = ("contract-interface", "contract-interface-abi2")
+
+
+@cache
+def vectors(name: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads(
+        gzip.decompress((VECTORS / f"{name}.json.gz").read_bytes())
+    )
+    return found
+
+
+def entry(abi: str, name: str) -> dict[str, Any]:
+    [found] = [each for each in json.loads(abi) if each.get("name") == name]
+    return dict(found)
+
+
+def plain(value: Any) -> Any:
+    """A vector's typed value as what a client would send: numbers stay decimal strings."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    return plain(value["value"]) if isinstance(value["value"], list) else value["value"]
+
+
+def unlabelled(value: Any) -> Any:
+    """Our rendering without the members' names, which the vectors do not have."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [unlabelled(each) for each in value] if isinstance(value, list) else value
+
+
+def lower(value: Any) -> Any:
+    """The vectors have checksums in their addresses; we answer lower case."""
+    if isinstance(value, list):
+        return [lower(each) for each in value]
+    return value.lower() if isinstance(value, str) and value.startswith("0x") else value
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_values_encode_as_ethers_does(name: str) -> None:
+    for vector in vectors(name):
+        types = parse_types(entry(vector["interface"], "test")["outputs"])
+        values = json.loads(vector.get("normalizedValues", vector["values"]))
+        encoded = encode(types, coerce_all(types, plain(values)))
+        assert "0x" + encoded.hex() == vector["result"], vector["name"]
+
+
+@pytest.mark.parametrize("name", INTERFACES)
+def test_results_decode_as_ethers_does(name: str) -> None:
+    for vector in vectors(name):
+        types = parse_types(entry(vector["interface"], "test")["outputs"])
+        values = decode(types, bytes.fromhex(vector["result"][2:]))
+        rendered = [unlabelled(render(*pair)) for pair in zip(types, values, strict=True)]
+        expected = json.loads(vector.get("normalizedValues", vector["values"]))
+        assert lower(rendered) == lower(plain(expected)), vector["name"]
+
+
+def test_signatures_and_selectors_are_those_of_ethers() -> None:
+    for vector in vectors("contract-signatures"):
+        types = parse_types(entry(vector["abi"], "testSig")["inputs"])
+        text = signature("testSig", types)
+        assert text == vector["signature"]
+        assert "0x" + selector(text).hex() == vector["sigHash"]
+
+
+def test_there_are_as_many_vectors_as_published() -> None:
+    assert [len(vectors(name)) for name in (*INTERFACES, "contract-signatures")] == [
+        2045,
+        1880,
+        1880,
+    ]

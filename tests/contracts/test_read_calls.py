@@ -1,0 +1,142 @@
+"""Calls of verified contracts on a real node: values, refusals, reverts, proxies."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.anvil import ZERO
+from tests.support.explorer import Explorer
+from tests.support.many_functions import BEACON_SLOT, CHECKSUMMED, PROXY, SLOT, VERSION, deploy
+
+
+def test_a_call_answers_result_alone(explorer: Explorer, many: str) -> None:
+    assert explorer.call(many, "stored").json == {"result": str(2**256 - 1)}
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "result"),
+    [
+        ("nothing", [], None),
+        ("blob", [], "0x00ff"),
+        ("flags", [CHECKSUMMED, "7"], False),
+        (
+            "echo",
+            ["-128", "0xDEADBEEF", "true", "ünï\0"],
+            ["-128", "0xdeadbeef", True, "ünï\0"],
+        ),
+        ("list", [[1, "2", "0x3"]], ["1", "2", "3"]),
+        ("list(uint256[])", [[]], []),
+        ("over", [5], "number"),
+        ("over", [ZERO[:-1] + "g"], None),
+        ("over(address)", [CHECKSUMMED], "address"),
+        ("broken", [], "A\ufffd"),
+    ],
+)
+def test_values_go_in_and_come_out(
+    explorer: Explorer, many: str, function: str, arguments: list[Any], result: Any
+) -> None:
+    answer = explorer.call(many, function, *arguments)
+    if "g" in str(arguments):
+        assert answer.status_code == 400
+    else:
+        assert (answer.status_code, answer.json) == (200, {"result": result})
+
+
+def test_named_tuples_come_back_as_objects(explorer: Explorer, many: str) -> None:
+    pair = {"left": "1", "right": CHECKSUMMED.lower()}
+    deep = {"name": "n", "pairs": [pair, pair]}
+    assert explorer.call(many, "deep", deep).json == {"result": deep}
+    as_arrays = ["n", [[1, CHECKSUMMED], [1, CHECKSUMMED]]]
+    assert explorer.call(many, "deep", as_arrays).json == {"result": deep}
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments", "reason"),
+    [
+        ("require_", [1], "too small"),
+        ("divide", [0], "panic 0x12 (division or modulo by zero)"),
+        ("poor", [], "Poor(asked=5, left=3)"),
+        ("silent", [], "reverted"),
+        ("limit", [], "rate limit exceeded"),
+        ("burn", [], "gas"),
+        ("short", [], "cannot be decoded"),
+        ("bomb", [], "more than 100000 values"),
+    ],
+)
+def test_a_call_that_fails_says_why(
+    explorer: Explorer, many: str, function: str, arguments: list[Any], reason: str
+) -> None:
+    answer = explorer.call(many, function, *arguments)
+    assert (answer.status_code, answer.json["code"]) == (422, "call_reverted"), answer.json
+    assert reason.lower() in answer.json["error"].lower()
+    assert explorer.anvil.url not in str(answer.json)
+
+
+def test_a_large_result_is_answered_whole(explorer: Explorer, many: str) -> None:
+    result = explorer.call(many, "huge").json["result"]
+    assert len(result) == 2 + 2 * 1_200_000
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "functionName"),
+        ({"functionName": None}, "functionName"),
+        ({"functionName": 5}, "functionName"),
+        ({"functionName": "absent"}, "functionName"),
+        ({"functionName": "write"}, "functionName"),
+        ({"functionName": "x" * 1000}, "functionName"),
+        ({"functionName": "stored\0"}, "functionName"),
+        ({"functionName": "stored", "args": {}}, "args"),
+        ({"functionName": "stored", "args": None}, "args"),
+        ({"functionName": "stored", "args": "1"}, "args"),
+        ({"functionName": "stored", "args": [1]}, "args"),
+        ({"functionName": "require_", "args": []}, "args"),
+        ({"functionName": "require_", "args": [-1]}, "args"),
+        ({"functionName": "require_", "args": [1.5]}, "args"),
+        ({"functionName": "require_", "args": [True]}, "args"),
+        ({"functionName": "over", "args": [True]}, "args"),
+        ({"functionName": "list", "args": [[None]]}, "args"),
+        ({"functionName": "flags", "args": [CHECKSUMMED.swapcase(), 1]}, "args"),
+        ({"functionName": "stored", "from": ZERO}, "from"),
+    ],
+)
+def test_a_call_that_cannot_be_made_is_a_bad_request(
+    explorer: Explorer, many: str, body: dict[str, Any], field: str
+) -> None:
+    answer = explorer.client.post(f"/api/v1/contracts/{many}/call", json=body)
+    assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
+    assert answer.json["field"] == field
+
+
+def test_a_storage_proxy_lends_its_implementation_s_abi(explorer: Explorer, many: str) -> None:
+    proxy = deploy(explorer, PROXY, "Proxy", f"{int(many, 16):064x}" + SLOT)
+    answer = explorer.call(proxy, "over", 5)
+    assert answer.json == {"result": "number", "implementation": many}
+    assert explorer.contract(proxy).status_code == 404
+    answer = explorer.verify(proxy, PROXY, VERSION, contractName="Proxy", optimizationUsed=0)
+    assert answer.status_code == 200
+    stored = explorer.contract(proxy).json
+    assert stored["contractName"] == "Proxy"
+    assert stored["proxy"] == {"type": "eip1967", "implementation": many}
+    assert explorer.call(proxy, "admin").json == {"result": "own"}
+    assert explorer.call(proxy, "poor").json["error"].endswith("Poor(asked=5, left=3)")
+    answer = explorer.call(proxy, "absent")
+    assert (answer.status_code, answer.json["field"]) == (400, "functionName")
+
+
+def test_a_beacon_proxy_is_followed(explorer: Explorer, many: str) -> None:
+    beacon = deploy(explorer, PROXY, "Beacon", f"{int(many, 16):064x}")
+    # Its code delegates by the other slot; that one is asked about, and set here, is the beacon's.
+    proxy = deploy(explorer, PROXY, "Proxy", f"{int(beacon, 16):064x}" + BEACON_SLOT)
+    explorer.verify(proxy, PROXY, VERSION, contractName="Proxy", optimizationUsed=0)
+    assert explorer.contract(proxy).json["proxy"]["implementation"] == many
+
+
+def test_a_minimal_proxy_is_verified_by_its_implementation(explorer: Explorer, many: str) -> None:
+    clone = explorer.place(f"363d3d373d3d3d363d73{many[2:]}5af43d82803e903d91602b57fd5bf3")
+    stored = explorer.contract(clone).json
+    assert (stored["address"], stored["verifiedBy"]) == (clone, many)
+    assert stored["proxy"] == {"type": "eip1167", "implementation": many}
+    answer = explorer.call(clone, "over(uint256)", 5)
+    assert answer.json == {"result": "number", "implementation": many}

@@ -1,0 +1,178 @@
+"""What a database may do: it dies, restarts, fills up, turns read-only; the tables stay exact."""
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg2
+import pytest
+
+from tests.conftest import Played
+from tests.indexer.test_node_faults import head_hash, status, wait_until
+from tests.support.anvil import Anvil
+from tests.support.cutting_proxy import CommitCutter
+from tests.support.database import Postgres
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest, fresh_digest
+
+
+@contextmanager
+def administering(database_url: str) -> Iterator[psycopg2.extensions.cursor]:
+    connection = psycopg2.connect(database_url)
+    try:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            yield cursor
+    finally:
+        connection.close()
+
+
+def kill_backends(database_url: str) -> None:
+    with administering(database_url) as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+            " AND datname = current_database()"
+        )
+
+
+def test_killed_backends_cost_nothing(
+    scenario: Played, finished_digest: dict[str, tuple[int, str]], database_url: str
+) -> None:
+    chance = random.Random(1)
+    with IndexerProcess(database_url, scenario.anvil.url) as indexer:
+        for _ in range(12):
+            time.sleep(chance.uniform(0.05, 0.4))
+            kill_backends(database_url)
+        newest = scenario.anvil.call("eth_getBlockByNumber", "latest", False)
+        indexer.wait_for(scenario.anvil.head(), newest["hash"])
+    assert digest(database_url) == finished_digest
+
+
+@pytest.fixture
+def finished_digest(indexed: Indexing) -> dict[str, tuple[int, str]]:
+    return digest(indexed.settings.database_url)
+
+
+def test_a_killed_server_costs_nothing(anvil: Anvil, scenario: Played) -> None:
+    """SIGKILL of PostgreSQL during catch-up, and again while blocks are taken back."""
+    chance = random.Random(2)
+    server = Postgres()
+    try:
+        template = server.make_template()
+        with server.cloned(template) as url:
+            with IndexerProcess(url, scenario.anvil.url) as indexer:
+                for _ in range(3):
+                    time.sleep(chance.uniform(0.6, 1.0))
+                    server.kill()
+                    server.start()
+                newest = scenario.anvil.call("eth_getBlockByNumber", "latest", False)
+                indexer.wait_for(scenario.anvil.head(), newest["hash"])
+            assert digest(url) == fresh_digest(server, template, scenario.anvil)
+        with server.cloned(template) as url:
+            anvil.mine(80)
+            with IndexerProcess(url, anvil.url) as indexer:
+                for _ in range(3):
+                    newest = anvil.call("eth_getBlockByNumber", "latest", False)
+                    indexer.wait_for(80, newest["hash"])
+                    anvil.call("anvil_setCoinbase", "0x" + chance.randbytes(20).hex())
+                    anvil.reorganise(60)
+                    time.sleep(chance.uniform(0.0, 0.5))
+                    server.kill()
+                    server.start()
+                newest = anvil.call("eth_getBlockByNumber", "latest", False)
+                indexer.wait_for(80, newest["hash"])
+            assert digest(url) == fresh_digest(server, template, anvil)
+    finally:
+        server.stop()
+
+
+def test_a_commit_whose_answer_was_lost_counts_once(
+    scenario: Played, finished_digest: dict[str, tuple[int, str]], database_url: str
+) -> None:
+    with CommitCutter(database_url) as cutter:
+        cutter.cuts = 2
+        with Indexing(cutter.url, scenario.anvil.url) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+        assert cutter.cuts == 0
+    assert digest(database_url) == finished_digest
+
+
+def test_a_read_only_database_is_told_and_waited_for(
+    anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    name = database_url.split("/")[3].split("?")[0]
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(0)
+        with administering(database_url) as cursor:
+            cursor.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
+        kill_backends(database_url)
+        anvil.mine()
+        wait_until(lambda: "DATABASE_URL has to name the primary" in caplog.text)
+        with administering(database_url) as cursor:
+            cursor.execute("SET default_transaction_read_only = off")
+            cursor.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")
+        kill_backends(database_url)
+        indexing.wait_for(1)
+
+
+FILL = """
+CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full';
+END $$;
+CREATE TRIGGER fill BEFORE INSERT ON blocks FOR EACH ROW EXECUTE FUNCTION fill();
+"""
+
+
+def test_a_full_disk_is_told_and_waited_for(anvil: Anvil, database_url: str) -> None:
+    """The server's answer is what a full disk gives; to fill one for real needs a mount."""
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(0)
+        with administering(database_url) as cursor:
+            cursor.execute(FILL)
+        anvil.mine()
+        wait_until(lambda: "disk is full" in (status(database_url)["problem"] or ""))
+        with administering(database_url) as cursor:
+            cursor.execute("DROP TRIGGER fill ON blocks")
+        indexing.wait_for(1)
+        wait_until(lambda: status(database_url)["problem"] is None)
+
+
+def test_a_second_indexer_waits_and_takes_over(anvil: Anvil, database_url: str) -> None:
+    anvil.mine(3)
+    newest = anvil.call("eth_getBlockByNumber", "latest", False)
+    with IndexerProcess(database_url, anvil.url) as first:
+        first.wait_for(3, newest["hash"])
+        with IndexerProcess(database_url, anvil.url) as second:
+            wait_until(lambda: "waiting to take over" in second.output())
+            assert status(database_url)["problem"] is None
+            first.kill()
+            anvil.mine()
+            newest = anvil.call("eth_getBlockByNumber", "latest", False)
+            wait_until(lambda: head_hash(database_url) == newest["hash"])
+            assert second.terminate() == 0
+
+
+def test_two_indexers_at_once_write_every_block_once(
+    scenario: Played, finished_digest: dict[str, tuple[int, str]], database_url: str
+) -> None:
+    """Also when connections die, so that the one which had the lock may lose it."""
+    over = threading.Event()
+
+    def disturb() -> None:
+        while not over.wait(0.15):
+            kill_backends(database_url)
+
+    with (
+        Indexing(database_url, scenario.anvil.url) as one,
+        Indexing(database_url, scenario.anvil.url),
+    ):
+        disturber = threading.Thread(target=disturb)
+        disturber.start()
+        time.sleep(3.0)
+        over.set()
+        disturber.join()
+        one.wait_for(scenario.anvil.head())
+    assert digest(database_url) == finished_digest

@@ -1,0 +1,233 @@
+"""Databases of every age brought up to date, also by several instances at once."""
+
+import gzip
+import threading
+from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg2
+import pytest
+
+from app import create_app
+from scan.audit import derived_tables
+from scan.commands.demo_node import start
+from scan.database import migrations
+from scan.database.connection import Database
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing, settings_for
+
+FIRST = (
+    Path(__file__).resolve().parent.parent / "support" / "first_schema"
+)  # the demo chain as first indexed
+DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
+NOWHERE = "http://127.0.0.1:1"
+AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False)
+
+
+@pytest.fixture(scope="module")
+def bare(postgres: Postgres) -> Iterator[str]:
+    """The name of a database without anything."""
+    postgres.make_database("bare")
+    yield "bare"
+
+
+@pytest.fixture
+def empty_url(postgres: Postgres, bare: str) -> Iterator[str]:
+    with postgres.cloned(bare) as url:
+        yield url
+
+
+@pytest.fixture
+def first_url(empty_url: str) -> str:
+    """A database as the first version of Scan left it."""
+    with _cursor(empty_url) as cursor:
+        cursor.execute((FIRST / "schema.sql").read_text())
+        for table in gzip.decompress((FIRST / "rows.sql.gz").read_bytes()).split(b"\\.\n")[:-1]:
+            copy, rows = table.split(b"\n", 1)
+            cursor.copy_expert(copy.decode(), _Lines(rows))
+        cursor.execute(
+            "SELECT setval(pg_get_serial_sequence('dexes', 'dex_id'), max(dex_id)) FROM dexes"
+        )
+    return empty_url
+
+
+class _Lines:
+    def __init__(self, rows: bytes) -> None:
+        self._rows = rows
+
+    def read(self, size: int = -1) -> bytes:
+        size = len(self._rows) if size < 0 else size
+        part, self._rows = self._rows[:size], self._rows[size:]
+        return part
+
+
+@contextmanager
+def _cursor(url: str) -> Iterator[Any]:
+    connection = psycopg2.connect(url)
+    with connection, connection.cursor() as cursor:
+        yield cursor
+    connection.close()
+
+
+SHAPE = """
+    SELECT 'column', table_name, column_name,
+        concat_ws(' ', data_type, numeric_precision, is_nullable, column_default)
+    FROM information_schema.columns WHERE table_schema = 'public'
+    UNION ALL
+    SELECT 'index', tablename, indexname, indexdef FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL
+    SELECT 'constraint', conrelid::regclass::text, conname, pg_get_constraintdef(oid)
+    FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+    UNION ALL
+    SELECT 'function', proname, pg_get_function_arguments(oid), pg_get_functiondef(oid)
+    FROM pg_proc WHERE pronamespace = 'public'::regnamespace
+    UNION ALL
+    SELECT 'storage', relname, relkind::text, reloptions::text
+    FROM pg_class WHERE relnamespace = 'public'::regnamespace
+"""
+
+
+def shape(url: str) -> set[tuple[str, ...]]:
+    """Columns in any order, indexes, constraints, functions and how tables are stored."""
+    with _cursor(url) as cursor:
+        cursor.execute(SHAPE)
+        return set(cursor.fetchall())
+
+
+def bring_up(url: str, release: migrations.Release | None = None) -> list[str]:
+    database = Database(url, statement_timeout_ms=0)
+    try:
+        return migrations.bring_up(database, release or migrations.this_release())
+    finally:
+        database.close()
+
+
+def release_with(text: str) -> migrations.Release:
+    """The next version, with one more migration."""
+    release = migrations.this_release()
+    added = migrations.Migration(release.newest + 1, f"{release.newest + 1:04d}_next.sql", text)
+    return release._replace(migrations=(*release.migrations, added))
+
+
+def readiness(url: str) -> int:
+    return create_app(settings_for(url, NOWHERE)).test_client().get("/readyz").status_code
+
+
+def test_a_new_database_gets_the_whole_schema_at_once(empty_url: str) -> None:
+    assert readiness(empty_url) == 503
+    assert bring_up(empty_url) == ["schema.sql"]
+    assert readiness(empty_url) == 200
+    assert bring_up(empty_url) == []
+
+
+def test_the_schema_is_safe_to_repeat(database_url: str) -> None:
+    before = shape(database_url)
+    with _cursor(database_url) as cursor:
+        cursor.execute(migrations.this_release().schema)
+    assert shape(database_url) == before
+
+
+def test_the_first_schema_becomes_the_present_one(first_url: str, database_url: str) -> None:
+    assert readiness(first_url) == 503
+    bring_up(first_url)
+    assert shape(first_url) == shape(database_url)
+    assert readiness(first_url) == 200
+
+
+PLACES = {
+    "transactions": "block_number, transaction_index",
+    "token_transfers": "block_number, log_index, coalesce(batch_index, 0)",
+    "dex_trades": "block_number, log_index",
+}
+
+
+def test_rows_of_the_first_schema_are_numbered_as_they_stand_on_the_chain(first_url: str) -> None:
+    ordered = "SELECT {0} FROM {1} ORDER BY {0}"
+    before = {table: _rows(first_url, ordered.format(PLACES[table], table)) for table in PLACES}
+    bring_up(first_url)
+    for table, columns in PLACES.items():
+        numbered = f"SELECT ordinal, {columns} FROM {table} ORDER BY ordinal"  # noqa: S608
+        expected = [(ordinal, *place) for ordinal, place in enumerate(before[table])]
+        assert _rows(first_url, numbered) == expected and len(expected) > 200
+    assert _rows(first_url, "SELECT count(*) > 10 FROM list_checkpoints") == [(True,)]
+    assert derived_tables.run(settings_for(first_url, NOWHERE), AUDIT) == derived_tables.EXACT
+
+
+def _rows(url: str, statement: str) -> list[tuple[Any, ...]]:
+    with _cursor(url) as cursor:
+        cursor.execute(statement)
+        return list(cursor.fetchall())
+
+
+def test_the_migration_to_ordinals_leaves_a_database_that_has_them_alone(
+    database_url: str,
+) -> None:
+    """As one that schema.sql alone has made, which knows of no migration."""
+    with _cursor(database_url) as cursor:
+        cursor.execute("DELETE FROM migrations")
+        cursor.execute("SELECT 'transactions'::regclass::oid")
+        [table] = cursor.fetchone()
+    bring_up(database_url)
+    assert _rows(database_url, "SELECT 'transactions'::regclass::oid") == [(table,)]
+
+
+def test_an_upgraded_database_answers_as_one_indexed_anew(
+    first_url: str, database_url: str
+) -> None:
+    bring_up(first_url)
+    node = start(DEMO)
+    try:
+        with Indexing(database_url, node.url) as anew, Indexing(first_url, node.url) as upgraded:
+            anew.wait_for(node.recording.head)
+            upgraded.wait_for(node.recording.head)
+            assert answers(upgraded) == answers(anew)
+    finally:
+        node.stop()
+
+
+def answers(indexing: Indexing) -> list[Any]:
+    """Exchanges keep the names they were first indexed under, so those are left out."""
+    client = create_app(indexing.settings).test_client()
+    pages = [
+        client.post("/api/v1/query", json={"entity": entity, "limit": 100, "offset": offset}).json
+        for entity in ("blocks", "transactions", "tokens", "token_transfers", "dex_trades")
+        for offset in (0, 100, 300)
+    ]
+    for trade in (trade for page in pages[-3:] for trade in page["data"]):
+        del trade["dex"]
+    senders = {row["fromAddress"] for row in pages[3]["data"]}
+    paths = ["/stats", *(f"/addresses/{sender}" for sender in sorted(senders))]
+    return pages + [client.get(f"/api/v1{path}").json for path in paths]
+
+
+def test_instances_that_start_together_apply_each_migration_once(first_url: str) -> None:
+    """CREATE TABLE without IF NOT EXISTS would fail the second time."""
+    release = release_with("CREATE TABLE once (x integer); SELECT pg_sleep(0.1);")
+    applied: list[list[str]] = []
+    threads = [
+        threading.Thread(target=lambda: applied.append(bring_up(first_url, release)))
+        for _ in range(6)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(map(len, applied)) == [0, 0, 0, 0, 0, len(release.migrations) + 1]
+
+
+def test_a_migration_that_fails_changes_nothing(first_url: str) -> None:
+    before = shape(first_url)
+    with pytest.raises(psycopg2.Error):
+        bring_up(first_url, release_with("CREATE TABLE half (x integer); SELECT 1 / 0;"))
+    assert shape(first_url) == before
+
+
+def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url: str) -> None:
+    newer = release_with("CREATE TABLE newer (x integer);")
+    bring_up(database_url, newer)
+    older = migrations.this_release()._replace(schema="SELECT 1 / 0;")
+    assert bring_up(database_url, older) == []
+    assert readiness(database_url) == 200

@@ -1,0 +1,215 @@
+"""When the database, or the node, is away: what is answered, and that it heals by itself."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import psycopg2
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from bench.seed import seed
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing, settings_for
+
+NOBODY = "http://127.0.0.1:9"
+THREADS = 4
+PATIENCE_S = 10.0
+ADVICE = "narrow it with blockFrom and blockTo"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Postgres]:
+    """A server of this module's own, to be stopped under the application."""
+    postgres = Postgres()
+    try:
+        yield postgres
+    finally:
+        postgres.stop()
+
+
+@pytest.fixture(scope="module")
+def url(server: Postgres) -> Iterator[str]:
+    with server.cloned(server.make_template()) as url:
+        seed(url, 3_000)
+        yield url
+
+
+@pytest.fixture
+def served(server: Postgres, url: str) -> Iterator[FlaskClient]:
+    server.resume()
+    yield create_app(settings_for(url, NOBODY)).test_client()
+    server.resume()
+
+
+def asked(client: FlaskClient) -> list[tuple[str, str, Any]]:
+    """One request to every endpoint that needs the database: method, path, body."""
+    block = client.get("/api/v1/blocks/3").json["hash"]
+    transaction = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
+    token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
+    paths = [
+        *("/stats", "/blocks", "/blocks/3", f"/blocks/{block}", "/transactions", "/tokens"),
+        *(f"/transactions/{transaction['hash']}", f"/tokens/{token}", f"/tokens/{token}/holders"),
+        f"/transactions?address={transaction['fromAddress']}",
+        f"/addresses/{transaction['fromAddress']}/tokens",
+    ]
+    entities = ("transactions", "blocks", "tokens", "token_transfers", "dex_trades")
+    return [
+        *(("GET", f"/api/v1{path}", None) for path in paths),
+        *(("POST", "/api/v1/query", {"entity": entity}) for entity in entities),
+    ]
+
+
+def ask(client: FlaskClient, request: tuple[str, str, Any]) -> Any:
+    method, path, body = request
+    return client.open(path, method=method, json=body) if body else client.open(path, method=method)
+
+
+def require_unavailable(answer: Any) -> None:
+    assert answer.status_code == 503, answer.text
+    assert answer.json["code"] == "unavailable" and answer.mimetype == "application/json"
+    assert int(answer.headers["Retry-After"]) > 0
+
+
+def test_while_the_database_is_down_data_are_unavailable(
+    server: Postgres, served: FlaskClient
+) -> None:
+    requests = asked(served)
+    before = [ask(served, request).data for request in requests]
+    server.halt()
+    for request in requests:
+        require_unavailable(ask(served, request))
+    address = requests[9][1].split("=")[1]
+    require_unavailable(served.get(f"/api/v1/addresses/{address}"))
+    require_unavailable(served.get("/readyz"))
+    assert served.get("/healthz").json == {"status": "alive"}
+    assert served.get("/api/v1/blocks?limit=0").status_code == 400
+    server.resume()
+    assert [ask(served, request).data for request in requests] == before
+    assert served.get("/readyz").status_code == 200
+
+
+def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(
+    server: Postgres, served: FlaskClient
+) -> None:
+    """Each thread has a connection, and each has died."""
+    requests = asked(served)
+    app = served.application
+    with ThreadPoolExecutor(THREADS) as pool:
+
+        def statuses() -> set[int]:
+            lists = pool.map(
+                lambda _: [ask(app.test_client(), r).status_code for r in requests],
+                range(2 * THREADS),
+            )
+            return {status for found in lists for status in found}
+
+        assert statuses() == {200}
+        server.halt()
+        server.resume()
+        assert statuses() == {200}
+
+
+def test_a_statement_that_takes_too_long_is_ended_with_advice(url: str) -> None:
+    client = create_app(settings_for(url, NOBODY, statement_timeout_ms=100)).test_client()
+    assert client.get("/api/v1/blocks").status_code == 200
+    locker = psycopg2.connect(url)
+    with locker.cursor() as cursor:
+        cursor.execute("LOCK TABLE transactions IN ACCESS EXCLUSIVE MODE")
+        body = {"entity": "transactions", "filter": {"from": "0x" + 40 * "1", "blockFrom": 1}}
+        answer = client.post("/api/v1/query", json=body)
+    locker.close()
+    require_unavailable(answer)
+    assert ADVICE in answer.json["error"]
+    assert client.post("/api/v1/query", json=body).status_code == 200
+
+
+def test_a_database_without_the_schema_is_unavailable(server: Postgres) -> None:
+    with server.cloned("template1") as empty:
+        client = create_app(settings_for(empty, NOBODY)).test_client()
+        for path in ("/api/v1/stats", "/api/v1/blocks", "/api/v1/transactions", "/api/v1/tokens"):
+            require_unavailable(client.get(path))
+        assert client.get("/readyz").status_code == 503
+
+
+def test_a_database_that_is_not_there_is_unavailable(server: Postgres) -> None:
+    client = create_app(settings_for(server.url("nowhere"), NOBODY)).test_client()
+    require_unavailable(client.get("/api/v1/blocks"))
+
+
+def test_an_index_with_nothing_in_it_is_empty(server: Postgres, url: str) -> None:
+    with server.cloned("template_scan") as empty:
+        client = create_app(settings_for(empty, NOBODY)).test_client()
+        for name in ("blocks", "transactions", "tokens"):
+            assert client.get(f"/api/v1/{name}").json == {name: [], "total": 0}
+        assert client.get("/api/v1/stats").json == {
+            "latestBlock": 0,
+            "totalTransactions": 0,
+            "totalTokens": 0,
+            "avgGasPrice": "0",
+        }
+        for entity in ("transactions", "blocks", "tokens", "token_transfers", "dex_trades"):
+            found = client.post("/api/v1/query", json={"entity": entity}).json
+            assert found == {"entity": entity, "count": 0, "data": []}
+        assert client.get("/readyz").json["indexedBlock"] is None
+
+
+def test_the_node_may_go_when_a_chain_is_indexed(database_url: str) -> None:
+    with Anvil() as node, Indexing(database_url, node.url) as indexing:
+        sender, other = node.accounts[:2]
+        for value in (1, 2, 3):
+            node.send(sender, other, value=value)
+            node.mine()
+        indexing.wait_for(3)
+        client = create_app(indexing.settings).test_client()
+        fresh = client.get(f"/api/v1/addresses/{other}").json
+        assert (fresh["balanceBlock"], fresh["txCount"]) == (3, 3)
+        node.stop()
+        assert client.get(f"/api/v1/addresses/{other}").json == fresh
+        assert client.get("/api/v1/blocks").json["total"] == 4
+        make_stale(database_url)
+        eventually(client, f"/api/v1/addresses/{other}", {**fresh, "balanceBlock": 2})
+        ready = client.get("/readyz")
+        assert ready.status_code == 200
+        assert {"indexedBlock": 3, "headBlock": 3, "lagBlocks": 0}.items() <= ready.json.items()
+
+
+def eventually(client: FlaskClient, path: str, expected: dict[str, Any]) -> None:
+    """PostgreSQL passes an announcement on soon after the commit, not within it."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        found = client.get(path).json
+        if expected.items() <= found.items():
+            return
+        assert time.monotonic() < deadline, (found, expected)
+        time.sleep(0.02)
+
+
+def make_stale(url: str) -> None:
+    """As if the balances had been read at the block before, and the chain had moved on."""
+    execute(url, "UPDATE addresses SET balance_block = balance_block - 1")
+    execute(url, "SELECT pg_notify('scan_chain', 'stale')")
+
+
+def test_a_label_shows_at_once(server: Postgres, served: FlaskClient, url: str) -> None:
+    """Also on a chain at rest, where no block would make anybody look again."""
+    execute(
+        url, "UPDATE addresses SET balance = 0, balance_block = (SELECT max(number) FROM blocks)"
+    )
+    address = served.get("/api/v1/transactions?limit=1").json["transactions"][0]["fromAddress"]
+    execute(url, "DELETE FROM labels")
+    assert served.get(f"/api/v1/addresses/{address}").json["label"] is None
+    execute(url, "INSERT INTO labels SELECT address, 'Treasury' FROM addresses")
+    eventually(served, f"/api/v1/addresses/{address}", {"label": "Treasury"})
+    execute(url, "TRUNCATE labels")
+    eventually(served, f"/api/v1/addresses/{address}", {"label": None})
+
+
+def execute(url: str, text: str) -> None:
+    connection = psycopg2.connect(url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(text)
+    connection.close()

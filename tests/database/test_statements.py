@@ -1,0 +1,145 @@
+"""The headers of sql/: declared and used parameters agree, and what they name is there."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scan.database.connection import Database
+from scan.database.statements import StatementError, load_statements
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+FILES = sorted((ROOT / "sql").rglob("*.sql"))
+SCHEMA = (ROOT / "schema.sql").read_text(encoding="utf-8")
+PYTHON = "".join(
+    path.read_text(encoding="utf-8")
+    for path in [ROOT / "app.py", *(ROOT / "scan").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]
+)
+CATALOGUE = {"pg_database_datname_index"}
+# Headers may say which index in words where it is not one and the same for every row.
+IN_WORDS = {
+    "none",
+    "the one each list is named for",
+    "the primary keys",
+    "and the *_by_block BRINs",
+}
+
+
+def header_part(path: Path, name: str) -> str:
+    """What a header says after `-- name:`, over all its lines."""
+    header = re.match(r"(?:--[^\n]*\n)+", path.read_text(encoding="utf-8"))
+    assert header is not None
+    found = re.search(rf"^-- {name}: (.*(?:\n--   .*)*)", header.group(), re.M)
+    return "" if found is None else re.sub(r"\n--\s+", " ", found[1]).strip()
+
+
+def indexes() -> set[str]:
+    """Those that schema.sql names, and those of its constraints by the names PostgreSQL gives."""
+    named = set(re.findall(r"CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)", SCHEMA))
+    for table, body in re.findall(
+        r"CREATE TABLE IF NOT EXISTS (\w+) \((.*?)\n\)[^\n]*;", SCHEMA, re.S
+    ):
+        named.add(f"{table}_pkey")
+        named |= {
+            f"{table}_{column}_key" for column in re.findall(r"^ +(\w+) .*UNIQUE", body, re.M)
+        }
+        for columns in re.findall(r"^ +UNIQUE \(([^)]+)\)", body, re.M):
+            named.add("_".join([table, *re.split(r",\s*", columns), "key"]))
+        named |= set(re.findall(r"CONSTRAINT (\w+) (?:UNIQUE|EXCLUDE|PRIMARY)", body))
+    return named
+
+
+INDEXES = indexes()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_header_states_purpose_parameters_result_and_index(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert re.match(r"-- [A-Z].*[^ ]\n", text), "the first line says what it is for"
+    for part in ("params", "returns", "index"):
+        assert header_part(path, part), part
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_parameters_are_declared_with_types(path: Path) -> None:
+    declared = header_part(path, "params")
+    if declared != "none":
+        for part in declared.split(","):
+            assert re.fullmatch(r"\w+ [a-z ]+?(\[\])?( null)?", part.strip()), part
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_indexes_named_exist(path: Path) -> None:
+    named = {part.strip() for part in header_part(path, "index").split(",")}
+    assert named - INDEXES - CATALOGUE - IN_WORDS == set()
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_a_file_holds_one_statement_that_something_runs(path: Path) -> None:
+    body = re.sub(r"--[^\n]*|'[^']*'", "", path.read_text(encoding="utf-8")).strip()
+    assert ";" not in body.removesuffix(";")
+    entity = re.sub(r"_list(_by_\w+)?$", "", path.stem)
+    assert f'"{path.parent.name}/{path.stem}"' in PYTHON or f'"{entity}"' in PYTHON
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_columns_are_spelled_out(path: Path) -> None:
+    body = re.sub(r"--[^\n]*", "", path.read_text(encoding="utf-8"))
+    # Of a CTE or unnest beside it the columns are in sight.
+    assert not re.search(r"SELECT \*\s+FROM (?!start|unnest)", body)
+
+
+def test_indexes_in_the_schema_name_statements_that_exist() -> None:
+    names = {f"{path.parent.name}/{path.stem}" for path in FILES}
+    served = " ".join(re.findall(r"serves? (.+?)(?::.*)?$", SCHEMA, re.M))
+    assert set(re.findall(r"\w+/\w+", served)) - names == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("SELECT 1;", "has no header"),
+        ("-- A purpose.\nSELECT 1;", "has no header"),
+        ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
+        ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
+        ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
+        (
+            "-- A.\n-- params: a text\n-- plan depends on: b\nSELECT %(a)s;",
+            "depends on what is no parameter",
+        ),
+    ],
+)
+def test_a_header_that_does_not_fit_stops_the_start(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "things_list.sql").write_text(text)
+    with pytest.raises(StatementError) as caught:
+        load_statements(tmp_path)
+    assert str(caught.value).startswith("things_list") and reason in str(caught.value)
+
+
+def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -> None:
+    text = "-- A.\n-- params: a text,\n--   b bigint null\nSELECT %(a)s, %(b)s, %(a)s;\n"
+    (tmp_path / "things_list.sql").write_text(text)
+    statement = load_statements(tmp_path)["things_list"]
+    assert statement.types == {"a": "text", "b": "bigint"}
+    assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
+
+
+def test_tests_for_null_are_answered_before_a_plan_is_made(tmp_path: Path) -> None:
+    body = "SELECT 1 WHERE (%(a)s::bytea IS NULL OR %(b)s IS NULL OR %(a)s = %(b)s)"
+    header = "-- A.\n-- params: a bytea null, b text\n-- plan depends on: b\n"
+    (tmp_path / "things_list.sql").write_text(f"{header}{body};\n")
+    statement = load_statements(tmp_path)["things_list"]
+    folded = "SELECT 1 WHERE (true OR false OR %(a)s = %(b)s)"
+    assert statement.folded({"a": None, "b": "x"}) == folded
+    assert statement.is_literal("a", None) and not statement.is_literal("a", b"1")
+    assert statement.is_literal("b", "x")
+
+
+@pytest.mark.parametrize("params", [{}, {"number": 1, "hash": None, "more": 1}])
+def test_a_call_with_other_parameters_is_refused(
+    database_url: str, params: dict[str, object]
+) -> None:
+    database = Database(database_url, statement_timeout_ms=1000)
+    with pytest.raises(StatementError):
+        database.rows("api/blocks_get", **params)
+    database.close()

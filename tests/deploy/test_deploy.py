@@ -1,0 +1,130 @@
+"""What deploy/ and the README say, held to the code and to the programs that read it."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import trustme
+
+from scan.api import metrics as state
+from scan.settings import ROOT, Settings
+from tests.support.serving import exchange, free_port, nginx
+
+DEPLOY = ROOT / "deploy"
+UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
+PROCESS_METRICS = {"process_resident_memory_bytes"}
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/metrics", "/metrics/", "//metrics", "/%6detrics", "/api/../metrics", "/metrics?x=1"],
+)
+def test_metrics_do_not_leave_through_nginx(shared_server, tmp_path, path) -> None:
+    with nginx(tmp_path, [shared_server] * 3) as front:
+        request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+        head, _, body = exchange(front, request.encode()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 404 ")
+    assert json.loads(body)["code"] == "not_found"
+    assert b"scan_" not in body
+
+
+def test_https_and_http2(shared_server, tmp_path) -> None:
+    """With a certificate of the test's own; clear text is led to https."""
+    port = free_port()
+    included = {"# include /etc/nginx/scan-tls.conf;": f"include {tls(tmp_path, port)};"}
+    with nginx(tmp_path, [shared_server] * 3, included) as front:
+        over_tls = curl(f"https://localhost:{port}/healthz", tmp_path)
+        in_the_clear = curl(f"{front}/healthz", tmp_path)
+    assert over_tls[0] == "HTTP/2 200" and '{"status":"alive"}' in over_tls
+    assert any(line.startswith("strict-transport-security:") for line in over_tls)
+    assert in_the_clear[0] == "HTTP/1.1 308 Permanent Redirect"
+
+
+def tls(folder: Path, port: int) -> Path:
+    authority = trustme.CA()
+    certificate = authority.issue_cert("localhost", "127.0.0.1")
+    authority.cert_pem.write_to_path(folder / "ca.pem")
+    certificate.private_key_and_cert_chain_pem.write_to_path(folder / "server.pem")
+    text = (DEPLOY / "nginx-tls.conf").read_text()
+    text = text.replace("listen 443", f"listen 127.0.0.1:{port}").replace("\nlisten [::]", "\n#")
+    text = re.sub(r"/etc/letsencrypt/\S+(?=;)", str(folder / "server.pem"), text)
+    (folder / "tls.conf").write_text(text)
+    return folder / "tls.conf"
+
+
+def curl(address: str, folder: Path) -> list[str]:
+    """Head and body, line by line."""
+    told = subprocess.run(
+        ["curl", "-si", "--cacert", str(folder / "ca.pem"), "--noproxy", "*", address],
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+    return [line.strip() for line in told.stdout.splitlines()]
+
+
+def test_units_are_valid_to_systemd(tmp_path) -> None:
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd is not installed")
+    for unit in (*UNITS, DEPLOY / "systemd" / "scan.target"):
+        text = unit.read_text().replace("/opt/scan/.venv/bin/scan", "/bin/true")
+        name = unit.name.replace("@.", "@8001.")
+        (tmp_path / name).write_text(re.sub(r"\nDocumentation=.*", "", text))
+    for port in (8002, 8003):
+        shutil.copy(tmp_path / "scan-api@8001.service", tmp_path / f"scan-api@{port}.service")
+    told = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", *sorted(map(str, tmp_path.iterdir()))],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
+        timeout=60,
+    )
+    ours = [line for line in told.stderr.splitlines() if "scan" in line]
+    assert ours == []
+
+
+@pytest.mark.parametrize("unit", UNITS, ids=lambda unit: unit.name)
+def test_units_are_hardened(unit: Path) -> None:
+    text = unit.read_text()
+    for line in ("NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=\n"):
+        assert line in text
+    assert re.search(r"^MemoryMax=\d", text, re.M)
+
+
+def test_the_dashboard_asks_for_what_is_exported(client) -> None:
+    dashboard = json.loads((DEPLOY / "grafana" / "scan.json").read_text())
+    asked = {
+        name
+        for panel in dashboard["panels"]
+        for target in panel["targets"]
+        for name in re.findall(r"\b(?:scan|process)_[a-z_]+", target["expr"])
+    }
+    exported = client.get("/metrics").text
+    known = {name for name, _ in state.CHAIN + state.DELIVERIES} | PROCESS_METRICS
+    missing = {
+        name for name in asked - known if not re.search(rf"^(# TYPE )?{name}\b", exported, re.M)
+    }
+    assert missing == set()
+
+
+def test_what_the_image_copies_exists() -> None:
+    copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.M)
+    names = {name for line in copied for name in line.split()}
+    assert {name for name in names if not (ROOT / name).exists()} == set()
+    assert {"sql", "migrations", "schema.sql", "app.py", "demo"} <= names
+
+
+def test_the_readme_lists_every_variable_with_its_default() -> None:
+    source = (ROOT / "scan" / "settings.py").read_text()
+    read = set(re.findall(r'read\(\s*"([A-Z_]+)"', source)) - {"REQUESTS_CA_BUNDLE"}
+    table = (ROOT / "README.md").read_text().split("## Configuration")[1].split("\n## ")[0]
+    listed = {name for row in re.findall(r"^\| (.*?) \|", table, re.M) for name in
+              re.findall(r"`([A-Z_]+)`", row)}  # fmt: skip
+    assert read == listed
+    defaults = Settings.from_environment({})
+    for value in (defaults.port, defaults.finality, defaults.statement_timeout_ms):
+        assert str(value) in table

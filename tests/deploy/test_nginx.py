@@ -1,0 +1,91 @@
+"""deploy/nginx.conf beside the limits: slow clients, refusals in JSON, instances that are down."""
+
+import json
+import time
+
+import pytest
+import requests
+
+from tests.support.serving import NOWHERE, connect, exchange, nginx
+
+
+@pytest.fixture
+def front(shared_server, tmp_path):
+    with nginx(tmp_path, [shared_server] * 3) as address:
+        yield address
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status"),
+    [
+        (b"GARBAGE\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\n\r\n", 400),  # no Host
+        (b"GET / HTTP/9.9\r\nHost: x\r\n\r\n", 400),
+        (b"TRACE / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400),
+        (b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 400),
+        (b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: rot13\r\n\r\n", 400),
+        (b"GET /_scan/malformed HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", 404),
+        (b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\nHost: x\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: " + b"k" * 20_000 + b"\r\n\r\n", 431),
+    ],
+    ids=lambda value: ascii(value)[:40],
+)
+def test_refusals_are_json(front, request_bytes, status):
+    head, _, body = exchange(front, request_bytes).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"Content-Type: application/json" in head
+    assert {"error", "code"} == set(json.loads(body))
+
+
+def test_a_body_beyond_all_limits_is_refused_in_json(front):
+    response = requests.post(f"{front}/api/v1/verify", data=b"x" * 5_500_000, timeout=10)
+    assert (response.status_code, response.json()["code"]) == (413, "too_large")
+
+
+def test_too_many_connections_of_one_client_are_refused_in_json(front):
+    waiting = [connect(front) for _ in range(100)]
+    for connection in waiting:
+        connection.sendall(b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{")
+    time.sleep(0.2)
+    response = requests.get(f"{front}/api/v1/x", timeout=5)
+    assert (response.status_code, response.json()["code"]) == (429, "rate_limited")
+    for connection in waiting:
+        connection.close()
+
+
+def test_a_key_of_ten_kilobytes_reaches_the_application(front):
+    response = requests.get(f"{front}/api/v1/x", headers={"X-API-Key": "k" * 10_000}, timeout=5)
+    assert (response.status_code, response.json()["code"]) == (401, "invalid_api_key")
+
+
+def test_the_applications_answers_pass_unchanged(front, shared_server):
+    through, direct = (
+        requests.post(f"{server}/api/v1/keys", data=b"{", timeout=5)
+        for server in (front, shared_server)
+    )
+    assert (through.status_code, through.content) == (direct.status_code, direct.content)
+    assert {"X-RateLimit-Limit", "Access-Control-Allow-Origin"} <= set(through.headers)
+
+
+def test_instances_that_are_down_are_unavailable_in_json(tmp_path, shared_server):
+    with nginx(tmp_path, [NOWHERE] * 3, {"location / {": LIVE_HEALTH % shared_server}) as front:
+        response = requests.get(f"{front}/api/v1/stats", timeout=10)
+    assert (response.status_code, response.json()["code"]) == (503, "unavailable")
+    assert response.headers["Retry-After"] == "2"
+
+
+LIVE_HEALTH = "location = /healthz { proxy_pass %s; }\n    location / {"
+
+
+def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
+    """Twice as many as there are threads, half way through their request's body."""
+    slow = [connect(front) for _ in range(16)]
+    for connection in slow:
+        connection.sendall(
+            b"POST /api/v1/keys HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Content-Length: 100\r\n\r\n{"
+        )
+    # Not after 15 s, when nginx gives them up.
+    assert requests.get(f"{front}/healthz", timeout=10).status_code == 200
+    for connection in slow:
+        connection.close()

@@ -1,0 +1,93 @@
+"""Instances behind the shipped nginx configuration, replaced one by one under load."""
+
+import subprocess
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import requests
+
+from scan.accounts.api_keys import NewKey, new_key
+from tests.support.database import execute
+from tests.support.serving import free_port, gunicorn_started, nginx, stop, wait_for
+
+CLIENTS = 6  # with a key each, so that they meet different instances
+
+
+class Load:
+    """Clients that ask one after the other until told to stop; what came back, counted."""
+
+    def __init__(self, front: str, keys: list[NewKey]) -> None:
+        self._front = front
+        self._stop = threading.Event()
+        self.answers: Counter[str] = Counter()
+        self._lock = threading.Lock()
+        self._threads = [threading.Thread(target=self._ask, args=(key.text,)) for key in keys]
+
+    def __enter__(self) -> "Load":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        for thread in self._threads:
+            thread.join()
+
+    def _ask(self, key: str) -> None:
+        session = requests.Session()
+        session.headers["X-API-Key"] = key
+        while not self._stop.is_set():
+            for method, path, body in (
+                ("GET", "/blocks?limit=2", None),
+                ("POST", "/query", {"entity": "transactions", "limit": 2}),
+            ):
+                answer = self._outcome(session, method, f"{self._front}/api/v1{path}", body)
+                with self._lock:
+                    self.answers[answer] += 1
+            time.sleep(0.002)
+
+    @staticmethod
+    def _outcome(session: requests.Session, method: str, url: str, body: object) -> str:
+        try:
+            response = session.request(method, url, json=body, timeout=10)
+        except requests.RequestException as error:
+            return f"{method} {type(error).__name__}"
+        return f"{method} {response.status_code}" + ("" if response.ok else response.text)
+
+
+def keys_in(url: str) -> list[NewKey]:
+    keys = [new_key() for _ in range(CLIENTS)]
+    for number, key in enumerate(keys):
+        execute(
+            url,
+            "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
+            " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', 1000000)",
+            *(key.id, bytes(20), number, key.hash, key.prefix),
+        )
+    return keys
+
+
+@contextmanager
+def instance(database_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+    with gunicorn_started(database_url, port, SCAN_TRUSTED_PROXIES="1") as process:
+        wait_for(port, process)
+        yield process
+
+
+def test_no_request_is_lost_while_instances_are_replaced(database_url: str, tmp_path: Path) -> None:
+    ports = [free_port() for _ in range(3)]
+    with ExitStack() as stack:
+        processes = [stack.enter_context(instance(database_url, port)) for port in ports]
+        servers = [f"http://127.0.0.1:{port}" for port in ports]
+        front = stack.enter_context(nginx(tmp_path, servers))
+        with Load(front, keys_in(database_url)) as load:
+            for port, process in zip(ports[:2], processes[:2], strict=True):
+                stop(process)
+                stack.enter_context(instance(database_url, port))
+                time.sleep(0.5)
+    assert set(load.answers) == {"GET 200", "POST 200"}, load.answers
+    assert sum(load.answers.values()) > 300

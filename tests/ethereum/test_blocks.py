@@ -1,0 +1,250 @@
+"""Blocks as nodes tell them: every type of transaction, old receipts, and what is malformed."""
+
+from typing import Any
+
+import pytest
+
+from scan.ethereum.blocks import (
+    Malformed,
+    Transaction,
+    created_addresses,
+    created_in_flat_traces,
+    decode_block,
+)
+
+BLOCK_HASH = "0x" + 64 * "b"
+SENDER, RECIPIENT, CREATED = ("0x" + 40 * digit for digit in "123")
+HASHES = ["0x" + 64 * "a", "0x" + 64 * "c"]
+
+
+def a_transaction(index: int = 0, **changes: Any) -> dict[str, Any]:
+    fields = {
+        "hash": HASHES[index],
+        "blockHash": BLOCK_HASH,
+        "transactionIndex": hex(index),
+        "from": SENDER,
+        "to": RECIPIENT,
+        "value": "0xde0b6b3a7640000",
+        "gasPrice": "0x3b9aca00",
+        "input": "0x",
+        "type": "0x0",
+    }
+    return without_missing(fields | changes)
+
+
+def a_receipt(index: int = 0, **changes: Any) -> dict[str, Any]:
+    fields = {
+        "transactionHash": HASHES[index],
+        "blockHash": BLOCK_HASH,
+        "transactionIndex": hex(index),
+        "status": "0x1",
+        "gasUsed": "0x5208",
+        "effectiveGasPrice": "0x77359400",
+        "contractAddress": None,
+        "logs": [],
+    }
+    return without_missing(fields | changes)
+
+
+def a_block(transactions: list[Any], **changes: Any) -> dict[str, Any]:
+    fields = {
+        "number": "0x7",
+        "hash": BLOCK_HASH,
+        "parentHash": "0x" + 64 * "d",
+        "timestamp": "0x65a0",
+        "miner": "0x" + 40 * "9",
+        "gasUsed": "0xa410",
+        "gasLimit": "0x1c9c380",
+        "baseFeePerGas": "0x1",
+        "transactions": transactions,
+    }
+    return without_missing(fields | changes)
+
+
+def without_missing(fields: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in fields.items() if value is not ...}
+
+
+def a_log(index: int, **changes: Any) -> dict[str, Any]:
+    fields = {"logIndex": hex(index), "address": CREATED, "topics": [HASHES[0]], "data": "0x01"}
+    return without_missing(fields | changes)
+
+
+def decode_one(transaction: dict[str, Any], receipt: dict[str, Any], **block: Any) -> Transaction:
+    [decoded] = decode_block(a_block([transaction], **block), [receipt], 7).transactions
+    return decoded
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"type": "0x0"},
+        {"type": ...},
+        {"type": "0x1", "accessList": []},
+        {"type": "0x2", "maxFeePerGas": "0x9", "maxPriorityFeePerGas": "0x1", "gasPrice": ...},
+        {"type": "0x3", "maxFeePerBlobGas": "0x1", "blobVersionedHashes": [HASHES[0]]},
+        {"type": "0x4", "authorizationList": [{"chainId": "0x1", "address": CREATED}]},
+        {"type": "0x7e", "sourceHash": HASHES[0], "mint": "0x1"},
+    ],
+    ids=lambda fields: str(fields["type"]),
+)
+def test_every_type_of_transaction(fields: dict[str, Any]) -> None:
+    decoded = decode_one(a_transaction(**fields), a_receipt())
+    assert decoded.hash == bytes.fromhex(HASHES[0][2:])
+    assert (decoded.from_address.hex(), decoded.to_address) == (40 * "1", bytes.fromhex(40 * "2"))
+    assert (decoded.value, decoded.gas_price, decoded.gas_used) == (10**18, 2 * 10**9, 21_000)
+    assert decoded.status is True and decoded.contract_address is None
+
+
+@pytest.mark.parametrize(
+    ("transaction", "receipt", "created"),
+    [
+        ({"to": None}, {"contractAddress": CREATED}, CREATED),
+        ({"to": ...}, {"contractAddress": CREATED}, CREATED),
+        ({"to": None}, {"contractAddress": CREATED, "status": "0x0"}, None),
+        ({"to": None}, {"contractAddress": None}, None),
+        ({"to": RECIPIENT}, {"contractAddress": CREATED}, None),
+    ],
+)
+def test_contracts_created(transaction: Any, receipt: Any, created: str | None) -> None:
+    decoded = decode_one(a_transaction(**transaction), a_receipt(**receipt))
+    expected = None if created is None else bytes.fromhex(created[2:])
+    assert decoded.contract_address == expected
+
+
+@pytest.mark.parametrize(
+    ("receipt", "block", "status"),
+    [
+        ({"status": "0x1"}, {}, True),
+        ({"status": "0x0"}, {}, False),
+        ({"status": ..., "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
+        ({"status": None, "root": "0x" + 64 * "e"}, {"baseFeePerGas": ...}, True),
+        ({"status": ...}, {"baseFeePerGas": ...}, True),
+    ],
+)
+def test_status(receipt: Any, block: Any, status: bool) -> None:
+    assert decode_one(a_transaction(), a_receipt(**receipt), **block).status is status
+
+
+@pytest.mark.parametrize("receipt", [{"effectiveGasPrice": ...}, {"effectiveGasPrice": None}])
+def test_old_receipts_have_the_price_of_their_transaction(receipt: Any) -> None:
+    assert decode_one(a_transaction(), a_receipt(**receipt)).gas_price == 10**9
+
+
+@pytest.mark.parametrize("price", ["0x0", "0x" + 64 * "f"])
+def test_prices_from_nothing_to_everything(price: str) -> None:
+    decoded = decode_one(a_transaction(value=price), a_receipt(effectiveGasPrice=price))
+    assert decoded.gas_price == decoded.value == int(price, 16)
+
+
+@pytest.mark.parametrize(
+    ("transaction", "receipt", "ran"),
+    [({}, {}, False), ({"input": "0x00"}, {}, True), ({}, {"gasUsed": "0x5209"}, True)],
+)
+def test_plain_transfers_run_no_code(transaction: Any, receipt: Any, ran: bool) -> None:
+    assert decode_one(a_transaction(**transaction), a_receipt(**receipt)).ran_code is ran
+
+
+def test_logs_bear_their_transaction_and_their_place() -> None:
+    block = a_block([a_transaction(0), a_transaction(1)])
+    receipts = [a_receipt(0, logs=[a_log(0), a_log(3)]), a_receipt(1, logs=[a_log(4, topics=[])])]
+    logs = decode_block(block, receipts, 7).logs
+    assert [(log.transaction_index, log.log_index) for log in logs] == [(0, 0), (0, 3), (1, 4)]
+    assert logs[2].topics == () and logs[0].data == b"\1"
+
+
+@pytest.mark.parametrize(
+    ("block", "transaction", "receipts"),
+    [
+        ({"number": "0x8"}, {}, [{}]),
+        ({"number": "7"}, {}, [{}]),
+        ({"number": 7}, {}, [{}]),
+        ({"hash": None}, {}, [{}]),
+        ({"hash": BLOCK_HASH[:-1]}, {"blockHash": BLOCK_HASH[:-1]}, [{}]),
+        ({"parentHash": ...}, {}, [{}]),
+        ({"miner": "0x" + 38 * "9"}, {}, [{}]),
+        ({"timestamp": "0x" + 16 * "f"}, {}, [{}]),
+        ({"gasUsed": "0x"}, {}, [{}]),
+        ({"gasLimit": "0x" + 65 * "1"}, {}, [{}]),
+        ({"transactions": None}, {}, [{}]),
+        ({"transactions": [HASHES[0]]}, {}, [{}]),
+        ({"transactions": {}}, {}, [{}]),
+        ({}, {}, []),
+        ({}, {}, [{}, {}]),
+        ({}, {}, [None]),
+        ({}, {}, None),
+        ({}, {"hash": HASHES[1]}, [{}]),
+        ({}, {"blockHash": HASHES[0]}, [{}]),
+        ({}, {"transactionIndex": "0x1"}, [{}]),
+        ({}, {"from": ...}, [{}]),
+        ({}, {"from": None}, [{}]),
+        ({}, {"to": "0x"}, [{}]),
+        ({}, {"to": "0x" + 40 * "g"}, [{}]),
+        ({}, {"value": "-0x1"}, [{}]),
+        ({}, {"value": "0x1\n"}, [{}]),
+        ({}, {"value": 1}, [{}]),
+        ({}, {}, [{"blockHash": HASHES[0]}]),
+        ({}, {}, [{"transactionHash": HASHES[1]}]),
+        ({}, {}, [{"transactionIndex": "0x1"}]),
+        ({}, {}, [{"status": ...}]),
+        ({}, {}, [{"status": "success"}]),
+        ({}, {}, [{"gasUsed": ...}]),
+        ({}, {}, [{"logs": ...}]),
+        ({}, {}, [{"logs": None}]),
+        ({}, {}, [{"logs": [{}]}]),
+        ({}, {}, [{"logs": [a_log(1), a_log(1)]}]),
+        ({}, {}, [{"logs": [a_log(1), a_log(0)]}]),
+        ({}, {}, [{"logs": [a_log(2**31)]}]),
+        ({}, {}, [{"logs": [a_log(0, topics=["0x00"])]}]),
+        ({}, {}, [{"logs": [a_log(0, data="0x0")]}]),
+        ({}, {}, [{"logs": [a_log(0, address=None)]}]),
+    ],
+    ids=str,
+)
+def test_what_contradicts_itself_is_malformed(block: Any, transaction: Any, receipts: Any) -> None:
+    told = a_block([a_transaction(**transaction)]) | block
+    asked = receipts and [r if r is None else a_receipt(**r) for r in receipts]
+    with pytest.raises(Malformed, match=r"^block 7: "):
+        decode_block(without_missing(told), asked, 7)
+
+
+@pytest.mark.parametrize("answer", [None, [], "0x", 1, {}, {"number": "0x7"}])
+def test_what_is_no_block_is_malformed(answer: Any) -> None:
+    with pytest.raises(Malformed):
+        decode_block(answer, [], 7)
+
+
+@pytest.mark.parametrize(
+    ("trace", "created"),
+    [
+        ({"type": "CALL", "calls": [{"type": "CREATE", "to": CREATED}]}, [CREATED]),
+        ({"type": "CREATE2", "to": CREATED}, [CREATED]),
+        ({"type": "CREATE", "to": CREATED, "error": "out of gas"}, []),
+        ({"type": "CALL", "error": "x", "calls": [{"type": "CREATE", "to": CREATED}]}, []),
+        ({"type": "CALL", "calls": [{"type": "CREATE"}]}, []),
+        ({"type": "SELFDESTRUCT", "to": CREATED}, []),
+        (None, []),
+    ],
+)
+def test_contracts_in_call_frames(trace: Any, created: list[str]) -> None:
+    assert ["0x" + address.hex() for address in created_addresses(trace)] == created
+
+
+def a_flat_trace(path: list[int], kind: str = "create", **changes: Any) -> dict[str, Any]:
+    fields = {"type": kind, "traceAddress": path, "transactionPosition": 3}
+    return fields | {"result": {"address": CREATED}} | changes
+
+
+@pytest.mark.parametrize(
+    ("traces", "count"),
+    [
+        ([a_flat_trace([])], 1),
+        ([a_flat_trace([], "call"), a_flat_trace([0])], 1),
+        ([a_flat_trace([], "call", error="Reverted", result=None), a_flat_trace([0])], 0),
+        ([a_flat_trace([0], "call", error="Reverted"), a_flat_trace([0, 1]), a_flat_trace([1])], 1),
+        ([a_flat_trace([], error="Reverted", result=None)], 0),
+        ([{"type": "reward", "traceAddress": [], "transactionPosition": None}], 0),
+    ],
+)
+def test_contracts_in_flat_traces(traces: list[Any], count: int) -> None:
+    assert created_in_flat_traces(traces) == count * [(3, bytes.fromhex(CREATED[2:]))]

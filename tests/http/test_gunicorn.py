@@ -1,0 +1,158 @@
+"""gunicorn.conf.py and scan.worker: how many workers, and JSON before the application."""
+
+import json
+import select
+import signal
+import time
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.support.serving import (
+    connect,
+    exchange,
+    free_port,
+    gunicorn,
+    gunicorn_started,
+    wait_until,
+)
+
+
+def exit_message(*arguments: str, **environment: str) -> str:
+    """What a server that refuses to start says."""
+    with gunicorn_started(
+        "postgresql://127.0.0.1:1/x", free_port(), *arguments, **environment
+    ) as process:
+        _, stderr = process.communicate(timeout=30)
+    assert process.returncode not in (0, None)
+    assert b"Traceback" not in stderr
+    return stderr.decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "environment"),
+    [((), {"WEB_CONCURRENCY": "2"}), (("-w", "2"), {}), (("--workers=4",), {})],
+)
+def test_more_workers_than_one_are_refused_for_limits_in_memory(arguments, environment):
+    message = exit_message(*arguments, **environment)
+    assert "would each count on their own" in message
+    assert "redis://" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SCAN_RATE_LIMIT_ANONYMOUS", "ten"),
+        ("SCAN_RATE_LIMIT_STORAGE", "memory"),
+        ("SCAN_RATE_LIMIT_STORAGE", "nothing://"),
+        ("SCAN_TRUSTED_PROXIES", "-1"),
+        ("SCAN_OWNER_AUTH", "yes"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_stops_the_start_by_its_name(name, value):
+    assert name in exit_message(**{name: value})
+
+
+def test_a_running_server_refuses_one_more_worker(database_url):
+    port = free_port()
+    with gunicorn_started(database_url, port) as process:
+        address = f"http://127.0.0.1:{port}/healthz"
+        wait_until(lambda: _is_up(address), process)
+        process.send_signal(signal.SIGTTIN)
+        time.sleep(0.5)
+        children = _children(process.pid)
+        assert len(children) == 1
+        assert _is_up(address)
+
+
+@pytest.mark.parametrize(
+    ("request_bytes", "status"),
+    [
+        (b"GARBAGE\r\n\r\n", 400),
+        (b"GET / HTTP/9.9\r\n\r\n", 400),
+        (b"GET / HTTP/1.1\r\nno colon\r\n\r\n", 400),
+        (b"GET /" + b"a" * 9000 + b" HTTP/1.1\r\n\r\n", 414),
+        (b"GET / HTTP/1.1\r\nX-API-Key: " + b"k" * 20_000 + b"\r\n\r\n", 431),
+        (b"GET / HTTP/1.1\r\n" + b"".join(b"A%d: x\r\n" % n for n in range(200)) + b"\r\n", 431),
+        (b"POST / HTTP/1.1\r\nTransfer-Encoding: rot13\r\n\r\n", 501),
+        (b"GET / HTTP/1.1\r\nContent-Length: -1\r\n\r\n", 400),
+    ],
+    ids=lambda value: ascii(value)[:30],
+)
+def test_what_no_application_sees_is_answered_in_json(shared_server, request_bytes, status):
+    head, _, body = exchange(shared_server, request_bytes).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 %d " % status)
+    assert b"Content-Type: application/json" in head
+    assert {"error", "code"} <= set(json.loads(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"Transfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"Transfer-Encoding: chunked\r\n\r\n5\r\n{}",
+        b"Content-Length: 10\r\n\r\n{}",
+    ],
+)
+def test_a_body_that_breaks_off_is_the_clients_fault(shared_server, body):
+    head = b"POST /api/v1/keys HTTP/1.1\r\nContent-Type: application/json\r\n"
+    answer = exchange(shared_server, head + body, finish=True)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"Content-Type: application/json" in answer
+
+
+@pytest.mark.parametrize("path", ["//api/v1/keys", "/api/v1//keys", "/api/v1/keys/%00", "/%2e%2e/"])
+def test_odd_paths_are_answered_in_json(shared_server, path):
+    answer = exchange(shared_server, f"GET {path} HTTP/1.1\r\nConnection: close\r\n\r\n".encode())
+    assert answer.startswith(b"HTTP/1.1 4") and b"Content-Type: application/json" in answer
+
+
+HALF_A_HEAD = b"GET /healthz HTTP/1.1\r\nX-Slow: "
+HALF_A_BODY = (
+    b"POST /api/v1/query HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
+    b'Content-Length: 19\r\n\r\n{"entity":'
+)
+
+
+def test_clients_that_never_finish_hold_no_thread(shared_server):
+    """Eight threads, two hundred clients; those who do ask are answered while these wait."""
+    slow = [connect(shared_server) for _ in range(200)]
+    for number, connection in enumerate(slow):
+        connection.sendall(HALF_A_HEAD if number % 2 else HALF_A_BODY)
+    waiting = select.select(slow, [], [], 0)[0]
+    assert requests.get(f"{shared_server}/healthz", timeout=20).status_code == 200
+    assert waiting == select.select(slow, [], [], 0)[0] == []
+    for connection in slow:
+        connection.close()
+
+
+def test_a_request_that_comes_in_pieces_is_answered(shared_server):
+    connection = connect(shared_server)
+    for piece in (HALF_A_BODY[:9], HALF_A_BODY[9:60], HALF_A_BODY[60:], b'"blocks"', b"}"):
+        connection.sendall(piece)
+        time.sleep(0.05)
+    assert connection.recv(65536).startswith(b"HTTP/1.1 200")
+    connection.close()
+
+
+def test_a_body_larger_than_is_waited_for_is_read_as_it_comes(database_url):
+    """Eight threads, sixteen clients that never finish a long one: each thread is let go."""
+    with gunicorn(database_url, "--timeout", "2") as server:
+        slow = [connect(server) for _ in range(16)]
+        for connection in slow:
+            connection.sendall(HALF_A_BODY.replace(b" 19", b" 190000"))
+        assert requests.get(f"{server}/healthz", timeout=20).status_code == 200
+        for connection in slow:
+            connection.close()
+
+
+def _is_up(address: str) -> bool:
+    try:
+        return requests.get(address, timeout=5).status_code == 200
+    except requests.RequestException:
+        return False
+
+
+def _children(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

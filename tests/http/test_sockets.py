@@ -1,0 +1,294 @@
+"""What clients of bare sockets may do: they pipeline, read slowly or never, and do not leave."""
+
+import re
+import signal
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+import pytest
+import requests
+
+from tests.support.indexing import Indexing
+from tests.support.serving import (
+    NOWHERE,
+    connect,
+    exchange,
+    free_port,
+    gunicorn,
+    gunicorn_started,
+    wait_for,
+)
+
+BLOCKS = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n"
+NOT_PLAIN = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\nAccept:\r\n\r\n"
+LONG = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"
+UNLIMITED = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
+
+
+@pytest.fixture(scope="module")
+def server(indexed: Indexing) -> Iterator[str]:
+    """gunicorn over the scenario's chain."""
+    with gunicorn(indexed.settings.database_url, **UNLIMITED) as address:
+        yield address
+
+
+@pytest.fixture
+def clients() -> Iterator[ExitStack]:
+    """Closes what a test has connected."""
+    with ExitStack() as stack:
+        yield stack
+
+
+def unread(server: str) -> socket.socket:
+    """A client with little room for answers that it does not read."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+    client.connect(("127.0.0.1", int(server.rpartition(":")[2])))
+    client.settimeout(30)
+    return client
+
+
+def assert_serves(server: str) -> None:
+    began = time.monotonic()
+    assert requests.get(f"{server}/healthz", timeout=5).status_code == 200
+    assert time.monotonic() - began < 1.5
+
+
+def told_apart(request: bytes, number: int) -> bytes:
+    return request.replace(b"Host: x", b"Host: x\r\nX-Request-Id: %d" % number)
+
+
+def answers(client: socket.socket, count: int) -> list[tuple[bytes, bytes]]:
+    """Heads and bodies, each as long as its head says."""
+    stream = client.makefile("rb")
+    found = []
+    for _ in range(count):
+        head = b""
+        while not head.endswith(b"\r\n\r\n"):
+            line = stream.readline()
+            assert line, f"{len(found)} of {count} answers"
+            head += line
+        [length] = re.findall(rb"Content-Length: (\d+)\r\n", head)
+        found.append((head, stream.read(int(length))))
+    return found
+
+
+def ids(found: list[tuple[bytes, bytes]]) -> list[int]:
+    return [int(re.findall(rb"X-Request-Id: (\d+)\r\n", head)[0]) for head, _ in found]
+
+
+@pytest.mark.parametrize("request_bytes", [BLOCKS, NOT_PLAIN, LONG], ids=["kept", "odd", "file"])
+def test_clients_that_do_not_read_hold_no_thread(
+    server: str, clients: ExitStack, request_bytes: bytes
+) -> None:
+    """Eight threads, twenty-four clients whose answers fill every buffer."""
+    idle = [clients.enter_context(unread(server)) for _ in range(24)]
+    for client in idle:
+        client.setblocking(False)
+    for _ in range(20):
+        for client in idle:
+            with suppress(BlockingIOError):
+                client.send(request_bytes * 100)
+        time.sleep(0.05)
+    assert_serves(server)
+
+
+@pytest.mark.parametrize(
+    "requests_",
+    [[BLOCKS], [NOT_PLAIN], [BLOCKS, NOT_PLAIN], [NOT_PLAIN, BLOCKS, BLOCKS, LONG]],
+    ids=["kept", "odd", "mixed", "with a file"],
+)
+def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
+    server: str, clients: ExitStack, requests_: list[bytes]
+) -> None:
+    count = 100
+    client = clients.enter_context(unread(server))
+    sent = b"".join(told_apart(requests_[n % len(requests_)], n) for n in range(count))
+    sender = threading.Thread(target=client.sendall, args=(sent,))
+    sender.start()
+    time.sleep(0.5)
+    assert_serves(server)
+    found = answers(client, count)
+    sender.join()
+    assert ids(found) == list(range(count))
+    assert all(head.startswith(b"HTTP/1.1 200 OK\r\n") for head, _ in found)
+    assert len({body for _, body in found}) == (2 if LONG in requests_ else 1)
+
+
+def test_too_much_that_nobody_reads_is_forgotten(database_url: str, clients: ExitStack) -> None:
+    """A hundred clients, each with 1.5 MB to take: 64 MiB stay, and the server serves."""
+    port = free_port()
+    with gunicorn_started(database_url, port, **UNLIMITED) as process:
+        server = wait_for(port, process)
+        before = memory_kib(process)
+        for _ in range(100):
+            clients.enter_context(unread(server)).sendall(LONG)
+        time.sleep(1)
+        assert_serves(server)
+        assert memory_kib(process) - before < 110 * 1024
+
+
+def memory_kib(process: "subprocess.Popen[bytes]") -> int:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    [found] = [
+        re.findall(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{child}/status").read_text())
+        for child in children
+    ]
+    return int(found[0])
+
+
+def test_clients_that_do_not_leave_hold_nobody_up(server: str, clients: ExitStack) -> None:
+    closing = BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close")
+    for _ in range(10):
+        clients.enter_context(connect(server)).sendall(closing)
+    time.sleep(0.2)
+    assert_serves(server)
+
+
+def test_clients_that_go_on_sending_hold_nobody_up(server: str, clients: ExitStack) -> None:
+    closing = BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close")
+    flooding = [clients.enter_context(connect(server)) for _ in range(4)]
+    threads = [threading.Thread(target=flood, args=(client, closing)) for client in flooding]
+    for thread in threads:
+        thread.start()
+    time.sleep(0.2)
+    assert_serves(server)
+    for thread in threads:
+        thread.join(5)
+        assert not thread.is_alive()
+
+
+def flood(client: socket.socket, closing: bytes) -> None:
+    with suppress(OSError):
+        client.sendall(closing)
+        while True:
+            client.sendall(b"x" * 1_000_000)
+
+
+def test_who_does_not_leave_is_left(server: str, clients: ExitStack) -> None:
+    client = clients.enter_context(connect(server))
+    client.sendall(BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close"))
+    [(head, _)] = answers(client, 1)
+    assert b"Connection: close" in head and client.recv(1) == b""
+    time.sleep(3.5)
+    with pytest.raises(OSError):
+        client.sendall(b"x")
+        time.sleep(0.1)
+        client.sendall(b"x")
+
+
+def test_half_a_request_behind_a_whole_one_holds_no_thread(server: str, clients: ExitStack) -> None:
+    slow = [clients.enter_context(connect(server)) for _ in range(16)]
+    for client in slow:
+        client.sendall(NOT_PLAIN + BLOCKS[:20])
+    time.sleep(0.2)
+    assert_serves(server)
+    for client in slow:
+        client.sendall(BLOCKS[20:])
+        client.shutdown(socket.SHUT_WR)
+        assert len({body for _, body in answers(client, 2)}) == 1
+        assert client.recv(1) == b""
+
+
+@pytest.mark.parametrize(
+    ("behind", "status"),
+    [(b"", None), (b"GARBAGE\r\n\r\n", 400), (b"GET / HT", None), (b"GET / HTTP/9.9\r\n\r\n", 400)],
+)
+def test_what_follows_a_kept_answer_is_judged_by_itself(
+    server: str, behind: bytes, status: int | None
+) -> None:
+    found = exchange(server, BLOCKS * 3 + behind, finish=True)
+    assert found.count(b"HTTP/1.1 200 OK\r\n") == 3
+    assert re.findall(rb"HTTP/1.1 4\d\d", found) == ([b"HTTP/1.1 %d" % status] if status else [])
+
+
+def test_clients_that_vanish_do_no_harm(server: str) -> None:
+    for size in range(1, len(BLOCKS) * 3, 7):
+        with connect(server) as client:
+            client.sendall((BLOCKS * 3)[:size])
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\x01\0\0\0\0\0\0\0")
+    assert_serves(server)
+
+
+def test_connections_that_are_kept_leave_room_for_others(
+    indexed: Indexing, clients: ExitStack
+) -> None:
+    limited = ("--worker-connections", "20")
+    with gunicorn(indexed.settings.database_url, *limited, **UNLIMITED) as server:
+        for _ in range(60):
+            client = clients.enter_context(connect(server))
+            client.settimeout(5)
+            for _ in range(2):
+                client.sendall(BLOCKS)
+                [(head, _)] = answers(client, 1)
+                if b"Connection: close" in head:
+                    client.close()
+                    break
+
+
+def test_a_fault_at_once_is_told_and_a_thread_answers(indexed: Indexing, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "from scan import plain_request\n"
+        "def broken(data): raise RuntimeError('a fault for the test')\n"
+        "plain_request.read = broken\n"
+    )
+    port = free_port()
+    environment = {**UNLIMITED, "PYTHONPATH": str(tmp_path)}
+    with gunicorn_started(indexed.settings.database_url, port, **environment) as process:
+        with connect(wait_for(port, process)) as client:
+            client.sendall(BLOCKS * 3)
+            assert len(answers(client, 3)) == 3
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=30)
+    assert b"a fault for the test" in errors and b"Worker exiting" in errors
+
+
+def test_a_unix_socket_serves_as_well(indexed: Indexing, tmp_path: Path) -> None:
+    path, port = tmp_path / "socket", free_port()
+    bound = ("--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}")
+    with gunicorn_started(indexed.settings.database_url, port, *bound, **UNLIMITED) as process:
+        wait_for(port, process)
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(str(path))
+            for _ in range(3):
+                client.sendall(BLOCKS)
+                assert answers(client, 1)[0][0].startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.parametrize("request_bytes", [BLOCKS, NOT_PLAIN], ids=["kept", "odd"])
+def test_a_stop_loses_no_request_and_answers_none_twice(
+    indexed: Indexing, request_bytes: bytes
+) -> None:
+    port = free_port()
+    with gunicorn_started(indexed.settings.database_url, port, **UNLIMITED) as process:
+        server = wait_for(port, process)
+        ends: list[bytes] = []
+        busy = [
+            threading.Thread(target=ask_until_closed, args=(server, request_bytes, ends))
+            for _ in range(12)
+        ]
+        for thread in busy:
+            thread.start()
+        time.sleep(0.7)
+        process.send_signal(signal.SIGTERM)
+        for thread in busy:
+            thread.join(20)
+        assert ends == [b""] * 12
+
+
+def ask_until_closed(server: str, request: bytes, ends: list[bytes]) -> None:
+    """One request after the other; what comes behind the answer that ends the connection."""
+    with connect(server) as client:
+        number, head = 0, b""
+        while b"Connection: close" not in head:
+            number += 1
+            client.sendall(told_apart(request, number))
+            found = answers(client, 1)
+            assert ids(found) == [number]
+            head = found[0][0]
+        ends.append(client.recv(1))

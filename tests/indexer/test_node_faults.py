@@ -1,0 +1,314 @@
+"""What a node may do wrong: the reason is told, nothing wrong is written, and it goes on."""
+
+import itertools
+import json
+import logging
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from scan.database.connection import Database
+from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.indexer import follower, prefetch
+from tests.conftest import Played
+from tests.support import faulty_node
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import Fault, FaultyNode
+from tests.support.indexing import PATIENCE_S, Indexing
+from tests.support.table_digest import digest, fresh_digest
+
+
+@pytest.fixture
+def node(anvil: Anvil) -> Iterator[FaultyNode]:
+    with FaultyNode(anvil.url) as proxy:
+        yield proxy
+
+
+def status(database_url: str) -> dict[str, Any]:
+    """The body of /readyz."""
+    database = Database(database_url, statement_timeout_ms=1000)
+    try:
+        return dict(json.loads(database.value("api/chain_get_status")))
+    finally:
+        database.close()
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def wait_for_problem(database_url: str, words: str) -> None:
+    wait_until(lambda: words in (status(database_url)["problem"] or ""))
+
+
+FAULTS: dict[str, Fault] = {
+    "asks for fewer requests (429)": faulty_node.too_many_requests(0),
+    "HTTP 500": faulty_node.status(500),
+    "HTTP 503": faulty_node.status(503),
+    "cut the connection": faulty_node.cut_connection,
+    "not JSON, or was cut short": faulty_node.half_json,
+    "not a hex quantity": faulty_node.null_results,
+    "neither result nor error": faulty_node.answers_missing,
+    "Internal error": faulty_node.node_error(-32603, "Internal error"),
+    "daily limit exceeded": faulty_node.node_error(-32005, "daily limit exceeded"),
+    "does not have the receipts of block": faulty_node.null_receipts,
+    "a part belongs to another block": faulty_node.foreign_receipts,
+    "eth_getBlockByNumber does not exist": faulty_node.refuse_method("eth_getBlockByNumber"),
+}
+
+
+def test_a_fault_is_told_once_and_waited_out(
+    node: FaultyNode, anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def pay() -> None:
+        anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+        anvil.mine()
+
+    pay()
+    with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
+        indexing.wait_for(1)
+        for head, (reason, fault) in enumerate(FAULTS.items(), start=1):
+            node.fault = fault
+            pay()
+            wait_for_problem(database_url, reason)
+            before = node.requests
+            wait_until(lambda least=before + 2: node.requests > least)
+            assert status(database_url)["indexedBlock"] == head
+            assert sum(reason in record.getMessage() for record in caplog.records) == 1
+            node.fault = None
+            indexing.wait_for(head + 1)
+            wait_until(lambda: status(database_url)["problem"] is None)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faulty_node.limit_batch(7, faulty_node.batch_error),
+        faulty_node.limit_batch(7, faulty_node.batch_error_in_list),
+        faulty_node.limit_batch(7, faulty_node.status(413)),
+        faulty_node.limit_batch(7, faulty_node.node_error(-32005, "batch of more than 7 calls")),
+        faulty_node.cap_results(9),
+    ],
+    ids=["one error", "a list", "413", "an error in every call", "a result cap"],
+)
+def test_batches_shrink_to_what_the_node_takes(scenario: Played, fault: Fault) -> None:
+    calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in range(60)]
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = fault
+        answers = Node([node.url]).batch(calls)
+        assert node.requests < 40
+    assert [int(block["number"], 16) for block in answers] == list(range(60))
+
+
+def test_a_node_that_offers_less_gives_the_same_tables(
+    scenario: Played, indexed: Indexing, database_url: str
+) -> None:
+    """No receipts by block, no debug traces, no state by hash, and small batches."""
+
+    def poor(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        if len(calls) > 50:
+            return faulty_node.batch_error(calls, forward)
+        answers = faulty_node.refuse_block_hashes(calls, forward).body
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] in ("eth_getBlockReceipts", "debug_traceBlockByHash"):
+                answer.pop("result", None)
+                answer["error"] = {"code": -32601, "message": "Method not found"}
+        return faulty_node.Reply(body=answers)
+
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = poor
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+@pytest.mark.parametrize("blocks", [1, 7])
+def test_tables_are_the_same_however_blocks_are_put_into_batches(
+    scenario: Played,
+    indexed: Indexing,
+    database_url: str,
+    blocks: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prefetch, "FETCH_BLOCKS", blocks)
+    monkeypatch.setattr(follower, "BATCH_BLOCKS", blocks)
+    with Indexing(database_url, scenario.anvil.url) as indexing:
+        indexing.wait_for(scenario.anvil.head())
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def test_a_slow_node_is_asked_for_less(scenario: Played) -> None:
+    with FaultyNode(scenario.anvil.url) as proxy:
+        node = Node([proxy.url], timeout_s=0.2)
+        calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(40)]
+        proxy.fault = faulty_node.limit_batch(10, faulty_node.hang(0.5))
+        for _ in range(5):
+            try:
+                answers = node.batch(calls)
+            except NodeError:
+                continue
+            break
+        assert [int(block["number"], 16) for block in answers] == list(range(40))
+
+
+def test_retry_after_is_honoured(node: FaultyNode, anvil: Anvil, database_url: str) -> None:
+    with Indexing(database_url, node.url) as indexing:
+        indexing.wait_for(0)
+        node.fault = faulty_node.too_many_requests(2)
+        wait_for_problem(database_url, "429")
+        before = node.requests
+        time.sleep(1.5)
+        assert node.requests == before
+
+
+def test_a_reverts_words_are_not_the_nodes(node: FaultyNode) -> None:
+    for words in ("too many requests", "header not found", "batch too large", "timeout"):
+        node.fault = faulty_node.node_error(3, f"execution reverted: {words}")
+        [answer] = Node([node.url]).batch([Call("eth_call", ({}, "latest"))])
+        assert isinstance(answer, RpcError) and answer.is_revert
+        assert not (answer.is_missing_block or answer.is_passing or answer.is_missing_method)
+
+
+def test_a_lower_tip_is_no_reorganisation(
+    node: FaultyNode, anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    anvil.mine(20)
+    with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.INFO):
+        indexing.wait_for(20)
+        node.fault = faulty_node.stale_head
+        before = node.requests
+        wait_until(lambda: node.requests > before + 6)
+        assert (status(database_url)["indexedBlock"], status(database_url)["problem"]) == (20, None)
+        node.fault = None
+        anvil.mine()
+        indexing.wait_for(21)
+    assert "taking back" not in caplog.text
+
+
+def test_a_node_that_was_turned_back_is_followed(
+    anvil: Anvil, database_url: str, postgres: Postgres, template: str
+) -> None:
+    anvil.mine(5)
+    snapshot = anvil.snapshot()
+    anvil.send(anvil.accounts[0], anvil.accounts[1], value=7)
+    anvil.mine(20)
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(25)
+        anvil.revert(snapshot)
+        time.sleep(1.0)
+        assert status(database_url)["indexedBlock"] == 25
+        anvil.call("anvil_setCoinbase", anvil.accounts[3])
+        anvil.mine(2)
+        indexing.wait_for(7)
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_a_fork_past_finality_stops_with_advice(anvil: Anvil, database_url: str) -> None:
+    anvil.mine(12)
+    with Indexing(database_url, anvil.url, finality=5) as indexing:
+        indexing.wait_for(12)
+        before = digest(database_url)
+        anvil.call("anvil_setCoinbase", anvil.accounts[3])
+        anvil.reorganise(6)
+        wait_for_problem(database_url, "raise SCAN_FINALITY")
+        assert digest(database_url) == before
+    with Indexing(database_url, anvil.url, finality=6) as indexing:
+        newest = anvil.call("eth_getBlockByNumber", "latest", False)["hash"]
+        wait_until(lambda: head_hash(database_url) == newest)
+        indexing.wait_for(12)
+
+
+def head_hash(database_url: str) -> str:
+    database = Database(database_url, statement_timeout_ms=1000)
+    row = database.row("indexer/blocks_get_head")
+    database.close()
+    return "0x" + bytes(row[1]).hex() if row else ""
+
+
+def test_a_fork_below_the_first_block_takes_back_everything(
+    anvil: Anvil, database_url: str, postgres: Postgres, template: str
+) -> None:
+    anvil.mine(12)
+    with Indexing(database_url, anvil.url, start_block=8) as indexing:
+        indexing.wait_for(12)
+        anvil.call("anvil_setCoinbase", anvil.accounts[3])
+        anvil.reorganise(9)
+        newest = anvil.call("eth_getBlockByNumber", "latest", False)["hash"]
+        wait_until(lambda: head_hash(database_url) == newest)
+        indexing.wait_for(12)
+    with postgres.cloned(template) as fresh:
+        with Indexing(fresh, anvil.url, start_block=8) as indexing:
+            indexing.wait_for(12)
+        assert digest(database_url) == digest(fresh)
+
+
+@pytest.mark.parametrize("options", [["--chain-id", "97"], ["--gas-limit", "40000000"]])
+@pytest.mark.parametrize("blocks", [0, 9])
+def test_another_chain_is_refused(
+    node: FaultyNode, anvil: Anvil, database_url: str, options: list[str], blocks: int
+) -> None:
+    anvil.mine(5)
+    with Anvil(*options) as other, Indexing(database_url, node.url) as indexing:
+        indexing.wait_for(5)
+        before = digest(database_url)
+        other.mine(blocks)
+        node.upstream = other.url
+        wait_for_problem(database_url, "this database holds chain 31337 with genesis")
+        assert digest(database_url) == before
+        node.upstream = anvil.url
+        anvil.mine()
+        indexing.wait_for(6)
+
+
+def test_a_node_that_goes_back_and_forth_costs_no_busy_loop(
+    anvil: Anvil, database_url: str, postgres: Postgres, template: str
+) -> None:
+    with Anvil() as other, FaultyNode(anvil.url) as node:
+        for one in (anvil, other):
+            one.mine(10)
+        other.call("anvil_setCoinbase", other.accounts[3])
+        for one in (anvil, other):
+            one.send(one.accounts[0], one.accounts[1], value=5)
+            one.mine(4)
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(14)
+            turns = itertools.cycle((anvil.url, other.url, other.url))
+
+            def alternate(calls: faulty_node.Calls, forward: Any) -> faulty_node.Reply:
+                node.upstream = next(turns)
+                return faulty_node.Reply(body=forward(calls))
+
+            node.fault = alternate
+            time.sleep(4.0)
+            assert node.requests < 400
+            node.fault, node.upstream = None, other.url
+            other.mine()
+            indexing.wait_for(15)
+        assert digest(database_url) == fresh_digest(postgres, template, other)
+
+
+def test_the_next_node_serves_while_one_fails(
+    node: FaultyNode, anvil: Anvil, database_url: str
+) -> None:
+    anvil.mine(3)
+    node.fault = faulty_node.cut_connection
+    with Indexing(database_url, f"{node.url},{anvil.url}") as indexing:
+        indexing.wait_for(3)
+        before = node.requests
+        anvil.mine(3)
+        indexing.wait_for(6)
+        assert node.requests <= before + 1  # it is left alone
+
+
+def test_each_of_several_nodes_has_to_serve_the_chain(anvil: Anvil, database_url: str) -> None:
+    with (
+        Anvil("--chain-id", "97") as other,
+        Indexing(database_url, f"{anvil.url},{other.url}"),
+    ):
+        wait_for_problem(database_url, "but node 2 of 2 in RPC_URL serves chain 97")

@@ -1,0 +1,343 @@
+"""The second process of a long catch-up: it changes nothing but speed, and leaves no trace."""
+
+import logging
+import os
+import pickle
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from prometheus_client import REGISTRY
+
+from scan.ethereum.blocks import Malformed
+from scan.ethereum.client import NodeError, RpcError, TimedOut
+from scan.indexer import contract_inspection, follower, prefetch
+from scan.indexer.block_rows import Extract
+from scan.indexer.prefetch_process import Ended, FetchProcess, NotStarted
+from tests.conftest import Played
+from tests.support import faulty_node
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import PATIENCE_S, Indexing, settings_for
+from tests.support.table_digest import digest
+
+LONG = prefetch.WORTH_A_PROCESS + 100  # blocks
+
+
+def wait_until(holds: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def children(pid: int) -> list[int]:
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return True
+    return state in "ZX"
+
+
+def slow_receipts(calls: Calls, forward: Forward) -> Reply:
+    """What the second process asks for takes its time; all else is quick."""
+    if any(call["method"] == "eth_getBlockReceipts" for call in calls):
+        time.sleep(0.5)
+    return Reply(body=forward(calls))
+
+
+def stuck_receipts(calls: Calls, forward: Forward) -> Reply:
+    if any(call["method"] == "eth_getBlockReceipts" for call in calls):
+        time.sleep(20)
+    return Reply(body=forward(calls))
+
+
+@pytest.fixture
+def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of those started, for ranges of any length."""
+    started: list[int] = []
+    start = FetchProcess.__init__
+
+    def watched(self: FetchProcess, *arguments: object) -> None:
+        start(self, *arguments)  # type: ignore[arg-type]
+        started.append(self.pid)
+
+    monkeypatch.setattr(FetchProcess, "__init__", watched)
+    monkeypatch.setattr(prefetch, "WORTH_A_PROCESS", 1)
+    return started
+
+
+@pytest.fixture
+def node(scenario: Played) -> Iterator[FaultyNode]:
+    with FaultyNode(scenario.anvil.url) as proxy:
+        yield proxy
+
+
+@pytest.fixture
+def process(node: FaultyNode) -> Iterator[FetchProcess]:
+    started = FetchProcess(settings_for("postgresql://none", node.url))
+    try:
+        yield started
+    finally:
+        started.close()
+
+
+def test_tables_are_the_same(
+    scenario: Played, indexed: Indexing, database_url: str, processes: list[int]
+) -> None:
+    with Indexing(database_url, scenario.anvil.url) as indexing:
+        indexing.wait_for(scenario.anvil.head())
+        wait_until(lambda: all(map(is_gone, processes)))
+    assert processes
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def test_tables_are_the_same_when_nearly_all_is_forgotten_between_batches(
+    scenario: Played,
+    indexed: Indexing,
+    database_url: str,
+    processes: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A batch is inspected before the one before it can be asked of the database."""
+    monkeypatch.setattr(contract_inspection, "MAX_KNOWN", 0)
+    monkeypatch.setattr(prefetch, "FETCH_BLOCKS", 2)
+    monkeypatch.setattr(follower, "BATCH_BLOCKS", 2)
+    with Indexing(database_url, scenario.anvil.url) as indexing:
+        indexing.wait_for(scenario.anvil.head())
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def test_faults_of_the_node_cost_nothing(
+    scenario: Played,
+    indexed: Indexing,
+    database_url: str,
+    processes: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(prefetch, "FETCH_BLOCKS", 5)
+    monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)
+    with (
+        FaultyNode(scenario.anvil.url, seed=3, rate=0.1) as node,
+        Indexing(database_url, node.url) as indexing,
+    ):
+        indexing.wait_for(scenario.anvil.head())
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def test_a_node_that_offers_less_is_learnt_of(
+    scenario: Played, indexed: Indexing, database_url: str, processes: list[int]
+) -> None:
+    """No receipts by block, no traces by geth's method."""
+
+    def poor(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] in ("eth_getBlockReceipts", "debug_traceBlockByHash"):
+                answer.pop("result", None)
+                answer["error"] = {"code": -32601, "message": "Method not found"}
+        return Reply(body=answers)
+
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = poor
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def test_the_next_node_serves_while_one_fails(
+    scenario: Played, indexed: Indexing, database_url: str, processes: list[int]
+) -> None:
+    with FaultyNode(scenario.anvil.url) as failing:
+        failing.fault = faulty_node.status(503)
+        with Indexing(database_url, f"{failing.url},{scenario.anvil.url}") as indexing:
+            indexing.wait_for(scenario.anvil.head())
+    assert processes
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def test_a_killed_process_is_told_once_and_replaced(
+    scenario: Played,
+    indexed: Indexing,
+    database_url: str,
+    node: FaultyNode,
+    processes: list[int],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    node.fault = slow_receipts
+    with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
+        for number in (1, 2, 3):
+            wait_until(lambda least=number: len(processes) >= least)
+            os.kill(processes[-1], signal.SIGKILL)
+        indexing.wait_for(scenario.anvil.head())
+    told = [r for r in caplog.records if "the process that fetches blocks ended" in r.getMessage()]
+    assert len(told) == 1
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+@pytest.mark.parametrize("interpreter", ["/nowhere/python", "/bin/false"])
+def test_without_a_second_process_it_goes_on_in_the_first(
+    scenario: Played,
+    indexed: Indexing,
+    database_url: str,
+    processes: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    interpreter: str,
+) -> None:
+    monkeypatch.setattr(sys, "executable", interpreter)
+    with Indexing(database_url, scenario.anvil.url) as indexing, caplog.at_level(logging.WARNING):
+        indexing.wait_for(scenario.anvil.head())
+    assert [r for r in caplog.records if "no second process" in r.getMessage()]
+    assert processes == []
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def test_one_processor_has_one_process(
+    scenario: Played,
+    database_url: str,
+    processes: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0})
+    with Indexing(database_url, scenario.anvil.url) as indexing:
+        indexing.wait_for(scenario.anvil.head())
+    assert processes == []
+
+
+def test_short_ranges_are_read_here(scenario: Played, database_url: str) -> None:
+    assert scenario.anvil.head() < prefetch.WORTH_A_PROCESS
+    with Indexing(database_url, scenario.anvil.url) as indexing:
+        indexing.wait_for(scenario.anvil.head())
+        assert not [pid for pid in children(os.getpid()) if "fetch_worker" in command_of(pid)]
+
+
+def command_of(pid: int) -> str:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
+    except OSError:
+        return ""
+
+
+def test_errors_arrive_whole(process: FetchProcess, node: FaultyNode) -> None:
+    node.fault = faulty_node.too_many_requests(7)
+    with pytest.raises(NodeError, match="429") as refused:
+        process.submit(0, 3).result(PATIENCE_S)
+    assert refused.value.retry_after_s == 7
+    node.fault = faulty_node.foreign_receipts
+    with pytest.raises(Malformed, match=r"block [0-9]+: "):
+        process.submit(1, 3).result(PATIENCE_S)
+    node.fault = None
+    blocks = process.submit(0, 3).result(PATIENCE_S)
+    assert [block.number for block in blocks] == [0, 1, 2, 3]
+    assert all(isinstance(block, Extract) for block in blocks)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        RpcError(-32001, "resource not found", {"at": 7}),
+        NodeError("no", retry_after_s=1.5),
+        TimedOut("late", retry_after_s=None),
+        Malformed("block 7: it has another number"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_can_be_sent(error: Exception) -> None:
+    arrived = pickle.loads(pickle.dumps(error))
+    assert type(arrived) is type(error)
+    assert (str(arrived), vars(arrived)) == (str(error), vars(error))
+
+
+def test_answers_come_in_order_and_are_counted(process: FetchProcess, node: FaultyNode) -> None:
+    def sample(name: str, **labels: str) -> float:
+        return REGISTRY.get_sample_value(name, labels) or 0.0
+
+    def counted() -> tuple[float, ...]:
+        return (
+            sample("scan_rpc_calls_total", method="eth_getBlockReceipts"),
+            sample("scan_rpc_request_seconds_count"),
+            sample("scan_rpc_failures_total", reason="NodeError"),
+            sample("scan_rpc_errors_total"),
+        )
+
+    before = counted()
+    futures = [process.submit(number, number) for number in range(6)]
+    assert [f.result(PATIENCE_S)[0].number for f in futures] == list(range(6))
+    node.fault = faulty_node.refuse_method("eth_getBlockByNumber")
+    with pytest.raises(NodeError):
+        process.submit(0, 0).result(PATIENCE_S)
+    node.fault = faulty_node.status(503)
+    with pytest.raises(NodeError):
+        process.submit(0, 0).result(PATIENCE_S)
+    calls, requests, failures, errors = (
+        after - first for after, first in zip(counted(), before, strict=True)
+    )
+    assert (calls, failures, errors) == (8, 1, 1)
+    assert requests >= 8
+
+
+def test_an_ended_process_answers_nothing(node: FaultyNode) -> None:
+    node.fault = stuck_receipts
+    process = FetchProcess(settings_for("postgresql://none", node.url))
+    waiting = process.submit(0, 3)
+    os.kill(process.pid, signal.SIGKILL)
+    with pytest.raises(Ended, match="ended with -9"):
+        waiting.result(PATIENCE_S)
+    wait_until(lambda: process.is_over)
+    with pytest.raises(Ended):
+        process.submit(0, 3).result(PATIENCE_S)
+    process.close()
+    process.close()
+
+
+def test_a_process_that_does_not_come_up_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", "/bin/false")
+    with pytest.raises(NotStarted, match="ended with 1"):
+        FetchProcess(settings_for("postgresql://none", "http://127.0.0.1:1"))
+
+
+@pytest.fixture
+def busy(anvil: Anvil, database_url: str) -> Iterator[tuple[IndexerProcess, int]]:
+    """`scan index` while its second process waits for the node; and the number of that process."""
+    anvil.mine(LONG)
+    with FaultyNode(anvil.url) as node:
+        node.fault = stuck_receipts
+        with IndexerProcess(database_url, node.url) as indexer:
+            wait_until(lambda: children(indexer.pid))
+            [pid] = children(indexer.pid)
+            assert "fetch_worker" in command_of(pid)
+            time.sleep(1.0)
+            yield indexer, pid
+
+
+def test_a_killed_indexer_leaves_no_process(busy: tuple[IndexerProcess, int]) -> None:
+    indexer, pid = busy
+    indexer.kill()
+    began = time.monotonic()
+    wait_until(lambda: is_gone(pid))
+    assert time.monotonic() - began < 2.0
+    assert "Traceback" not in indexer.output()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_stopped_indexer_ends_at_once_and_quietly(
+    busy: tuple[IndexerProcess, int], number: signal.Signals
+) -> None:
+    indexer, pid = busy
+    began = time.monotonic()
+    assert indexer.terminate(number) == 0
+    assert time.monotonic() - began < 2.0
+    assert is_gone(pid)
+    assert "Traceback" not in indexer.output()

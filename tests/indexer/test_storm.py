@@ -1,0 +1,33 @@
+"""Whatever happens on the way, the tables equal a fresh index of the chain that won."""
+
+import os
+
+import pytest
+
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexer_process import IndexerProcess
+from tests.support.storm import Storm
+from tests.support.table_digest import digest, fresh_digest
+
+STEPS = 200
+SEED = int(os.environ.get("STORM_SEED", "1"))
+
+
+@pytest.mark.parametrize("faults", [0.0, 0.02], ids=["an honest node", "a failing node"])
+def test_forks_and_kills_leave_what_a_fresh_index_has(
+    postgres: Postgres, template: str, database_url: str, anvil: Anvil, faults: float
+) -> None:
+    storm = Storm(anvil, SEED)
+    with (
+        FaultyNode(anvil.url, SEED, faults) as node,
+        IndexerProcess(database_url, node.url if faults else anvil.url) as indexer,
+    ):
+        try:
+            storm.blow(indexer, STEPS)
+        except BaseException:
+            print(f"STORM_SEED={SEED}", storm.steps, indexer.tail(), sep="\n")
+            raise
+    expected = fresh_digest(postgres, template, anvil)
+    assert digest(database_url) == expected, f"STORM_SEED={SEED}: {storm.steps}"

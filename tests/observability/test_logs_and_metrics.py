@@ -1,0 +1,170 @@
+"""What operators see: log lines with request ids and without secrets, and metrics."""
+
+import io
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+from flask.testing import FlaskClient
+from prometheus_client import Metric
+from prometheus_client.parser import text_string_to_metric_families
+
+from app import create_app
+from scan.observability import logs
+from scan.settings import Settings
+from tests.support.indexing import settings_for
+from tests.support.wallets import key_request, new_wallet
+
+NODE = "https://user:pa55word@node.example/v3/0a1b2c3d4e5f?token=s3cret"
+KEY = "scan_" + 64 * "a"
+
+
+@pytest.fixture(params=["text", "json"])
+def lines(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
+    """What the root logger writes in either format, and requests with it."""
+    root = logging.getLogger()
+    before, level = root.handlers[:], root.level
+    logs.configure(Settings(rpc_urls=(NODE,), log_format=request.param))
+    stream = io.StringIO()
+    handler = root.handlers[0]
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(stream)
+    yield stream
+    root.handlers[:] = before
+    root.setLevel(level)
+
+
+def test_a_request_and_its_line_have_one_id(client: FlaskClient, lines: io.StringIO) -> None:
+    answer = client.get("/api/v1/blocks?limit=1")
+    [line] = lines.getvalue().splitlines()
+    assert answer.headers["X-Request-Id"] in line
+    assert "/api/v1/blocks" in line and " 200 " in line.replace(":", " ").replace(",", " ")
+
+
+def test_every_line_of_a_request_has_its_id(client: FlaskClient, lines: io.StringIO) -> None:
+    answer = client.get("/nothing", headers={"X-Request-Id": "from-the-client.1"})
+    assert answer.headers["X-Request-Id"] == "from-the-client.1"
+    assert all("from-the-client.1" in line for line in lines.getvalue().splitlines())
+    logging.getLogger("scan.elsewhere").warning("afterwards")
+    assert "from-the-client.1" not in lines.getvalue().splitlines()[-1]
+
+
+@pytest.mark.parametrize("given", ["", "a b", 65 * "a", "x\ty", '"}', "ü"])
+def test_an_id_that_could_break_a_line_is_replaced(client: FlaskClient, given: str) -> None:
+    answer = client.get("/healthz", headers={"X-Request-Id": given.encode().decode("latin-1")})
+    assert answer.headers["X-Request-Id"] != given
+    assert len(answer.headers["X-Request-Id"]) == 16
+
+
+def test_json_lines_are_json(lines: io.StringIO, client: FlaskClient) -> None:
+    client.get("/healthz")
+    logging.getLogger("scan").error("two\nlines and a ü")
+    if lines.getvalue().startswith("{"):
+        first, second = map(json.loads, lines.getvalue().splitlines())
+        assert first["path"] == "/healthz" and first["status"] == 200 and first["requestId"]
+        assert second["message"] == "two\nlines and a ü"
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"cannot reach {NODE}", "0a1b2c3d4e5f"),
+        ("postgresql://scan:pa55word@db/scan refused", "pa55word"),
+        (f"the key {KEY} is unknown", KEY[12:]),
+        ("signature 0x" + 65 * "ab", 20 * "ab"),
+        ("secret " + 32 * "cd", 20 * "cd"),
+    ],
+)
+def test_secrets_are_hidden(lines: io.StringIO, text: str, secret: str) -> None:
+    try:
+        raise ValueError(text)
+    except ValueError:
+        logging.getLogger("scan").exception("failed: %s", text)
+    assert "failed: " in lines.getvalue()
+    assert secret not in lines.getvalue()
+
+
+def test_a_conversation_about_secrets_leaves_none_in_the_log(
+    database_url: str, lines: io.StringIO
+) -> None:
+    """Keys, signatures and webhook secrets through the API, with a node that does not answer."""
+    node = "http://127.0.0.1:1/v3/0a1b2c3d4e5f"
+    logging.getLogger().handlers[0].setLevel(logging.DEBUG)
+    client = create_app(settings_for(database_url, node)).test_client()
+    request = key_request(new_wallet())
+    key = client.post("/api/v1/keys", json=request).json["key"]
+    owner, authorized = request["ownerAddress"], {"X-API-Key": key}
+    hook = {"ownerAddress": owner, "url": "https://hooks.example.com/path-of-the-receiver"}
+    created = client.post("/api/v1/webhooks", json=hook, headers=authorized)
+    client.get(f"/api/v1/webhooks?owner={owner}", headers={"X-API-Key": key[:-1] + "0"})
+    client.post("/api/v1/keys", json=request)
+    secrets = [key, request["signature"], created.json["secret"], "0a1b2c3d4e5f"]
+    assert created.status_code == 201 and lines.getvalue()
+    assert [secret for secret in secrets if secret in lines.getvalue()] == []
+
+
+def test_hashes_and_addresses_stay_readable(lines: io.StringIO) -> None:
+    text = f"block 0x{32 * 'ab'} by 0x{20 * 'cd'}"
+    logging.getLogger("scan").info(text)
+    assert text in lines.getvalue()
+
+
+def test_query_strings_are_not_logged(client: FlaskClient, lines: io.StringIO) -> None:
+    client.get("/api/v1/blocks?apikey=tell-nobody")
+    assert "tell-nobody" not in lines.getvalue()
+
+
+def scrape(client: FlaskClient) -> dict[str, Metric]:
+    answer = client.get("/metrics")
+    assert answer.status_code == 200
+    return {family.name: family for family in text_string_to_metric_families(answer.text)}
+
+
+def value(families: dict[str, Metric], sample: str, **labels: str) -> float:
+    found = [
+        s.value
+        for family in families.values()
+        for s in family.samples
+        if s.name == sample and labels.items() <= s.labels.items()
+    ]
+    return sum(found)
+
+
+def test_requests_are_counted_by_route_and_status(client: FlaskClient) -> None:
+    labels = {"route": "/api/v1/blocks/<block>", "method": "GET", "status": "404"}
+    before = value(scrape(client), "scan_http_requests_total", **labels)
+    for number in (10**9, 10**9 + 1):
+        client.get(f"/api/v1/blocks/{number}")
+    after = scrape(client)
+    assert value(after, "scan_http_requests_total", **labels) == before + 2
+    assert value(after, "scan_http_request_seconds_count", route=labels["route"]) >= 2
+
+
+def test_what_nobody_serves_makes_no_new_series(client: FlaskClient) -> None:
+    for number in range(5):
+        client.open(f"/nothing/{number}", method=f"ODD{number}")
+    series = {
+        tuple(sample.labels.values())
+        for sample in scrape(client)["scan_http_requests"].samples
+        if sample.labels["route"] == "unknown" and sample.labels["method"] == "other"
+    }
+    assert len(series) <= 2  # _total and _created
+
+
+def test_the_state_of_the_index_is_told(client: FlaskClient) -> None:
+    families = scrape(client)
+    head = client.get("/api/v1/stats").json["latestBlock"]
+    assert value(families, "scan_head_block") == head
+    assert value(families, "scan_lag_blocks") == 0
+    assert value(families, "scan_database_up") == 1
+    assert value(families, "scan_head_age_seconds") != 0
+    assert value(families, "scan_rpc_calls_total", method="eth_chainId") > 0
+    assert value(families, "scan_indexed_blocks_total") >= head
+
+
+def test_metrics_answer_without_a_database() -> None:
+    url = "postgresql://127.0.0.1:1/none"
+    families = scrape(create_app(settings_for(url, "http://127.0.0.1:1")).test_client())
+    assert value(families, "scan_database_up") == 0
+    assert families["scan_database_up"].samples

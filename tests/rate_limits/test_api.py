@@ -1,0 +1,265 @@
+"""SPEC 8 through real servers: how many pass, who is counted, what the headers say."""
+
+import itertools
+import time
+from contextlib import ExitStack
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+from requests.adapters import HTTPAdapter
+
+from tests.support.database import execute
+from tests.support.serving import (
+    at_once,
+    exchange,
+    free_port,
+    gunicorn,
+    gunicorn_started,
+    nginx,
+    redis_server,
+    statuses,
+    wait_for,
+)
+from tests.support.wallets import new_wallet, obtain_key
+
+_own_addresses = itertools.count(2)
+
+
+@pytest.fixture(scope="module")
+def server(shared_database_url):
+    with gunicorn(shared_database_url) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def proxied(shared_database_url):
+    """A server that believes one proxy; tests use addresses that no other test does."""
+    environment = {"SCAN_TRUSTED_PROXIES": "1", "SCAN_RATE_LIMIT_KEY": "7200/hour"}
+    with gunicorn(shared_database_url, **environment) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def three(shared_database_url):
+    """Three single-worker instances, as deploy/nginx.conf expects them."""
+    ports = [free_port() for _ in range(3)]
+    with ExitStack() as running:
+        for port in ports:
+            instance = gunicorn_started(shared_database_url, port, SCAN_TRUSTED_PROXIES="1")
+            running.enter_context(instance)
+        yield [wait_for(port) for port in ports]
+
+
+class FromAddress(HTTPAdapter):
+    """Connections from one of loopback's many addresses, so that each test is a client."""
+
+    def __init__(self, address: str) -> None:
+        self._address = address
+        super().__init__(pool_maxsize=64)
+
+    def init_poolmanager(self, *args, **kwargs):
+        super().init_poolmanager(*args, source_address=(self._address, 0), **kwargs)
+
+
+@pytest.fixture
+def client():
+    """A session that comes from an address of its own."""
+    with requests.Session() as session:
+        session.mount("http://", FromAddress(f"127.0.0.{next(_own_addresses)}"))
+        yield session
+
+
+def get(server, path="/api/v1/keys", *, client=requests, **options):
+    return client.get(server + path, timeout=30, **options)
+
+
+def test_of_fifty_parallel_anonymous_requests_exactly_ten_pass(server, client):
+    responses = at_once(50, lambda _: get(server, client=client))
+    assert statuses(responses) == {400: 10, 429: 40}
+    passed = [r.headers["X-RateLimit-Remaining"] for r in responses if r.status_code == 400]
+    assert sorted(map(int, passed)) == list(range(10))
+
+
+def test_a_refusal_says_when_to_come_back(server, client):
+    *_, refused = [get(server, client=client) for _ in range(11)]
+    assert (refused.status_code, refused.json()["code"]) == (429, "rate_limited")
+    assert 0 < int(refused.headers["Retry-After"]) <= 60
+    assert refused.headers["X-RateLimit-Remaining"] == "0"
+    assert 0 < int(refused.headers["X-RateLimit-Reset"]) - time.time() <= 61
+
+
+def test_waiting_as_long_as_told_is_enough(shared_database_url):
+    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="2 per 3 seconds") as server:
+        assert [get(server).status_code for _ in range(3)] == [400, 400, 429]
+        time.sleep(int(get(server).headers["Retry-After"]))
+        assert get(server).status_code == 400
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body"),
+    [
+        ("GET", "/api/v1/keys?owner=0x" + "00" * 20, None),
+        ("HEAD", "/api/v1/keys?owner=0x" + "00" * 20, None),
+        ("GET", "/api/v1/no/such/path", None),
+        ("GET", "/api/v1/", None),
+        ("GET", "/api/v1", None),
+        ("PUT", "/api/v1/keys", None),
+        ("POST", "/api/v1/keys", b"{"),
+        ("POST", "/api/v1/keys", b"x" * (1024 * 1024 + 1)),
+        ("OPTIONS", "/api/v1/keys", None),
+    ],
+)
+def test_every_answer_of_the_api_tells_the_limit(shared_server, method, path, body):
+    headers = {"Content-Type": "application/json"}
+    response = requests.request(
+        method, shared_server + path, data=body, headers=headers, timeout=30
+    )
+    assert response.headers["X-RateLimit-Limit"] == "100000"
+    assert 0 <= int(response.headers["X-RateLimit-Remaining"]) <= 100000
+    assert int(response.headers["X-RateLimit-Reset"]) > time.time() - 1
+    exposed = response.headers["Access-Control-Expose-Headers"]
+    assert {"X-RateLimit-Remaining", "Retry-After"} <= set(exposed.split(", "))
+
+
+def test_failed_requests_count_and_what_lies_outside_the_api_does_not(server, client):
+    for path in ("/healthz", "/readyz", "/"):
+        assert "X-RateLimit-Limit" not in get(server, path, client=client).headers
+    preflight = client.options(server + "/api/v1/keys", timeout=30)
+    assert preflight.headers["X-RateLimit-Remaining"] == "10"
+    paths = ["/api/v1/nothing", "/api/v1/keys?owner=bad"] * 5
+    answers = [get(server, path, client=client) for path in paths]
+    assert [int(a.headers["X-RateLimit-Remaining"]) for a in answers] == list(range(9, -1, -1))
+    assert get(server, "/api/v1/nothing", client=client).status_code == 429
+
+
+def test_claims_about_the_sender_give_no_fresh_bucket(server, client):
+    claims = [
+        {"X-Forwarded-For": "198.51.100.1"},
+        {"X-Real-IP": "198.51.100.2"},
+        {"Forwarded": "for=198.51.100.3"},
+        {"X-Forwarded-For": "198.51.100.4", "X-Real-IP": "198.51.100.4", "Via": "1.1 proxy"},
+        {"True-Client-IP": "198.51.100.5", "CF-Connecting-IP": "198.51.100.5"},
+    ]
+    answers = [get(server, client=client, headers=claim) for claim in claims * 2]
+    assert [int(a.headers["X-RateLimit-Remaining"]) for a in answers] == list(range(9, -1, -1))
+    fresh = {"X-Forwarded-For": "198.51.100.6"}
+    assert get(server, client=client, headers=fresh).status_code == 429
+
+
+def test_several_forwarded_lines_are_one_list(proxied):
+    for n in range(10):
+        request = (
+            f"GET /api/v1/keys HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 9.9.9.{n}\r\n"
+            "X-Forwarded-For: 203.0.113.5\r\nConnection: close\r\n\r\n"
+        )
+        assert b"HTTP/1.1 400" in exchange(proxied, request.encode())
+    assert get(proxied, headers={"X-Forwarded-For": "203.0.113.5"}).status_code == 429
+    assert get(proxied, headers={"X-Forwarded-For": "203.0.113.6"}).status_code == 400
+
+
+def test_a_thousand_addresses_of_one_64_share_a_bucket_behind_a_proxy(proxied, client):
+    claims = ({"X-Forwarded-For": f"2001:db8::{n:x}:1"} for n in range(1000))
+    answers = [get(proxied, client=client, headers=claim) for claim in claims]
+    assert statuses(answers) == {400: 10, 429: 990}
+
+
+def test_an_ipv4_address_is_the_same_in_either_spelling(proxied):
+    for address in ["1.2.3.4", "::ffff:1.2.3.4", "::ffff:102:304"] * 3 + ["1.2.3.4"]:
+        assert get(proxied, headers={"X-Forwarded-For": address}).status_code == 400
+    assert get(proxied, headers={"X-Forwarded-For": "::ffff:1.2.3.4"}).status_code == 429
+
+
+def test_a_key_has_its_own_hundred_and_invalid_ones_are_charged_to_the_address(
+    server, shared_server, client
+):
+    headers = {"X-API-Key": obtain_key(shared_server, new_wallet())["key"]}
+    responses = at_once(50, lambda _: get(server, client=client, headers=headers))
+    responses += [get(server, client=client, headers=headers) for _ in range(55)]
+    assert statuses(responses) == {400: 100, 429: 5}
+    assert responses[0].headers["X-RateLimit-Limit"] == "100"
+    unknown = [{"X-API-Key": "scan_" + f"{n:064x}"} for n in range(11)]
+    answers = [get(server, client=client, headers=headers) for headers in unknown]
+    assert statuses(answers) == {401: 10, 429: 1}
+    assert answers[0].json()["code"] == "invalid_api_key"
+
+
+def test_the_row_of_a_key_says_how_much_it_may(shared_server, shared_database_url):
+    created = obtain_key(shared_server, new_wallet())
+    execute(
+        shared_database_url,
+        "UPDATE api_keys SET requests_per_minute = 3 WHERE id = %s",
+        created["id"],
+    )
+    responses = [get(shared_server, headers={"X-API-Key": created["key"]}) for _ in range(4)]
+    assert statuses(responses) == {400: 3, 429: 1}
+    assert responses[0].headers["X-RateLimit-Limit"] == "3"
+
+
+def test_the_setting_for_keys_becomes_requests_per_minute(proxied):
+    wallet = new_wallet()
+    headers = {"X-API-Key": obtain_key(proxied, wallet)["key"]}
+    answer = get(proxied, f"/api/v1/keys?owner={wallet.address}", headers=headers)
+    assert answer.headers["X-RateLimit-Limit"] == "120"
+    assert answer.json()["keys"][0]["requestsPerMinute"] == 120
+
+
+def test_exactly_ten_pass_through_nginx_before_three_instances(three, tmp_path):
+    with nginx(tmp_path, three) as front:
+        responses = at_once(50, lambda n: get(front, f"/api/v1/nothing/{n}"))
+        assert statuses(responses) == {404: 10, 429: 40}
+        spoofed = at_once(20, lambda n: get(front, headers={"X-Forwarded-For": f"9.9.9.{n}"}))
+        assert statuses(spoofed) == {429: 20}
+
+
+def test_nginx_gives_each_key_one_instance_and_one_limit(shared_server, three, tmp_path):
+    keys = [obtain_key(shared_server, new_wallet())["key"] for _ in range(6)]
+    with nginx(tmp_path, three) as front:
+        for key in keys:
+            responses = at_once(60, lambda _, key=key: get(front, headers={"X-API-Key": key}))
+            left = sorted(int(r.headers["X-RateLimit-Remaining"]) for r in responses)
+            assert left == list(range(40, 100))
+
+
+def test_nginx_sends_all_spellings_of_one_client_to_one_instance(three, tmp_path):
+    """Addresses come through the realip module, as from another balancer."""
+    trusting = {
+        "# set_real_ip_from 10.0.0.0/8;": "set_real_ip_from 127.0.0.1;",
+        "# real_ip_header X-Forwarded-For;": "real_ip_header X-Test-Address;",
+    }
+    hosts = (":1", "1:2:3:4", "0:0:0:9", "a::")
+    networks = [
+        f % n for f in ("2001:db8:0:%x", "2001:db8:%x:0", "2001:db8:7:%x") for n in (1, 2, 3)
+    ]
+    clients = [[f"{network}:{host}" for host in hosts] for network in networks]
+    clients.append(["198.51.100.7", "::ffff:198.51.100.7"] * 2)
+    with nginx(tmp_path, three, trusting) as front:
+        for spellings in clients:
+            answers = [get(front, headers={"X-Test-Address": a}) for a in spellings * 3]
+            assert statuses(answers) == {400: 10, 429: 2}, spellings
+
+
+def test_two_workers_count_together_in_redis(shared_database_url, tmp_path):
+    with (
+        redis_server(tmp_path) as storage,
+        gunicorn(
+            shared_database_url, WEB_CONCURRENCY="2", SCAN_RATE_LIMIT_STORAGE=storage
+        ) as server,
+    ):
+        assert statuses(at_once(50, lambda _: get(server))) == {400: 10, 429: 40}
+        assert get(server).headers["X-RateLimit-Remaining"] == "0"
+
+
+def test_a_lost_redis_is_unavailable_in_json_and_comes_back(shared_database_url, tmp_path):
+    with ExitStack() as redis, ExitStack() as api:
+        storage = redis.enter_context(redis_server(tmp_path))
+        server = api.enter_context(gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=storage))
+        assert get(server).status_code == 400
+        redis.close()
+        answer = get(server)
+        assert (answer.status_code, answer.json()["code"]) == (503, "unavailable")
+        assert {"Retry-After", "X-RateLimit-Limit"} <= set(answer.headers)
+        assert requests.options(server + "/api/v1/keys", timeout=5).status_code == 204
+        assert get(server, "/healthz").status_code == 200
+        redis.enter_context(redis_server(tmp_path, urlsplit(storage).port))
+        assert get(server).status_code == 400

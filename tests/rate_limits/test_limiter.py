@@ -1,0 +1,181 @@
+"""The moving window in process: exact, bounded, forgetting."""
+
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from limits import parse
+from limits.strategies import MovingWindowRateLimiter
+
+from scan.errors import SettingError, Unavailable
+from scan.rate_limits.limiter import (
+    MemoryWindows,
+    Verdict,
+    Windows,
+    make_limiter,
+    requests_per_minute,
+)
+from scan.settings import Settings
+
+TEN_A_MINUTE = parse("10/minute")
+
+
+class Clock:
+    """Time that moves when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+def windows(clock: Clock | None = None, most_clients: int = 1000) -> tuple[MemoryWindows, Windows]:
+    storage = MemoryWindows(most_clients, clock)
+    return storage, Windows(MovingWindowRateLimiter(storage), storage.lock, storage.clock)
+
+
+def test_the_eleventh_request_within_sixty_seconds_is_refused(clock):
+    _, ten = windows(clock)
+    for n in range(10):
+        clock.now += 5.9
+        verdict = ten.charge(TEN_A_MINUTE, "a")
+        assert (verdict.allowed, verdict.limit, verdict.remaining) == (True, 10, 9 - n)
+    refused = ten.charge(TEN_A_MINUTE, "a")
+    assert (refused.allowed, refused.remaining) == (False, 0)
+    assert refused.reset_in_s == pytest.approx(60 - 9 * 5.9)
+
+
+def test_a_place_frees_when_the_oldest_request_leaves_and_not_before(clock):
+    _, ten = windows(clock)
+    for _ in range(10):
+        assert ten.charge(TEN_A_MINUTE, "a").allowed
+        clock.now += 1
+    clock.now += 50
+    assert not ten.charge(TEN_A_MINUTE, "a").allowed
+    clock.now += 0.001
+    assert ten.charge(TEN_A_MINUTE, "a").allowed
+    assert not ten.charge(TEN_A_MINUTE, "a").allowed
+
+
+def test_refused_requests_do_not_extend_the_window(clock):
+    _, ten = windows(clock)
+    for _ in range(10):
+        ten.charge(TEN_A_MINUTE, "a")
+    for _ in range(59):
+        clock.now += 1
+        assert not ten.charge(TEN_A_MINUTE, "a").allowed
+    clock.now += 1.1
+    assert ten.charge(TEN_A_MINUTE, "a") == Verdict(True, 10, 9, pytest.approx(60))
+
+
+@given(st.lists(st.floats(0, 30), max_size=120))
+def test_no_sixty_seconds_ever_hold_more_than_the_limit(steps):
+    clock = Clock()
+    _, ten = windows(clock)
+    passed: list[float] = []
+    for step in steps:
+        clock.now += step
+        live = sum(1 for at in passed if at >= clock.now - 60)
+        verdict = ten.charge(TEN_A_MINUTE, "a")
+        assert verdict.allowed == (live < 10)
+        if verdict.allowed:
+            passed.append(clock.now)
+        assert verdict.remaining == 10 - sum(1 for at in passed if at >= clock.now - 60)
+
+
+def test_fifty_threads_pass_exactly_ten_requests_and_count_them_down():
+    _, ten = windows()
+    for client in range(20):
+        start = Barrier(50)
+
+        def charge(start: Barrier = start, client: int = client) -> Verdict:
+            start.wait()
+            return ten.charge(TEN_A_MINUTE, str(client))
+
+        with ThreadPoolExecutor(50) as pool:
+            verdicts = [job.result() for job in [pool.submit(charge) for _ in range(50)]]
+        assert sorted(v.remaining for v in verdicts if v.allowed) == list(range(10))
+
+
+def test_a_full_table_gives_newcomers_one_shared_window_and_forgets_nobody(clock):
+    storage, ten = windows(clock, most_clients=100)
+    for n in range(100):
+        assert ten.charge(TEN_A_MINUTE, f"early {n}").remaining == 9
+    late = Counter(ten.charge(TEN_A_MINUTE, f"late {n}").allowed for n in range(50))
+    assert late == {True: 10, False: 40}
+    assert len(storage) == 100
+    assert all(ten.charge(TEN_A_MINUTE, f"early {n}").remaining == 8 for n in range(100))
+
+
+def test_a_place_in_the_full_table_frees_when_a_client_expires(clock):
+    storage, ten = windows(clock, most_clients=2)
+    ten.charge(TEN_A_MINUTE, "a")
+    clock.now += 30
+    ten.charge(TEN_A_MINUTE, "b")
+    clock.now += 31
+    assert [ten.charge(TEN_A_MINUTE, "c").remaining for _ in range(3)] == [9, 8, 7]
+    assert len(storage) == 2
+
+
+def test_clients_are_forgotten_once_their_window_is_empty(clock):
+    storage, ten = windows(clock)
+    for n in range(500):
+        ten.charge(TEN_A_MINUTE, str(n))
+    clock.now += 61
+    for _ in range(300):
+        ten.charge(TEN_A_MINUTE, "one who stays")
+    assert len(storage) == 1
+
+
+def test_a_window_keeps_at_most_twice_its_limit_of_timestamps(clock):
+    storage, ten = windows(clock)
+    for _ in range(1000):
+        clock.now += 6.1
+        assert ten.charge(TEN_A_MINUTE, "a").allowed
+    assert len(storage._windows["LIMITER/a/10/1/minute"]) <= 20
+
+
+def test_addresses_and_keys_never_share_a_bucket():
+    limiter = make_limiter(Settings(rate_limit_anonymous="2/minute"))
+    assert [limiter.charge_address("7").allowed for _ in range(3)] == [True, True, False]
+    assert [limiter.charge_key(7, 3).allowed for _ in range(4)] == [True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("rate", "per_minute"),
+    [
+        ("100/minute", 100),
+        ("2/second", 120),
+        ("1000/hour", 16),
+        ("5/day", 1),
+        ("30 per 2 minutes", 15),
+    ],
+)
+def test_the_rate_for_keys_becomes_requests_per_minute(rate, per_minute):
+    assert requests_per_minute(rate) == per_minute
+
+
+@pytest.mark.parametrize(
+    "uri",
+    ["nonsense://", "memcached://localhost:1", "redis://:secret@[::1", "async+redis://[::1]:1"],
+)
+def test_a_storage_that_cannot_count_stops_the_start_without_telling_the_password(uri):
+    with pytest.raises(SettingError, match="SCAN_RATE_LIMIT_STORAGE") as caught:
+        make_limiter(Settings(rate_limit_storage=uri))
+    assert "secret" not in str(caught.value)
+
+
+def test_a_lost_redis_is_unavailable_and_not_a_crash():
+    pytest.importorskip("redis")
+    limiter = make_limiter(Settings(rate_limit_storage="redis://127.0.0.1:1"))
+    with pytest.raises(Unavailable):
+        limiter.charge_address("192.0.2.1")

@@ -1,0 +1,260 @@
+"""A real node for the tests: anvil on a free loopback port, and a client of its own for it.
+
+Nothing here imports scan: what the tests compare with must be learned by other means.
+"""
+
+import ctypes
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import requests
+from eth_abi import decode, encode
+from eth_utils import keccak
+
+from tests.support.solidity import NODE, Artifact, artifact
+
+ZERO = "0x" + 40 * "0"
+GENESIS_TIMESTAMP = 1_700_000_000
+BLOCK_INTERVAL_S = 12
+START_TIMEOUT_S = 30
+REQUEST_TIMEOUT_S = 60
+GAS = 400_000
+
+_LISTENING = re.compile(r"Listening on (\S+)")
+
+
+class RpcError(Exception):
+    """The node's own JSON-RPC error."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        super().__init__(f"{error.get('code')}: {error.get('message')}")
+        self.code = error.get("code")
+        self.data = error.get("data")
+
+
+class Node:
+    """JSON-RPC over one kept connection; answers are the node's JSON, unchanged."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._session = requests.Session()
+        self._session.trust_env = False
+
+    def call(self, method: str, *params: Any) -> Any:
+        answer = self._post(_request(1, method, params))
+        if "error" in answer:
+            raise RpcError(answer["error"])
+        return answer["result"]
+
+    def batch(self, requests_: Iterable[tuple[str, Sequence[Any]]]) -> list[Any]:
+        """Results in the order asked; an RpcError stands where the node said no."""
+        asked = [_request(n, method, params) for n, (method, params) in enumerate(requests_)]
+        if not asked:
+            return []
+        by_id = {answer["id"]: answer for answer in self._post(asked)}
+        answers = [by_id[n] for n in range(len(asked))]
+        return [RpcError(a["error"]) if "error" in a else a["result"] for a in answers]
+
+    def close(self) -> None:
+        self._session.close()
+
+    def _post(self, body: Any) -> Any:
+        answer = self._session.post(self.url, json=body, timeout=REQUEST_TIMEOUT_S)
+        answer.raise_for_status()
+        return answer.json()
+
+
+class Contract(NamedTuple):
+    """A deployed contract: where it is and what it can be asked."""
+
+    address: str
+    artifact: Artifact
+
+    def data(self, function: str, *args: Any) -> str:
+        """Call data for a function by name, or by full signature where names are overloaded."""
+        entry = self._entry(function, len(args))
+        types = [_type(parameter) for parameter in entry["inputs"]]
+        selector = keccak(text=f"{entry['name']}({','.join(types)})")[:4]
+        return "0x" + (selector + encode(types, args)).hex()
+
+    def decode(self, function: str, result: str) -> Any:
+        types = [_type(parameter) for parameter in self._entry(function, None)["outputs"]]
+        values = decode(types, bytes.fromhex(result[2:]))
+        return values[0] if len(values) == 1 else values
+
+    def _entry(self, function: str, count: int | None) -> dict[str, Any]:
+        for entry in self.artifact.abi:
+            if entry["type"] != "function" or entry["name"] != function:
+                continue
+            if count is None or len(entry["inputs"]) == count:
+                return entry
+        raise LookupError(f"{self.artifact.name} has no {function} with {count} arguments")
+
+
+class Anvil(Node):
+    """A running anvil whose blocks come only when mined, with times that depend on nothing.
+
+    Its process ends with `stop`, and with the process that started it, however that ends.
+    """
+
+    def __init__(self, *options: str) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="scan-anvil-"))
+        self._output = self._folder / "output"
+        self._process = self._start(options)
+        try:
+            super().__init__(f"http://{self._address()}")
+            self.accounts: list[str] = self.call("eth_accounts")
+            self.call("evm_setAutomine", False)
+            self.call("anvil_setBlockTimestampInterval", BLOCK_INTERVAL_S)
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self) -> "Anvil":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def stop(self) -> None:
+        self._process.kill()
+        self._process.wait()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def head(self) -> int:
+        return int(self.call("eth_blockNumber"), 16)
+
+    def mine(self, blocks: int = 1) -> None:
+        for _ in range(blocks):
+            self.call("evm_mine")
+
+    def send(self, sender: str, to: str | None, **fields: Any) -> str:
+        """Hands a transaction to the pool and returns its hash; `mine` puts it in a block.
+
+        Fields are JSON-RPC's, ints welcome. Gas is given, so that failing ones are sent as well.
+        """
+        transaction = {"from": sender, "gas": GAS, **fields}
+        if to is not None:
+            transaction["to"] = to
+        return str(self.call("eth_sendTransaction", _hexed(transaction)))
+
+    def deploy(self, sender: str, name: str, *args: Any, **fields: Any) -> Contract:
+        """Creates a contract in a block of its own."""
+        code = creation_code(artifact(name), *args)
+        receipt = self.receipt_of(self.send(sender, None, data=code, gas=12_000_000, **fields))
+        if receipt["status"] != "0x1":
+            raise ValueError(f"{name} was not created")
+        return Contract(receipt["contractAddress"], artifact(name))
+
+    def transact(
+        self, sender: str, contract: Contract, function: str, *args: Any, **fields: Any
+    ) -> str:
+        return self.send(sender, contract.address, data=contract.data(function, *args), **fields)
+
+    def read(self, contract: Contract, function: str, *args: Any, block: str = "latest") -> Any:
+        call = {"to": contract.address, "data": contract.data(function, *args)}
+        return contract.decode(function, self.call("eth_call", call, block))
+
+    def receipt_of(self, transaction_hash: str) -> dict[str, Any]:
+        """The receipt, after mining a block when the transaction still waits."""
+        receipt = self.call("eth_getTransactionReceipt", transaction_hash)
+        if receipt is None:
+            self.mine()
+            receipt = self.call("eth_getTransactionReceipt", transaction_hash)
+        return dict(receipt)
+
+    def impersonate(self, address: str, balance_wei: int = 10**20) -> None:
+        """Lets any address send, as if its key were known."""
+        self.call("anvil_setBalance", address, hex(balance_wei))
+        self.call("anvil_impersonateAccount", address)
+
+    def place(self, address: str, name: str) -> Contract:
+        """Puts a contract's runtime code where a well-known contract lives on other chains."""
+        found = artifact(name)
+        self.call("anvil_setCode", address, "0x" + found.runtime.hex())
+        return Contract(address.lower(), found)
+
+    def reorganise(self, depth: int, transactions: Sequence[tuple[Any, int]] = ()) -> None:
+        """Replaces the newest blocks by as many others, which hold the given transactions.
+
+        Each is (transaction object or signed hex, how many blocks above the fork it goes).
+        """
+        self.call("anvil_reorg", depth, list(transactions))
+
+    def snapshot(self) -> str:
+        return str(self.call("evm_snapshot"))
+
+    def revert(self, snapshot: str) -> None:
+        self.call("evm_revert", snapshot)
+
+    def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
+        command = [
+            *(str(_binary()), "--host", "127.0.0.1", "--port", "0"),
+            *("--hardfork", "prague", "--order", "fifo", "--timestamp", str(GENESIS_TIMESTAMP)),
+            *("--cache-path", str(self._folder), *options),
+        ]
+        # A file takes all it prints; a pipe that nobody empties would stop it.
+        with self._output.open("wb") as output:
+            return subprocess.Popen(
+                command,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                cwd=self._folder,
+                env={"HOME": str(self._folder), "PATH": "/usr/bin:/bin"},
+                preexec_fn=_end_with_parent,
+            )
+
+    def _address(self) -> str:
+        """host:port as anvil prints it: it chose the port itself, so nobody can take it first."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while time.monotonic() < deadline and self._process.poll() is None:
+            if match := _LISTENING.search(self._output.read_text()):
+                return match.group(1)
+            time.sleep(0.01)
+        raise RuntimeError(f"anvil did not start:\n{self._output.read_text()}")
+
+
+def creation_code(found: Artifact, *args: Any) -> str:
+    constructor = next((e for e in found.abi if e["type"] == "constructor"), {"inputs": []})
+    types = [_type(parameter) for parameter in constructor["inputs"]]
+    return "0x" + (found.bytecode + encode(types, args)).hex()
+
+
+def _binary() -> Path:
+    """npm's `anvil` is a script that starts this; ended directly, it leaves nothing behind."""
+    found = sorted(NODE.glob("node_modules/@foundry-rs/anvil-*/bin/anvil"))
+    if not found:
+        raise RuntimeError("anvil is not installed: make install")
+    return found[0]
+
+
+def _end_with_parent() -> None:
+    """Linux ends the child with its parent: a killed test run leaves no node behind."""
+    if sys.platform == "linux":
+        pr_set_pdeathsig = 1
+        ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
+
+
+def _request(number: int, method: str, params: Sequence[Any]) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": number, "method": method, "params": list(params)}
+
+
+def _hexed(transaction: dict[str, Any]) -> dict[str, Any]:
+    return {k: hex(v) if isinstance(v, int) else v for k, v in transaction.items()}
+
+
+def _type(parameter: dict[str, Any]) -> str:
+    """The canonical ABI type; tuples are spelled out."""
+    if not parameter["type"].startswith("tuple"):
+        return str(parameter["type"])
+    parts = ",".join(_type(part) for part in parameter["components"])
+    return f"({parts}){parameter['type'].removeprefix('tuple')}"

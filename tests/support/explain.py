@@ -1,0 +1,71 @@
+"""What PostgreSQL really did for a statement: the service's own, on its own connections."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from app import SESSION
+from scan.database.connection import Database, Row
+
+SORTS = ("Sort", "Incremental Sort")
+
+
+class Plan(NamedTuple):
+    """One statement's plan, executed."""
+
+    statement: str
+    nodes: list[dict[str, Any]]
+    buffers: int  # pages touched, of tables and indexes, in memory or not
+
+    def sequential_scans(self) -> set[str]:
+        """Tables read from one end to the other."""
+        return {n["Relation Name"] for n in self._executed() if n["Node Type"] == "Seq Scan"}
+
+    def rows_sorted(self) -> int:
+        """The most rows that any one sort was given."""
+        given = [max(c["Actual Rows"] for c in n["Plans"]) for n in self._sorts()]
+        return int(max(given, default=0))
+
+    def _sorts(self) -> list[dict[str, Any]]:
+        return [n for n in self._executed() if n["Node Type"] in SORTS]
+
+    def _executed(self) -> list[dict[str, Any]]:
+        return [n for n in self.nodes if n["Actual Loops"] > 0]
+
+
+class ExplainingDatabase(Database):
+    """A Database that keeps the plan of each statement it runs: same text, same session."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url, statement_timeout_ms=60_000, session=SESSION)
+        self.plans: list[Plan] = []
+
+    def rows(self, statement: str, **params: object) -> list[Row]:
+        found = super().rows(statement, **params)
+        self._explain(statement, self._statements[statement].text, params)
+        return found
+
+    def prepared_row(self, statement: str, **params: object) -> Row | None:
+        found = super().prepared_row(statement, **params)
+        used = self._statements[statement]
+        with self._connection().cursor() as cursor:
+            name = self._prepare(cursor, used, params)  # the one that was just run
+        values = [value for key, value in params.items() if not used.is_literal(key, value)]
+        places = f"({', '.join(['%s'] * len(values))})" if values else ""
+        self._explain(statement, f"EXECUTE {name}{places}", values)
+        return found
+
+    def _explain(self, statement: str, text: str, values: Any) -> None:
+        with self._connection().cursor() as cursor:
+            cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
+            root = cursor.fetchone()[0][0]["Plan"]
+        self.plans.append(Plan(statement, list(_walk(root)), _buffers(root)))
+
+
+def _walk(node: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield node
+    for child in node.get("Plans", ()):
+        yield from _walk(child)
+
+
+def _buffers(node: dict[str, Any]) -> int:
+    return int(node["Shared Hit Blocks"] + node["Shared Read Blocks"])

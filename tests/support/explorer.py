@@ -1,0 +1,144 @@
+"""Everything that verification needs, real: anvil, the indexer, the API, compilers from npm."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.settings import ROOT
+from tests.support.anvil import Anvil
+from tests.support.indexing import Indexing
+from tests.support.solidity import BUILT, NODE
+
+INDEX_TIMEOUT_S = 30
+OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
+
+
+class Compiled(NamedTuple):
+    """One contract as npm's compiler gives it; hex, with placeholders where it is not linked."""
+
+    abi: list[dict[str, Any]]
+    metadata: str
+    creation: str
+    runtime: str
+
+
+class Explorer:
+    """The service over a chain of its own; `deploy` returns once the contract is indexed."""
+
+    def __init__(self, anvil: Anvil, indexing: Indexing) -> None:
+        self.anvil = anvil
+        self.settings = indexing.settings
+        self.database = Database(self.settings.database_url, statement_timeout_ms=10_000)
+        self.app = create_app(self.settings)
+        self._placed = 0
+
+    @property
+    def client(self) -> FlaskClient:
+        return self.app.test_client()
+
+    def deploy(self, creation: str, arguments: str = "") -> str:
+        """Creates a contract from hex; its address."""
+        code = "0x" + creation.removeprefix("0x") + arguments
+        sender = self.anvil.accounts[0]
+        receipt = self.anvil.receipt_of(self.anvil.send(sender, None, data=code, gas=15_000_000))
+        assert receipt["status"] == "0x1", "the contract was not created"
+        address: str = receipt["contractAddress"]
+        self.wait_for(address)
+        return address
+
+    def place(self, runtime: str) -> str:
+        """Puts code at a fresh address, as no compiler would; its address."""
+        self._placed += 1
+        address = f"0x{0xC0DE << 64 | self._placed:040x}"
+        code = "0x" + runtime.removeprefix("0x")
+        self.anvil.call("anvil_setCode", address, code)
+        # The indexer looks for code where a transaction went.
+        self.anvil.receipt_of(self.anvil.send(self.anvil.accounts[0], address))
+        self.wait_for(address)
+        return address
+
+    def wait_for(self, address: str) -> None:
+        deadline = time.monotonic() + INDEX_TIMEOUT_S
+        while time.monotonic() < deadline:
+            if self.database.row(
+                "contracts/contracts_get_code", address=bytes.fromhex(address[2:])
+            ):
+                return
+            time.sleep(0.02)
+        raise TimeoutError(f"{address} was not indexed")
+
+    def verify(self, address: str, source: object, version: str, **fields: object) -> Any:
+        """The response; a source that is no text goes as standard JSON."""
+        code = source if isinstance(source, str) else json.dumps(source)
+        body = {"address": address, "sourceCode": code, "compilerVersion": version, **fields}
+        return self.client.post("/api/v1/verify", json=body)
+
+    def contract(self, address: str) -> Any:
+        return self.client.get(f"/api/v1/contracts/{address}")
+
+    def call(self, address: str, function: str, *arguments: object) -> Any:
+        body = {"functionName": function, "args": list(arguments)}
+        return self.client.post(f"/api/v1/contracts/{address}/call", json=body)
+
+
+def place_compilers(directory: Path) -> Path:
+    """npm's compilers in solc-select's layout, behind the project's own script."""
+    for package in sorted((NODE / "node_modules").glob("solc-*")):
+        folder = directory / package.name
+        folder.mkdir(parents=True)
+        shutil.copyfile(ROOT / "scan" / "verification" / "solc.js", folder / package.name)
+        (folder / package.name).chmod(0o755)
+        (folder / "soljson.js").symlink_to(package / "soljson.js")
+    return directory
+
+
+def standard_input(sources: Mapping[str, str], **settings: object) -> dict[str, Any]:
+    return {
+        "language": "Solidity",
+        "sources": {path: {"content": content} for path, content in sources.items()},
+        "settings": settings,
+    }
+
+
+@cache
+def _output(version: str, text: str) -> dict[str, Any]:
+    digest = hashlib.sha256(f"{version} {text}".encode()).hexdigest()[:32]
+    kept = BUILT / f"standard-{digest}.json"
+    if not kept.exists():
+        command = ["node", str(NODE / "compile.cjs"), f"solc-{version}"]
+        answer = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_bytes(answer.stdout)
+    output: dict[str, Any] = json.loads(kept.read_text())
+    return output
+
+
+def compiled(version: str, standard: Mapping[str, Any], path: str, name: str) -> Compiled:
+    """By npm's own package, not by the code under test."""
+    settings = {**standard["settings"], "outputSelection": {"*": {"*": OUTPUTS}}}
+    output = _output(version, json.dumps({**standard, "settings": settings}))
+    faults = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
+    assert not faults, faults
+    found = output["contracts"][path][name]
+    evm = found["evm"]
+    return Compiled(
+        found["abi"],
+        found["metadata"],
+        evm["bytecode"]["object"],
+        evm["deployedBytecode"]["object"],
+    )
+
+
+def from_node_modules(*paths: str) -> dict[str, str]:
+    """Sources by the names under which they import each other, such as @openzeppelin/…"""
+    return {path: (NODE / "node_modules" / path).read_text() for path in paths}

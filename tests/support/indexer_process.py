@@ -1,0 +1,95 @@
+"""`scan index` as operators run it: a process of its own, which a test may kill at any moment."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+
+from scan.database.connection import Database
+from scan.errors import ScanError
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PATIENCE_S = 60.0
+
+
+class IndexerProcess:
+    """Its output is kept over restarts, for whoever wants to know why."""
+
+    def __init__(self, database_url: str, rpc_url: str, **environment: str) -> None:
+        self._environment = os.environ | {
+            "DATABASE_URL": database_url,
+            "RPC_URL": rpc_url,
+            **environment,
+        }
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115
+        self._process: subprocess.Popen[bytes] | None = None
+        self._database = Database(database_url, statement_timeout_ms=10_000)
+
+    def __enter__(self) -> "IndexerProcess":
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self.kill()
+        self._database.close()
+        self._output.close()
+
+    def start(self) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "scan", "index"],
+            cwd=ROOT,
+            env=self._environment,
+            stdout=self._output,
+            stderr=subprocess.STDOUT,
+        )
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def kill(self) -> None:
+        """SIGKILL: nothing of it can tidy up."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
+
+    def terminate(self, number: int = signal.SIGTERM) -> int:
+        """SIGTERM, or SIGINT; the exit code."""
+        assert self._process is not None
+        self._process.send_signal(number)
+        return self._process.wait(PATIENCE_S)
+
+    def output(self) -> str:
+        self._output.seek(0)
+        return self._output.read().decode(errors="replace")
+
+    def wait_for(self, block_number: int, block_hash: str) -> None:
+        """Until this very block is the newest one indexed and nothing waits to be read."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not self.has(block_number, block_hash):
+            assert time.monotonic() < deadline, f"block {block_number} never came:\n{self.tail()}"
+            assert self._process is None or self._process.poll() is None, self.tail()
+            time.sleep(0.02)
+
+    def has(self, block_number: int, block_hash: str) -> bool:
+        try:
+            head = self._database.row("indexer/blocks_get_head")
+            stale = self._database.rows("indexer/tokens_list_stale", limit=1)
+        except ScanError:  # a server that is killed, too
+            return False
+        found = (head[0], "0x" + bytes(head[1]).hex()) if head else None
+        return not stale and found == (block_number, block_hash)
+
+    def tail(self) -> str:
+        return "\n".join(self.output().splitlines()[-40:])

@@ -1,0 +1,75 @@
+"""The real indexer, run inside a test until it has nothing left to do."""
+
+import threading
+import time
+from types import TracebackType
+from typing import Any
+
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.indexer.follower import Follower
+from scan.settings import Settings
+
+PATIENCE_S = 60.0
+
+
+class Indexing:
+    """Follows a node into a database for as long as the context lasts."""
+
+    def __init__(self, database_url: str, rpc_url: str, **settings: Any) -> None:
+        self.settings = settings_for(database_url, rpc_url, **settings)
+        self._database = Database(database_url, statement_timeout_ms=10_000)
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="indexing", daemon=True)
+
+    def __enter__(self) -> "Indexing":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join(PATIENCE_S)
+        self._database.close()
+
+    def wait_for(self, block_number: int) -> None:
+        """Until the block is indexed, and balances and supplies are those of its state."""
+        deadline = time.monotonic() + PATIENCE_S
+        while not self._is_done(block_number):
+            if time.monotonic() > deadline or not self._thread.is_alive():
+                raise AssertionError(f"block {block_number} is not indexed: {self._status()}")
+            time.sleep(0.02)
+
+    def _is_done(self, block_number: int) -> bool:
+        head = self._database.row("indexer/blocks_get_head")
+        return (
+            head is not None
+            and head[0] == block_number
+            and not self._database.rows("indexer/tokens_list_stale", limit=1)
+            and not self._database.rows("indexer/addresses_list_stale", limit=1)
+        )
+
+    def _status(self) -> Any:
+        return self._database.value("api/chain_get_status")
+
+    def _follow(self) -> None:
+        database = Database(self.settings.database_url, statement_timeout_ms=0)
+        try:
+            Follower(self.settings, database, Node(self.settings.rpc_urls), self._stop).run()
+        finally:
+            database.close()
+
+
+def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
+    """Limits on requests are out of the way; what is about them sets its own."""
+    return Settings(
+        database_url=database_url,
+        read_database_url=database_url,
+        rpc_urls=tuple(rpc_url.split(",")),
+        log_requests=True,
+        **{"rate_limit_anonymous": "100000/second", "rate_limit_key": "100000/second", **settings},
+    )

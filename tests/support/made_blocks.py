@@ -1,0 +1,105 @@
+"""Blocks made up in the test, written by the indexer's own writer: for tests without a node."""
+
+import hashlib
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from scan.database.connection import Database
+from scan.ethereum.blocks import Block, Transaction
+from scan.ethereum.events import Transfer
+from scan.indexer.block_rows import extract, transfer_line, transfer_row
+from scan.indexer.block_source import Fetched
+from scan.indexer.contract_inspection import Findings, Token
+from scan.indexer.writer import Head, Writer
+
+TOKEN = bytes.fromhex("70" * 20)
+FIRST_TIMESTAMP_S = 1_700_000_000
+
+
+class Move(NamedTuple):
+    """A transaction from one address to another; with tokens, it is a transfer of them."""
+
+    sender: bytes
+    recipient: bytes | None
+    value: int = 1
+    tokens: int | None = None
+    contract: bytes | None = None
+
+
+def address(name: str) -> bytes:
+    return hashlib.sha256(name.encode()).digest()[:20]
+
+
+class Chain:
+    """Appends blocks to a database; each block's hash differs from every other's."""
+
+    def __init__(self, database: Database) -> None:
+        self._writer = Writer(database)
+        self._salt = itertools.count()
+        self._head: Head | None = self._writer.head()
+        self._has_token = False
+
+    @property
+    def number(self) -> int:
+        return self._head.number if self._head else -1
+
+    def append(self, moves: Sequence[Move] = ()) -> list[bytes]:
+        """One more block; the hashes of its transactions."""
+        number = self.number + 1
+        transactions = [self._transaction(index, move) for index, move in enumerate(moves)]
+        transfers = [
+            (number, _transfer_row(number, index, m, m.tokens))
+            for index, m in enumerate(moves)
+            if m.tokens is not None
+        ]
+        parent = self._head.hash if self._head else bytes(32)
+        block = Block(
+            number,
+            self._hash(),
+            parent,
+            FIRST_TIMESTAMP_S + 12 * number,
+            bytes(20),
+            0,
+            0,
+            transactions,
+            [],
+        )
+        self._head = self._writer.append(
+            self._head, [extract(Fetched(block, []))], self._findings(number, transfers)
+        )
+        return [transaction.hash for transaction in transactions]
+
+    def unwind(self, last_kept: int) -> None:
+        self._writer.unwind(last_kept)
+        self._head = self._writer.head()
+
+    def _findings(self, number: int, transfers: list[tuple[int, str]]) -> Findings:
+        tokens = []
+        if transfers and not self._has_token:
+            tokens = [Token(TOKEN, number, "BEP20", "Token", "T", 18, 0, False)]
+            self._has_token = True
+        return Findings([], tokens, [], [], transfers, [], {})
+
+    def _transaction(self, index: int, move: Move) -> Transaction:
+        return Transaction(
+            index,
+            self._hash(),
+            move.sender,
+            move.recipient,
+            move.contract,
+            move.value,
+            1,
+            21_000,
+            True,
+            False,
+        )
+
+    def _hash(self) -> bytes:
+        return hashlib.sha256(f"{id(self)} {next(self._salt)}".encode()).digest()
+
+
+def _transfer_row(number: int, index: int, move: Move, tokens: int) -> str:
+    recipient = move.recipient or move.sender
+    transfer = Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
+    return transfer_line(transfer_row(number, transfer), 0, tokens, None)

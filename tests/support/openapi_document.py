@@ -1,0 +1,90 @@
+"""The OpenAPI document, and whether an answer is as it says."""
+
+import functools
+import json
+import re
+from collections import Counter
+from typing import Any
+
+from openapi_schema_validator import OAS31Validator
+from werkzeug.test import TestResponse
+
+from scan.api.openapi import document
+
+DOCUMENT = document()
+METHODS = ("get", "post", "patch", "put", "delete")
+OPERATIONS = [
+    (method, path, page[method])
+    for path, page in DOCUMENT["paths"].items()
+    for method in METHODS
+    if method in page
+]
+
+
+TEMPLATES = {
+    path: re.compile(re.sub(r"\{\w+\}", "[^/]+", path).replace(".", r"\.") + "/?")
+    for path in DOCUMENT["paths"]
+}
+CHECKED_OF_EACH_KIND = 3
+
+
+def check(schema: dict[str, Any], value: Any, at: str) -> None:
+    errors = [
+        f"{'/'.join(map(str, error.path))}: {error.message}"
+        for error in _validator(json.dumps(schema)).iter_errors(value)
+    ]
+    assert not errors, (at, errors[:3])
+
+
+@functools.cache
+def _validator(schema: str) -> OAS31Validator:
+    return OAS31Validator({**json.loads(schema), "components": DOCUMENT["components"]})
+
+
+class Watch:
+    """Looks at the first few answers of each kind that any test gets."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[tuple[str, str, int]] = Counter()
+
+    def look(self, method: str, path: str, answer: TestResponse) -> None:
+        template = next((t for t, match in TEMPLATES.items() if match.fullmatch(path)), None)
+        if template is None or method.lower() not in DOCUMENT["paths"][template]:
+            return
+        kind = (method.lower(), template, answer.status_code)
+        self._seen[kind] += 1
+        if self._seen[kind] <= CHECKED_OF_EACH_KIND:
+            check_answer(method.lower(), template, answer)
+
+
+def check_answer(method: str, path: str, answer: TestResponse) -> None:
+    """Status, headers and body are as documented, and no field is undocumented."""
+    documented = DOCUMENT["paths"][path][method]["responses"]
+    assert str(answer.status_code) in documented, (method, path, answer.status_code, answer.text)
+    described = resolved(documented[str(answer.status_code)])
+    missing = {name for name in described["headers"] if name not in answer.headers}
+    assert not missing, (method, path, missing)
+    schema = described["content"]["application/json"]["schema"]
+    check(schema, answer.json, f"{method} {path} {answer.status_code}")
+    check_fields(schema, answer.json, path)
+
+
+def check_fields(schema: dict[str, Any], value: Any, at: str) -> None:
+    schema = resolved(schema)
+    if isinstance(value, dict) and "properties" in schema:
+        known = schema["properties"]
+        assert set(value) <= set(known), (at, set(value) - set(known))
+        for name in value:
+            check_fields(known[name], value[name], f"{at}/{name}")
+    elif isinstance(value, list) and "items" in schema:
+        for item in value[:3]:
+            check_fields(schema["items"], item, at)
+
+
+def resolved(node: dict[str, Any]) -> dict[str, Any]:
+    while "$ref" in node:
+        found: Any = DOCUMENT
+        for name in node["$ref"].removeprefix("#/").split("/"):
+            found = found[name]
+        node = found
+    return node

@@ -1,0 +1,199 @@
+"""Real servers for tests: gunicorn as it is run, nginx from deploy/, Redis; all on loopback."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Barrier
+from types import MappingProxyType
+from urllib.parse import urlsplit
+
+import pytest
+import requests
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NOWHERE = "http://127.0.0.1:1"  # a node that refuses connections
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def gunicorn(database_url: str, *arguments: str, **environment: str) -> Iterator[str]:
+    """The base address of a server run with gunicorn.conf.py, when it answers."""
+    port = free_port()
+    with gunicorn_started(database_url, port, *arguments, **environment) as process:
+        yield wait_for(port, process)
+
+
+@contextmanager
+def gunicorn_started(
+    database_url: str, port: int, *arguments: str, **environment: str
+) -> Iterator[subprocess.Popen[bytes]]:
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(("SCAN_", "WEB_"))
+    }
+    given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
+    process = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "-c",
+            "gunicorn.conf.py",
+            *arguments,
+            "app:create_app()",
+        ],
+        cwd=ROOT,
+        env={**inherited, **given, **environment},
+        stderr=subprocess.PIPE,
+    )
+    try:
+        yield process
+    finally:
+        stop(process)
+
+
+def wait_for(port: int, process: subprocess.Popen[bytes] | None = None) -> str:
+    wait_until(lambda: _answers(port), process)
+    return f"http://127.0.0.1:{port}"
+
+
+@contextmanager
+def nginx(
+    folder: Path, instances: Sequence[str], replaced: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[str]:
+    """deploy/nginx.conf with its ports, and what `replaced` says, changed."""
+    port = free_port()
+    site = (ROOT / "deploy" / "nginx.conf").read_text()
+    site = site.replace("listen 80;", f"listen 127.0.0.1:{port};")
+    site = site.replace("listen [::]:80;", "")  # not every machine has IPv6
+    for number, instance in enumerate(instances, 1):
+        site = site.replace(f"127.0.0.1:800{number}", instance.removeprefix("http://"))
+    for old, new in replaced.items():
+        assert old in site
+        site = site.replace(old, new)
+    (folder / "site.conf").write_text(site)
+    (folder / "nginx.conf").write_text(_nginx_main(folder))
+    process = subprocess.Popen(
+        [_program("nginx"), "-p", str(folder), "-c", str(folder / "nginx.conf")],
+        stderr=subprocess.PIPE,
+    )
+    try:
+        wait_until(lambda: _answers(port), process)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        stop(process)
+
+
+def _nginx_main(folder: Path) -> str:
+    temporary = "".join(
+        f"{name}_temp_path {folder}/{name};"
+        for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    return (
+        f"daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n"
+        "events {}\n"
+        f"http {{ access_log off; {temporary} include {folder}/site.conf; }}\n"
+    )
+
+
+@contextmanager
+def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
+    port = port or free_port()
+    process = subprocess.Popen(
+        [
+            *(_program("redis-server"), "--port", str(port), "--bind", "127.0.0.1"),
+            *("--save", "", "--appendonly", "no", "--dir", str(folder)),
+        ],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        wait_until(lambda: _accepts(port), process)
+        yield f"redis://127.0.0.1:{port}"
+    finally:
+        stop(process)
+
+
+def _program(name: str) -> str:
+    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if found is None:
+        pytest.skip(f"{name} is not installed")
+    return found
+
+
+def at_once(count: int, request: Callable[[int], requests.Response]) -> list[requests.Response]:
+    """`count` requests in as many threads, let go together."""
+    start = Barrier(count)
+
+    def wait_and_request(number: int) -> requests.Response:
+        start.wait()
+        return request(number)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(wait_and_request, range(count)))
+
+
+def statuses(responses: Sequence[requests.Response]) -> Counter[int]:
+    return Counter(response.status_code for response in responses)
+
+
+def connect(server: str) -> socket.socket:
+    address = urlsplit(server)
+    return socket.create_connection((address.hostname, address.port), timeout=30)
+
+
+def exchange(server: str, request_bytes: bytes, *, finish: bool = False) -> bytes:
+    """All that comes back for bytes no HTTP client would send; `finish` sends no more."""
+    with connect(server) as connection:
+        connection.sendall(request_bytes)
+        if finish:
+            connection.shutdown(socket.SHUT_WR)
+        answer = b""
+        while part := connection.recv(65536):
+            answer += part
+        return answer
+
+
+def wait_until(
+    condition: Callable[[], bool],
+    process: subprocess.Popen[bytes] | None = None,
+    timeout_s: float = 30.0,
+) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        if process is not None and process.poll() is not None:
+            stderr = process.stderr.read().decode() if process.stderr else ""
+            raise AssertionError(f"the server ended: {stderr}")
+        assert time.monotonic() < deadline, "waited in vain"
+        time.sleep(0.02)
+
+
+def stop(process: subprocess.Popen[bytes]) -> None:
+    process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=30)
+
+
+def _accepts(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _answers(port: int) -> bool:
+    address = f"http://127.0.0.1:{port}/healthz"
+    try:
+        return requests.get(address, timeout=5, allow_redirects=False).status_code < 500
+    except requests.RequestException:  # also slow, on a busy machine
+        return False

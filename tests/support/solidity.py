@@ -1,0 +1,110 @@
+"""The contracts of the tests, compiled by npm's solc and kept until a source changes."""
+
+import hashlib
+import json
+import os
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+SUPPORT = Path(__file__).resolve().parent
+NODE = SUPPORT / "node"
+SOURCES = SUPPORT / "solidity_sources"
+BUILT = SUPPORT / "built"
+COMPILER = "solc-0.8.28"
+SETTINGS = {
+    "optimizer": {"enabled": True, "runs": 200},
+    "evmVersion": "cancun",
+    "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]}},
+}
+
+# Uniswap publishes the very bytes it deployed; compiling again would only risk others.
+UNISWAP = {
+    "UniswapV2Factory": "v2-core/build/UniswapV2Factory.json",
+    "UniswapV2Pair": "v2-core/build/UniswapV2Pair.json",
+    "UniswapV3Factory": "v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
+    "UniswapV3Pool": "v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json",
+}
+
+
+class Artifact(NamedTuple):
+    """What a compiler makes of one contract; bytecode as it goes into a creation."""
+
+    name: str
+    abi: list[dict[str, Any]]
+    bytecode: bytes
+    runtime: bytes
+
+
+def artifact(name: str) -> Artifact:
+    return _published(name) if name in UNISWAP else _built()[name]
+
+
+def _published(name: str) -> Artifact:
+    found = json.loads((NODE / "node_modules/@uniswap" / UNISWAP[name]).read_text())
+    runtime = found.get("deployedBytecode") or found["evm"]["deployedBytecode"]["object"]
+    return Artifact(name, found["abi"], _bytes(found["bytecode"]), _bytes(runtime))
+
+
+@cache
+def _built() -> dict[str, Artifact]:
+    sources = {path.name: path.read_text() for path in sorted(SOURCES.glob("*.sol"))}
+    kept = BUILT / f"{_digest(sources)}.json"
+    if not kept.exists():
+        _keep(kept, compile_standard(sources))
+    return {
+        name: Artifact(name, abi, _bytes(bytecode), _bytes(runtime))
+        for name, abi, bytecode, runtime in json.loads(kept.read_text())
+    }
+
+
+def compile_standard(sources: dict[str, str], compiler: str = COMPILER) -> dict[str, Any]:
+    """The standard-JSON output for sources by file name; raises with the compiler's own words."""
+    request = {
+        "language": "Solidity",
+        "sources": {name: {"content": text} for name, text in sources.items()},
+        "settings": SETTINGS,
+    }
+    answer = subprocess.run(
+        ["node", NODE / "compile.cjs", compiler],
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    output: dict[str, Any] = json.loads(answer.stdout)
+    errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
+    if errors:
+        raise ValueError("\n".join(errors))
+    return output
+
+
+def _digest(sources: dict[str, str]) -> str:
+    lock = (NODE / "package-lock.json").read_text()
+    text = json.dumps([sources, SETTINGS, COMPILER, lock], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _keep(path: Path, output: dict[str, Any]) -> None:
+    rows = [
+        (
+            name,
+            found["abi"],
+            found["evm"]["bytecode"]["object"],
+            found["evm"]["deployedBytecode"]["object"],
+        )
+        for file, contracts in output["contracts"].items()
+        if "/" not in file
+        for name, found in contracts.items()
+    ]
+    path.parent.mkdir(exist_ok=True)
+    # Renamed into place: two test runs at once must not read half a file.
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    unfinished.write_text(json.dumps(rows))
+    unfinished.rename(path)
+
+
+def _bytes(text: str) -> bytes:
+    return bytes.fromhex(text.removeprefix("0x"))

@@ -1,0 +1,114 @@
+"""A chain in bad weather: blocks and forks by chance, and an indexer that is killed meanwhile."""
+
+import random
+import time
+from collections.abc import Callable
+
+from tests.support import scenario
+from tests.support.anvil import ZERO, Anvil
+from tests.support.indexer_process import IndexerProcess
+from tests.support.scenario import ETHER, Stage
+
+DEEPEST = 64
+MOST_SNAPSHOTS = 12
+
+
+class Storm:
+    """Steps drawn from a seed; the chain and the moments of the kills follow from it alone."""
+
+    def __init__(self, anvil: Anvil, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.anvil = anvil
+        self.stage = Stage(anvil, seed)
+        self.steps: list[str] = []
+        self._snapshots: list[tuple[int, str]] = []
+        for act in (
+            scenario.honest_tokens,
+            scenario.collections,
+            scenario.wrappers,
+            scenario.exchanges,
+            scenario.creations,
+            scenario.failures,
+        ):
+            act(self.stage)
+        self._ground = anvil.head()  # below this the contracts would not be there
+
+    def blow(self, indexer: IndexerProcess, steps: int) -> None:
+        """`steps` steps, then the indexer in peace."""
+        for _ in range(steps):
+            choices: list[tuple[Callable[[IndexerProcess], str], int]] = [
+                (self._mine, 10),
+                (self._reorganise, 4),
+                (self._revert, 3),
+                (self._kill, 3),
+                (self._settle, 3),
+            ]
+            acts, weights = zip(*choices, strict=True)
+            [act] = self.random.choices(acts, weights)
+            self.steps.append(act(indexer))
+        self.anvil.mine()
+        self.steps.append(self._settle(indexer))
+
+    def _mine(self, _indexer: IndexerProcess) -> str:
+        if self.random.random() < 0.3:
+            self._snapshots.append((self.anvil.head(), self.anvil.snapshot()))
+            del self._snapshots[:-MOST_SNAPSHOTS]
+        blocks = self.random.randint(1, 6)
+        for _ in range(blocks):
+            if self.random.random() < 0.1:
+                self._novelty()
+            scenario.everyday(self.stage, self.random.randint(0, 5))
+        return f"mine {blocks}"
+
+    def _novelty(self) -> None:
+        """A token, or a pool of an exchange, that nobody has seen: a fork may take it back."""
+        if self.random.random() < 0.5:
+            self.stage.deploy("novelty", "Coin", f"Novelty {len(self.steps)}", "NEW", 9)
+            self.stage.do(1, "novelty", "mint", self.stage.anybody(), ETHER)
+        else:
+            factory = "0x" + self.random.randbytes(20).hex()
+            gold, harbor = (self.stage.contracts[key].address for key in ("gold", "harbor"))
+            first = self.random.choice((gold, ZERO))  # without a first token it is no pool
+            self.stage.deploy("novelty", "FakePool", factory, first, harbor)
+            self.stage.do(2, "novelty", "swapV2", 10, 0, 0, 9)
+
+    def _reorganise(self, _indexer: IndexerProcess) -> str:
+        depth = self.random.randint(1, min(DEEPEST, self.anvil.head() - self._ground))
+        self._change_miner()
+        payments = [
+            ({"from": self.stage.person(), "to": self.stage.anybody(), "value": hex(ETHER)}, at)
+            for at in range(depth)
+            if self.random.random() < 0.2
+        ]
+        self.anvil.reorganise(depth, payments)
+        self._snapshots = [s for s in self._snapshots if s[0] <= self.anvil.head() - depth]
+        return f"reorganise {depth}"
+
+    def _revert(self, indexer: IndexerProcess) -> str:
+        """Back to an older state, and on along another way: for a while with a lower tip."""
+        near = [s for s in self._snapshots if self.anvil.head() - s[0] <= DEEPEST]
+        if not near:
+            return self._mine(indexer)
+        number, snapshot = chosen = self.random.choice(near)
+        depth = self.anvil.head() - number
+        self.anvil.revert(snapshot)
+        self._snapshots = self._snapshots[: self._snapshots.index(chosen)]
+        time.sleep(self.random.choice((0.0, 0.0, 0.5)))
+        self._change_miner()
+        self.anvil.mine(self.random.randint(1, max(1, depth)))
+        return f"revert {depth}"
+
+    def _kill(self, indexer: IndexerProcess) -> str:
+        moment_s = self.random.uniform(0.0, 0.4)
+        time.sleep(moment_s)
+        indexer.kill()
+        indexer.start()
+        return f"kill after {moment_s:.3f} s"
+
+    def _settle(self, indexer: IndexerProcess) -> str:
+        newest = self.anvil.call("eth_getBlockByNumber", "latest", False)
+        indexer.wait_for(int(newest["number"], 16), newest["hash"])
+        return "settle"
+
+    def _change_miner(self) -> None:
+        self.anvil.call("anvil_setCoinbase", "0x" + self.random.randbytes(20).hex())

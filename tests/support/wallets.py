@@ -1,0 +1,51 @@
+"""Key requests as a wallet makes them."""
+
+import secrets
+import time
+from threading import Lock
+from typing import Any
+
+import requests
+from eth_account import Account
+from eth_account.signers.local import LocalAccount
+
+from scan.accounts.wallet_signatures import key_request_message
+
+_lock = Lock()
+_latest_ms = 0
+
+
+def new_wallet() -> LocalAccount:
+    wallet: LocalAccount = Account.from_key(secrets.token_bytes(32))
+    return wallet
+
+
+def owner_of(wallet: LocalAccount) -> str:
+    return str(wallet.address).lower()
+
+
+def fresh_timestamp_ms() -> int:
+    """Now, and never the same twice."""
+    global _latest_ms
+    with _lock:
+        _latest_ms = max(_latest_ms + 1, time.time_ns() // 1_000_000)
+        return _latest_ms
+
+
+def key_request(
+    wallet: LocalAccount, timestamp_ms: int | None = None, **more: object
+) -> dict[str, Any]:
+    """The body of POST /api/v1/keys, signed."""
+    timestamp_ms = fresh_timestamp_ms() if timestamp_ms is None else timestamp_ms
+    message = key_request_message(bytes.fromhex(wallet.address[2:]), timestamp_ms)
+    signature = "0x" + bytes(wallet.sign_message(message).signature).hex()
+    body = {"ownerAddress": wallet.address, "signature": signature, "timestamp": timestamp_ms}
+    return {**body, **more}
+
+
+def obtain_key(server: str, wallet: LocalAccount) -> dict[str, Any]:
+    """The answer of a successful POST /api/v1/keys."""
+    response = requests.post(f"{server}/api/v1/keys", json=key_request(wallet), timeout=10)
+    assert response.status_code == 201, response.text
+    created: dict[str, Any] = response.json()
+    return created

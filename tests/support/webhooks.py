@@ -1,0 +1,114 @@
+"""Webhooks on a database of the test's own: registered through the API, fed block by block."""
+
+import socket
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg2
+from flask import Flask
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.webhooks.dispatcher import Pool, Shape
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain
+
+NO_NODE = "http://127.0.0.1:9"
+QUICK = Shape(poll_s=0.1, retry_steps_s=(0.3,) * 7)
+
+
+class Hook(NamedTuple):
+    id: int
+    secret: str
+
+
+class Webhooks:
+    """A database with a chain in it, an API on it, and pools that deliver from it."""
+
+    def __init__(self, database_url: str, bundle: Path) -> None:
+        self.settings = settings_for(
+            database_url,
+            NO_NODE,
+            webhook_allow_networks=(ip_network("127.0.0.0/8"),),
+            ca_bundle=str(bundle),
+        )
+        self.database = Database(database_url, statement_timeout_ms=60_000)
+        self._apps: list[Flask] = []
+        self.client = self.another()
+        self.chain = Chain(self.database)
+
+    def another(self, **settings: Any) -> FlaskClient:
+        """A client of the API under other settings."""
+        self._apps.append(create_app(replace(self.settings, **settings)))
+        return self._apps[-1].test_client()
+
+    def close(self) -> None:
+        for app in self._apps:
+            app.extensions["scan"].key_usage.close()
+        self.database.close()
+
+    def register(
+        self,
+        owner: bytes,
+        url: str,
+        event_types: Sequence[str] = ("tx",),
+        watch_address: bytes | None = None,
+    ) -> Hook:
+        body: dict[str, Any] = {
+            "ownerAddress": f"0x{owner.hex()}",
+            "url": url,
+            "eventTypes": list(event_types),
+        }
+        if watch_address is not None:
+            body["watchAddress"] = f"0x{watch_address.hex()}"
+        answer = self.client.post("/api/v1/webhooks", json=body)
+        assert answer.status_code == 201, answer.get_json()
+        return Hook(answer.get_json()["id"], answer.get_json()["secret"])
+
+    def record(self, owner: bytes, hook: Hook) -> dict[str, Any]:
+        answer = self.client.get(f"/api/v1/webhooks?owner=0x{owner.hex()}")
+        [found] = [w for w in answer.get_json()["webhooks"] if w["id"] == hook.id]
+        return dict(found)
+
+    def deliveries(self, hook: Hook) -> list[dict[str, Any]]:
+        """The newest hundred, oldest first."""
+        answer = self.client.get(f"/api/v1/webhooks/{hook.id}/deliveries?limit=100")
+        assert answer.status_code == 200, answer.get_json()
+        return list(reversed(answer.get_json()["deliveries"]))
+
+    def pending(self) -> int:
+        """How many deliveries still wait."""
+        connection = psycopg2.connect(self.settings.database_url)
+        try:
+            with connection.cursor() as cursor:
+                cursor.execute("SELECT count(*) FROM deliveries WHERE status = 'pending'")
+                return int(cursor.fetchall()[0][0])
+        finally:
+            connection.close()
+
+    @contextmanager
+    def delivering(self, shape: Shape = QUICK, **settings: Any) -> Iterator[Pool]:
+        pool = Pool(replace(self.settings, **settings), shape)
+        pool.start()
+        try:
+            yield pool
+        finally:
+            pool.stop()
+
+
+def wait_until(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about in time"
+        time.sleep(0.02)
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])

@@ -1,0 +1,105 @@
+"""Values as clients write them; what is refused is told over HTTP in test_bad_input."""
+
+from typing import Any
+
+import pytest
+
+from scan import parameters
+from scan.errors import InvalidJson, InvalidParameter
+
+ADDRESS = "0x" + 20 * "aB"
+BIGGEST = 2**63 - 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "limit", "offset"),
+    [
+        ({}, 25, 0),
+        ({"page": "1"}, 25, 0),
+        ({"page": "3"}, 25, 50),
+        ({"page": "3", "limit": "7"}, 7, 14),
+        ({"limit": "100", "page": "0002"}, 100, 100),
+        ({"page": str(BIGGEST), "limit": "1"}, 1, BIGGEST - 1),
+        ({"page": str(BIGGEST), "limit": "100"}, 100, BIGGEST),
+    ],
+)
+def test_pages(arguments: dict[str, str], limit: int, offset: int) -> None:
+    assert parameters.page(arguments) == (limit, offset)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "101", "1.0", " 1", "\u0661", "1\n", "", 400 * "9"])
+def test_a_refused_number_names_its_field_and_its_range(text: str) -> None:
+    with pytest.raises(InvalidParameter) as caught:
+        parameters.page({"limit": text})
+    assert caught.value.field == "limit" and "from 1 to 100" in caught.value.message
+
+
+@pytest.mark.parametrize("value", [0, 1, BIGGEST])
+def test_integers(value: int) -> None:
+    assert parameters.integer({"offset": value}, "offset", default=5, least=0) == value
+    assert parameters.integer({}, "offset", default=5, least=0) == 5
+
+
+@pytest.mark.parametrize("value", [True, False, 1.0, None, "1", -1, BIGGEST + 1, [1], 1e400])
+def test_what_is_no_integer(value: Any) -> None:
+    with pytest.raises(InvalidParameter):
+        parameters.integer({"offset": value}, "offset", default=5, least=0)
+
+
+@pytest.mark.parametrize("text", [ADDRESS, ADDRESS.lower(), ADDRESS.upper()])
+def test_addresses_in_any_letter_case(text: str) -> None:
+    assert parameters.address(text) == bytes.fromhex(20 * "ab")
+    assert parameters.optional_address({"to": text}, "to") == bytes.fromhex(20 * "ab")
+    assert parameters.optional_address({}, "to") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "key"),
+    [
+        ("0", 0),
+        ("007", 7),
+        (str(BIGGEST), BIGGEST),
+        ("0x" + 64 * "F", bytes(32 * [255])),
+        ("0X" + 64 * "f", bytes(32 * [255])),
+    ],
+)
+def test_blocks_by_number_or_hash(text: str, key: int | bytes) -> None:
+    assert parameters.block_number_or_hash(text) == key
+
+
+@pytest.mark.parametrize("text", ["", " ", "x", 100 * "x", "\u0130\U0001f984", "a\tb"])
+def test_text(text: str) -> None:
+    assert parameters.text(text, "dex", most=100) == text
+
+
+@pytest.mark.parametrize("text", [101 * "x", "\0", "a\0", "\ud800", None, 1, b"x"])
+def test_what_is_no_text(text: Any) -> None:
+    with pytest.raises(InvalidParameter):
+        parameters.text(text, "dex", most=100)
+
+
+@pytest.mark.parametrize(
+    ("body", "value"),
+    [
+        (b"{}", {}),
+        (b' \n{"a": 1}\t', {"a": 1}),
+        ('{"ä": "\U0001f984"}'.encode(), {"ä": "\U0001f984"}),
+        (b'{"a": {"b": 1}, "c": {"b": 2}}', {"a": {"b": 1}, "c": {"b": 2}}),
+        (b'{"a": 1e400}', {"a": float("inf")}),
+        (b'{"a": ' + 400 * b"9" + b"}", {"a": int(400 * "9")}),
+    ],
+)
+def test_json_objects(body: bytes, value: Any) -> None:
+    assert parameters.json_object(body) == value
+
+
+def test_a_repeated_key_is_told() -> None:
+    with pytest.raises(InvalidJson, match="twice"):
+        parameters.json_object(b'{"a": {"b": 1, "b": 1}}')
+
+
+def test_unknown_keys_are_told_with_those_allowed() -> None:
+    parameters.only_known({"a": 1}, ("a", "b"), "key")
+    with pytest.raises(InvalidParameter, match=r"'c'.*allowed: a, b") as caught:
+        parameters.only_known({"a": 1, "c": 1}, ("a", "b"), "key")
+    assert caught.value.field == "c"

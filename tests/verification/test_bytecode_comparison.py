@@ -1,0 +1,193 @@
+"""The rules of matching, byte by byte."""
+
+import pytest
+
+from scan.verification.bytecode_comparison import (
+    Comparison,
+    LinkedCode,
+    Span,
+    compare_runtime,
+    constructor_data,
+    linked_code,
+    moved_auxdata,
+    uses_push0,
+)
+from scan.verification.bytecode_metadata import compiler_release, hash_kind, metadata_tail
+from scan.verification.metadata_hash import bzzr0, bzzr1, ipfs
+
+CODE = bytes.fromhex("6080604052600080fd") + bytes(range(40))
+
+
+def auxdata(filling: int = 0xAA, version: bytes = b"\0\x08\x1a") -> bytes:
+    cbor = b"\xa2dipfsX\x22\x12\x20" + bytes([filling]) * 32 + b"dsolcC" + version
+    return cbor + len(cbor).to_bytes(2, "big")
+
+
+def plain(code: bytes) -> LinkedCode:
+    return LinkedCode(code, {}, {})
+
+
+def compare(deployed: bytes, compiled: bytes | LinkedCode, **libraries: bytes) -> Comparison:
+    if isinstance(compiled, bytes):
+        compiled = plain(compiled)
+    return compare_runtime(deployed, compiled, libraries)
+
+
+def test_equal_code_with_a_hash_is_a_full_match() -> None:
+    assert compare(CODE + auxdata(), CODE + auxdata()).match == "full"
+
+
+@pytest.mark.parametrize("tail", [b"", b"\xa1dsolcC\0\x08\x1a\0\x0a"])
+def test_equal_code_without_a_hash_is_a_partial_match(tail: bytes) -> None:
+    assert compare(CODE + tail, CODE + tail).match == "partial"
+
+
+def test_code_that_differs_in_metadata_alone_is_a_partial_match() -> None:
+    assert compare(CODE + auxdata(1), CODE + auxdata(2)).match == "partial"
+    assert compare(CODE + auxdata(1, b"\0\x08\x11"), CODE + auxdata(1)).match == "partial"
+
+
+def test_code_that_differs_elsewhere_is_told_where() -> None:
+    changed = CODE[:20] + b"\xff" + CODE[21:]
+    comparison = compare(changed + auxdata(), CODE + auxdata())
+    assert comparison.match is None
+    assert "first at offset 20" in comparison.reason
+    assert not comparison.inner_metadata
+
+
+def test_code_of_another_length_is_no_match() -> None:
+    comparison = compare(CODE + b"\0" + auxdata(), CODE + auxdata())
+    assert comparison.match is None
+    assert str(len(CODE + auxdata())) in comparison.reason
+
+
+def test_code_in_place_of_metadata_is_no_match() -> None:
+    hidden = bytes.fromhex("5b") * len(auxdata())
+    assert compare(CODE + hidden, CODE + auxdata()).match is None
+
+
+def test_metadata_planted_within_the_code_is_not_masked() -> None:
+    """What looks like metadata in the source's own data is code as any other."""
+    planted, other = CODE + auxdata(1) + CODE, CODE + auxdata(2) + CODE
+    comparison = compare(other + auxdata(3), planted + auxdata(3))
+    assert comparison.match is None
+    assert comparison.inner_metadata
+    # The compiler says that nothing but the tail moved when a space was added to the source.
+    spans = moved_auxdata(planted + auxdata(3), [auxdata(3)], planted + auxdata(4))
+    assert spans == [Span(len(planted), len(planted + auxdata(3)))]
+    again = compare_runtime(other + auxdata(3), plain(planted + auxdata(3)), {}, spans)
+    assert again.match is None
+
+
+def test_metadata_of_embedded_contracts_is_masked_where_the_compiler_moved_it() -> None:
+    compiled = CODE + auxdata(1) + CODE + auxdata(2)
+    deployed = CODE + auxdata(3) + CODE + auxdata(4)
+    assert compare(deployed, compiled).inner_metadata
+    with_spaces = CODE + auxdata(5) + CODE + auxdata(6)
+    moved = moved_auxdata(compiled, [auxdata(1), auxdata(2)], with_spaces)
+    assert compare_runtime(deployed, plain(compiled), {}, moved).match == "partial"
+    broken = CODE + auxdata(3) + b"\xff" + CODE[1:] + auxdata(4)
+    assert compare_runtime(broken, plain(compiled), {}, moved).match is None
+
+
+def test_a_constant_spelt_like_an_embedded_contract_s_metadata_is_not_masked() -> None:
+    """The embedded contract's auxdata is known before its parent is written."""
+    compiled = CODE + auxdata(1) + CODE + auxdata(1) + auxdata(2)
+    with_spaces = CODE + auxdata(1) + CODE + auxdata(5) + auxdata(6)
+    moved = moved_auxdata(compiled, [auxdata(1), auxdata(2)], with_spaces)
+    honest = CODE + auxdata(1) + CODE + auxdata(3) + auxdata(4)
+    assert compare_runtime(honest, plain(compiled), {}, moved).match == "partial"
+    forged = CODE + auxdata(9) + CODE + auxdata(3) + auxdata(4)
+    assert compare_runtime(forged, plain(compiled), {}, moved).match is None
+
+
+def test_immutables_are_taken_from_the_chain_but_alike_everywhere() -> None:
+    spans = {"7": (Span(10, 42), Span(50, 82))}
+    compiled = LinkedCode(bytes(90) + auxdata(), {}, spans)
+    value = b"\x11" * 32
+    alike = bytes(10) + value + bytes(8) + value + bytes(8) + auxdata()
+    assert compare(alike, compiled).match == "full"
+    unlike = bytes(10) + value + bytes(8) + b"\x22" * 32 + bytes(8) + auxdata()
+    assert "immutable" in compare(unlike, compiled).reason
+
+
+def test_libraries_are_read_from_the_chain_and_held_against_those_given() -> None:
+    placeholder = "__$" + "a" * 34 + "$__"
+    output = {
+        "object": "73" + placeholder + CODE.hex() + auxdata().hex(),
+        "linkReferences": {"lib.sol": {"Maths": [{"start": 1, "length": 20}]}},
+    }
+    library = b"\x42" * 20
+    deployed = b"\x73" + library + CODE + auxdata()
+    comparison = compare(deployed, linked_code(output))
+    assert comparison.match == "full"
+    assert comparison.libraries == {"lib.sol:Maths": library}
+    assert compare(deployed, linked_code(output), Maths=library).match == "full"
+    assert "linked to" in compare(deployed, linked_code(output), Maths=bytes(20)).reason
+    assert (
+        compare_runtime(deployed, linked_code(output), {"lib.sol:Maths": b"\1" * 20}).match is None
+    )
+
+
+def test_a_library_s_call_guard_holds_its_own_address() -> None:
+    body = bytes.fromhex("3014") + CODE + auxdata()
+    deployed = b"\x73" + b"\x42" * 20 + body
+    assert compare(deployed, b"\x73" + bytes(20) + body).match == "full"
+    assert compare(deployed, b"\x73" + b"\x41" + bytes(19) + body).match is None
+
+
+def test_what_follows_the_creation_code_are_the_arguments() -> None:
+    creation = plain(CODE + auxdata())
+    arguments = bytes(31) + b"\7"
+    assert constructor_data(CODE + auxdata() + arguments, creation, {}, ()) == arguments
+    assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, ()) is None
+    spans = moved_auxdata(creation.code, (), b"")
+    assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, spans) == arguments
+    assert constructor_data(CODE[:5], creation, {}, ()) is None
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        b"",
+        b"\0",
+        b"\0\0",
+        CODE,
+        CODE + auxdata()[:-2] + b"\0\x01",
+        CODE + auxdata()[:-2] + b"\xff\xff",
+        CODE + b"\xa1dsolcC\0\x08\x1a\x00\0\x0b",
+        CODE + b"\xa1dsolcC\0\x08\0\x0a",
+        CODE + b"\xbf\xff\0\x02",
+        CODE + b"\xa2aaA\0aaA\0\0\x0a",
+    ],
+)
+def test_bytes_that_are_no_metadata_are_not_taken_for_it(code: bytes) -> None:
+    assert metadata_tail(code) is None
+
+
+def test_a_tail_tells_the_compiler_and_the_kind_of_hash() -> None:
+    tail = metadata_tail(CODE + auxdata())
+    assert (compiler_release(tail), hash_kind(tail)) == ("0.8.26", "ipfs")
+    swarm = b"\xa1ebzzr0X\x20" + bytes(32) + b"\0\x29"
+    assert hash_kind(metadata_tail(CODE + swarm)) == "bzzr0"
+    nightly = b"\xa1dsolcx\x1a0.8.26-nightly.2024.5.1+cm"
+    tail = metadata_tail(CODE + nightly + len(nightly).to_bytes(2, "big"))
+    assert compiler_release(tail) == "0.8.26"
+    assert (compiler_release(None), hash_kind(None)) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [("5f80fd", True), ("605f80fd", False), ("7f" + "5f" * 32 + "00", False), ("60", False)],
+)
+def test_push0_is_told_from_pushed_data(code: str, expected: bool) -> None:
+    assert uses_push0(bytes.fromhex(code)) is expected
+
+
+def test_file_hashes_are_the_published_ones() -> None:
+    """IPFS: `ipfs add` of "hello world\\n" is QmT78zSuBmuS4z925WZfrqQ1qHaJ56DQaTfyMUF7F8ff5o."""
+    assert ipfs(b"hello world\n").hex() == (
+        "122046d44814b9c5af141c3aaab7c05dc5e844ead5f91f12858b021eba45768b4c0e"
+    )
+    assert ipfs(bytes(300 * 1024)) == b""
+    assert len(bzzr0(bytes(10_000))) == len(bzzr1(bytes(10_000))) == 32

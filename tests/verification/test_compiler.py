@@ -1,0 +1,338 @@
+"""Compilers under limits: what hostile sources cannot do."""
+
+import base64
+import hashlib
+import os
+import stat
+import tarfile
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from scan.errors import InvalidParameter, Unavailable
+from scan.settings import Settings
+from scan.verification import compiler
+from scan.verification.compiler import Compilers, OutOfLimits, note_digest
+from scan.verification.compiler_install import Installer, NotFetched, NotPublished, install
+from scan.verification.compiler_releases import default_evm_version, dotted, release
+from tests.support.explorer import standard_input
+from tests.support.solidity import NODE
+
+OBJECT = {"*": {"*": ["evm.deployedBytecode.object"]}}
+NEWEST = (0, 8, 28)
+
+
+@pytest.fixture
+def compilers(solc_dir: Path) -> Compilers:
+    return Compilers(Settings(solc_dir=solc_dir, path=os.environ["PATH"]))
+
+
+def fake(tmp_path: Path, script: str, version: str = "0.8.28") -> Compilers:
+    """A compiler that does what no real one should."""
+    name = f"solc-{version}"
+    executable = tmp_path / name / name
+    executable.parent.mkdir()
+    executable.write_text(f"#!/bin/sh\n{script}\n")
+    executable.chmod(0o755)
+    return Compilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+
+
+def run(compilers: Compilers, source: str, timeout_s: float = 30.0, wanted: tuple = NEWEST) -> dict:
+    executable = compilers.find(wanted)
+    assert executable is not None
+    given = standard_input({"a.sol": source}, outputSelection=OBJECT)
+    return compilers.compile(executable, given, timeout_s)
+
+
+@pytest.mark.parametrize(
+    "text", ["0.8.19", "v0.8.19", "v0.8.19+commit.7dd6d404", "0.8.19+commit.7dd6d404.Linux.g++"]
+)
+def test_a_version_is_taken_as_people_write_it(text: str) -> None:
+    assert release(text) == (0, 8, 19)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "../../bin/sh",
+        "0.8.19/../../x",
+        "latest",
+        "",
+        "0.8",
+        "^0.8.19",
+        "0.8.19 ",
+        "0.8.19\n",
+        "0.8.19-nightly",
+        "0.4.40",
+        "0.5.18",
+        "0.4.10",
+        "1.0.0",
+        "0.8.٣",
+        None,
+        8,
+        ["0.8.19"],
+    ],
+)
+def test_a_version_that_is_none_is_refused(text: object) -> None:
+    with pytest.raises(InvalidParameter):
+        release(text)
+
+
+def test_releases_know_their_default_evm_version() -> None:
+    known = [(0, 4, 20), (0, 4, 26), (0, 5, 17), (0, 7, 6), (0, 8, 19), (0, 8, 24), (0, 8, 26)]
+    assert [default_evm_version(each) for each in known] == [
+        None,
+        "byzantium",
+        "istanbul",
+        "istanbul",
+        "paris",
+        "shanghai",
+        "cancun",
+    ]
+
+
+def test_installed_compilers_are_listed(compilers: Compilers) -> None:
+    listed = [dotted(each) for each in compilers.installed()]
+    assert listed == ["0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4", "0.8.28"]
+
+
+@pytest.mark.parametrize("wanted", [(0, 4, 26), (0, 8, 28)])
+def test_no_file_of_this_machine_is_read(
+    compilers: Compilers, wanted: tuple, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret.sol"
+    secret.write_text("contract Secret {}")
+    for path in ("/etc/passwd", str(secret), f"file://{secret}", f"../../../../..{secret}"):
+        output = run(compilers, f'import "{path}"; contract A {{}}', wanted=wanted)
+        [error, *_] = [each for each in output["errors"] if each["severity"] == "error"]
+        assert error["type"] == "ParserError"
+        assert "Secret" not in str(output)
+        assert "root:" not in str(output)
+
+
+def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers: Compilers) -> None:
+    modifiers = "".join(f"modifier m{n}() {{ _; _; }} " for n in range(24))
+    used = " ".join(f"m{n}" for n in range(24))
+    source = f"contract A {{ uint x; {modifiers} function f() public {used} {{ x++; }} }}"
+    with pytest.raises(OutOfLimits, match=r"1024 MB|memory"):
+        run(compilers, source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "contract A { uint x = " + "+".join("1" for _ in range(20_000)) + "; }",
+        "contract A { function f() public { " + "{" * 5000 + "}" * 5000 + " } }",
+        "contract A { uint x = " + "(" * 5000 + "1" + ")" * 5000 + "; }",
+    ],
+    ids=["long sum", "deep blocks", "deep parentheses"],
+)
+def test_a_source_that_nests_too_deep_ends_by_itself(compilers: Compilers, source: str) -> None:
+    try:
+        output = run(compilers, source)
+    except OutOfLimits:
+        return
+    assert "contracts" in output or output["errors"]
+
+
+def test_a_compilation_without_end_is_ended_with_its_children(tmp_path: Path) -> None:
+    compilers = fake(tmp_path, f"sleep 600 & echo $! > {tmp_path}/child; wait")
+    with pytest.raises(OutOfLimits, match="did not finish"):
+        run(compilers, "", timeout_s=1)
+    child = int((tmp_path / "child").read_text())
+    status = Path(f"/proc/{child}/stat")
+    deadline = time.monotonic() + 5
+    while status.exists() and status.read_text().split()[2] != "Z":
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+def test_output_without_end_is_cut(tmp_path: Path) -> None:
+    compilers = fake(tmp_path, "exec cat /dev/zero")
+    with pytest.raises(OutOfLimits, match="32 MB"):
+        run(compilers, "")
+
+
+@pytest.mark.parametrize("script", ["kill -SEGV $$", "exit 1", "echo no json", "echo '[]'"])
+def test_a_crash_is_told_as_one(tmp_path: Path, script: str) -> None:
+    with pytest.raises(OutOfLimits, match="crashed"):
+        run(fake(tmp_path, script), "")
+
+
+def test_a_compiler_that_cannot_start_is_our_fault(tmp_path: Path) -> None:
+    compilers = fake(tmp_path, "exec /nowhere/node")
+    with pytest.raises(Unavailable, match="cannot be started"):
+        run(compilers, "")
+
+
+def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path: Path) -> None:
+    compilers = fake(tmp_path, "(ls -A; env; ulimit -d; ulimit -c) > $0.seen; echo '{}'")
+    assert run(compilers, "") == {}
+    seen = (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text()
+    variables = {line.split("=")[0] for line in seen.splitlines() if "=" in line}
+    assert variables <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
+    assert seen.endswith(f"{compiler.MEMORY_KIB}\n0\n")
+
+
+def test_only_few_requests_get_a_compiler_at_once(compilers: Compilers) -> None:
+    leave, inside = threading.Event(), threading.Barrier(compiler.RUNNING + 1)
+
+    def occupy() -> None:
+        with compilers.admitted(), compilers.running(time.monotonic() + 60):
+            inside.wait(10)
+            leave.wait(10)
+
+    threads = [threading.Thread(target=occupy) for _ in range(compiler.RUNNING)]
+    for thread in threads:
+        thread.start()
+    inside.wait(10)
+    try:
+        with (
+            pytest.raises(Unavailable) as refusal,
+            compilers.admitted(),
+            compilers.running(time.monotonic() + 0.1),
+        ):
+            pass
+        assert int(refusal.value.headers["Retry-After"]) > 0
+        with compilers.admitted(), compilers.admitted(), pytest.raises(Unavailable):
+            compilers.admitted().__enter__()
+    finally:
+        leave.set()
+        for thread in threads:
+            thread.join()
+    with compilers.admitted(), compilers.running(time.monotonic()):
+        pass
+
+
+def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path: Path) -> None:
+    compilers = fake(tmp_path, "echo '{}'")
+    executable = compilers.find(NEWEST)
+    assert executable is not None
+    note_digest(executable.parent, executable.name)
+    assert compilers.find(NEWEST) == executable
+    executable.write_text("#!/bin/sh\necho '[]'\n")
+    with pytest.raises(Unavailable, match="damaged"):
+        compilers.find(NEWEST)
+
+
+def test_a_file_that_is_not_executable_is_no_compiler(tmp_path: Path) -> None:
+    compilers = fake(tmp_path, "echo '{}'")
+    executable = compilers.find(NEWEST)
+    assert executable is not None
+    executable.chmod(stat.S_IRUSR)
+    assert os.geteuid() == 0 or compilers.find(NEWEST) is None
+    assert compilers.find((0, 8, 27)) is None
+
+
+def test_a_missing_compiler_is_fetched_once_for_all_who_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compilers = Compilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    installer = Installer(compilers)
+    started, arrived, calls = threading.Event(), threading.Event(), []
+
+    def slow(wanted: tuple, directory: Path) -> str:
+        calls.append(wanted)
+        started.set()
+        arrived.wait(10)
+        fake(directory, "echo '{}'")
+        return "a test"
+
+    monkeypatch.setattr("scan.compiler_install.install", slow)
+    for _ in range(3):
+        with pytest.raises(Unavailable, match="being fetched") as refusal:
+            installer.executable(NEWEST, wait_s=0.05)
+        assert int(refusal.value.headers["Retry-After"]) > 0
+    arrived.set()
+    assert installer.executable(NEWEST, wait_s=10).name == "solc-0.8.28"
+    assert calls == [NEWEST]
+
+
+def test_a_release_that_nobody_published_is_the_caller_s_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(*_: object) -> str:
+        raise NotPublished("no such version")
+
+    monkeypatch.setattr("scan.compiler_install.install", absent)
+    installer = Installer(Compilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"])))
+    for _ in range(2):
+        with pytest.raises(InvalidParameter, match=r"no Solidity compiler 0\.8\.99"):
+            installer.executable((0, 8, 99))
+
+
+def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    settings = Settings(solc_dir=tmp_path / "file" / "solc", path=os.environ["PATH"])
+    with pytest.raises(Unavailable, match="scan solc install"):
+        Installer(Compilers(settings)).executable((0, 8, 19))
+
+
+def fake_npm(folder: Path, listed: str | None = None) -> Path:
+    """An npm that has one package, solc@0.8.28, whose integrity is listed as told; its folder."""
+    tarball = folder / "package.tgz"
+    with tarfile.open(tarball, "w:gz") as package:
+        package.add(NODE / "node_modules/solc-0.8.28/soljson.js", "package/soljson.js")
+    digest = base64.b64encode(hashlib.sha512(tarball.read_bytes()).digest()).decode()
+    npm = folder / "bin" / "npm"
+    npm.parent.mkdir()
+    npm.write_text(
+        "#!/bin/sh\n"
+        'case "$1 $2" in\n'
+        f"""'view solc@0.8.28') echo '"{listed or f"sha512-{digest}"}"';;\n"""
+        f"'pack solc@0.8.28') cp {tarball} solc-0.8.28.tgz;;\n"
+        "*) echo 'npm error code E404' >&2; exit 1;;\n"
+        "esac\n"
+    )
+    npm.chmod(0o755)
+    return npm.parent
+
+
+@pytest.fixture
+def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable() -> None:
+        raise NotFetched("nothing is reached from a test")
+
+    monkeypatch.setattr("scan.compiler_install._probe", unreachable)
+
+
+@pytest.mark.usefixtures("no_native_build")
+def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
+    directory = tmp_path / "solc"
+    assert install(NEWEST, directory) == "npm"
+    assert [each.name for each in directory.iterdir()] == ["solc-0.8.28"]
+    compilers = Compilers(Settings(solc_dir=directory, path=os.environ["PATH"]))
+    assert "contracts" in run(compilers, "contract A {}")
+    (directory / "solc-0.8.28" / "soljson.js").write_text("tampered")
+    with pytest.raises(Unavailable, match="damaged"):
+        compilers.find(NEWEST)
+
+
+@pytest.mark.usefixtures("no_native_build")
+def test_a_package_without_the_listed_digest_is_not_placed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(fake_npm(tmp_path, "sha512-AAAA")), prepend=os.pathsep)
+    with pytest.raises(NotFetched, match="digest"):
+        install(NEWEST, tmp_path / "solc")
+    assert list((tmp_path / "solc").iterdir()) == []
+
+
+@pytest.mark.usefixtures("no_native_build")
+def test_a_package_that_holds_another_version_is_not_placed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As npm's solc 0.8.1 holds 0.8.0."""
+    folder = fake_npm(tmp_path)
+    script = (folder / "npm").read_text().replace("0.8.28", "0.8.27")
+    (folder / "npm").write_text(script)
+    monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
+    with pytest.raises(NotFetched, match=r"says 0\.8\.28 of itself"):
+        install((0, 8, 27), tmp_path / "solc")
+    with pytest.raises(NotPublished):
+        install((0, 8, 25), tmp_path / "solc")

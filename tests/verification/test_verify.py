@@ -1,0 +1,356 @@
+"""Contracts deployed on a real node, verified with real compilers of every line since 0.4."""
+
+import json
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
+from tests.support.solidity import NODE, artifact
+
+BOX = """// SPDX-License-Identifier: MIT
+pragma solidity >=0.4.22;
+
+/// Holds a number that only grows.
+contract Box {
+    uint256 public number;
+    address public owner;
+
+    constructor(uint256 first) public {
+        number = first;
+        owner = msg.sender;
+    }
+
+    function add(uint256 more) public returns (uint256) {
+        for (uint256 i = 0; i < more; i++) number += 1234567890123456789;
+        return number;
+    }
+}
+"""
+MODERN_BOX = BOX.replace("constructor(uint256 first) public", "constructor(uint256 first)")
+SEVEN = f"{7:064x}"
+
+IMMUTABLES = """pragma solidity >=0.6.5;
+contract Other { uint256 public nothing; }
+contract Fixed {
+    uint256 public immutable start;
+    address public immutable maker;
+    constructor(uint256 first) { start = first; maker = msg.sender; }
+    function both() public view returns (uint256, address) { return (start, maker); }
+}
+"""
+LIBRARY = """pragma solidity >=0.4.22;
+library Maths {
+    function twice(uint256 x) public pure returns (uint256) { return x + x; }
+}
+contract Uses {
+    function four(uint256 x) public pure returns (uint256) {
+        return Maths.twice(Maths.twice(x));
+    }
+}
+"""
+FACTORY = """pragma solidity >=0.4.22;
+contract Child { uint256 public age = 3; function grow() public { age += 1; } }
+contract Factory {
+    Child public last;
+    function make() public { last = new Child(); }
+}
+"""
+
+
+class Case(NamedTuple):
+    version: str
+    source: str
+    name: str
+    settings: dict[str, Any]
+    arguments: str = ""
+
+
+def deployed(explorer: Explorer, case: Case) -> str:
+    return explorer.deploy(_compiled(case).creation, case.arguments)
+
+
+def _compiled(case: Case, path: str = "contracts/told/Nobody.sol") -> Compiled:
+    return compiled(
+        case.version, standard_input({path: case.source}, **case.settings), path, case.name
+    )
+
+
+ON = {"enabled": True, "runs": 200}
+# Settings told in full: one compilation says yes or no.
+TOLD = {"optimizationUsed": 1, "runs": 200, "evmVersion": "cancun", "viaIR": False}
+CASES = [
+    Case("0.4.26", BOX, "Box", {}, SEVEN),
+    Case("0.4.26", BOX, "Box", {"optimizer": ON}, SEVEN),
+    Case("0.5.16", BOX, "Box", {"optimizer": {"enabled": True, "runs": 999999}}, SEVEN),
+    Case("0.6.12", BOX, "Box", {"optimizer": ON, "evmVersion": "byzantium"}, SEVEN),
+    Case("0.7.6", IMMUTABLES, "Fixed", {"optimizer": ON}, SEVEN),
+    Case("0.8.4", MODERN_BOX, "Box", {"optimizer": {"enabled": True, "runs": 1}}, SEVEN),
+    Case("0.8.28", IMMUTABLES, "Fixed", {}, SEVEN),
+    Case("0.8.28", MODERN_BOX, "Box", {"viaIR": True, "optimizer": ON}, SEVEN),
+    Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "evmVersion": "paris"}, SEVEN),
+]
+
+
+def _id(case: Case) -> str:
+    return f"{case.version} {case.name} {json.dumps(case.settings)}"
+
+
+@pytest.mark.parametrize("case", CASES, ids=_id)
+def test_settings_not_given_are_found(explorer: Explorer, case: Case) -> None:
+    address = deployed(explorer, case)
+    answer = explorer.verify(address, case.source, case.version)
+    assert answer.status_code == 200, answer.json
+    assert answer.json["success"] is True
+    assert answer.json["address"] == address
+    assert answer.json["match"] == "partial"  # nobody told the file's path
+    assert answer.json["creationMatch"] == "partial"
+    assert answer.json["contractName"] == case.name
+    assert answer.json["compilerVersion"].startswith(case.version + "+")
+    assert answer.json["constructorArguments"] == "0x" + case.arguments
+    for name in case.settings.keys() - {"optimizer"}:
+        assert answer.json["settings"][name] == case.settings[name]
+
+
+@pytest.mark.parametrize("case", CASES[4:9:2], ids=_id)
+def test_settings_and_path_given_make_a_full_match(explorer: Explorer, case: Case) -> None:
+    address = deployed(explorer, case)
+    optimizer = case.settings.get("optimizer", {})
+    given = {name: value for name, value in case.settings.items() if name != "optimizer"}
+    answer = explorer.verify(
+        address,
+        case.source,
+        case.version,
+        contractName=f"contracts/told/Nobody.sol:{case.name}",
+        optimizationUsed="1" if optimizer else "0",
+        runs=str(optimizer.get("runs", 200)),
+        constructorArguments=case.arguments,
+        license="MIT",
+        **given,
+    )
+    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+    assert answer.json["creationMatch"] == "full"
+    stored = explorer.contract(address).json
+    assert stored["sources"] == {"contracts/told/Nobody.sol": {"content": case.source}}
+    assert stored["abi"] == _compiled(case).abi
+    assert stored["license"] == "MIT"
+    assert stored["filePath"] == "contracts/told/Nobody.sol"
+    assert stored["verifiedBy"] is None
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [{"bytecodeHash": "none"}, {"appendCBOR": False, "bytecodeHash": "none"}],
+    ids=["no hash", "no metadata"],
+)
+def test_code_without_a_hash_can_only_match_partially(
+    explorer: Explorer, metadata: dict[str, Any]
+) -> None:
+    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": metadata}, SEVEN)
+    address = deployed(explorer, case)
+    given = standard_input({"contracts/told/Nobody.sol": MODERN_BOX}, **case.settings)
+    for source in (MODERN_BOX, given):
+        answer = explorer.verify(address, source, case.version)
+        assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
+
+
+def test_a_usual_path_is_guessed(explorer: Explorer) -> None:
+    found = compiled("0.8.28", standard_input({"src/Box.sol": MODERN_BOX}), "src/Box.sol", "Box")
+    address = explorer.deploy(found.creation, SEVEN)
+    answer = explorer.verify(address, MODERN_BOX, "0.8.28", optimizationUsed=False)
+    assert (answer.json["match"], answer.json["filePath"]) == ("full", "src/Box.sol")
+    assert answer.json["creationMatch"] == "full"
+
+
+def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
+    explorer: Explorer,
+) -> None:
+    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN)
+    address = deployed(explorer, case)
+    given = {**TOLD, "contractName": "contracts/told/Nobody.sol:Box"}
+    changed = MODERN_BOX.replace("1234567890123456789", "1234567890123456788")
+    answer = explorer.verify(address, changed, "0.8.28", **given)
+    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
+    assert "differ in 1 of" in answer.json["error"]
+    # Another test has deployed the same code by now, or will: only this address is asked about.
+    comment = MODERN_BOX.replace("only grows", "never shrinks")
+    answer = explorer.verify(address, comment, "0.8.28", **given)
+    assert (answer.status_code, answer.json["match"]) == (200, "partial")
+    answer = explorer.verify(address, MODERN_BOX, "0.8.28", **given)
+    assert (answer.status_code, answer.json["match"]) == (200, "full")
+    answer = explorer.verify(address, comment, "0.8.28", **given)
+    assert "stays" in answer.json["message"]
+    assert explorer.verify(address, changed, "0.8.28", **given).status_code == 422
+    stored = explorer.contract(address).json
+    assert stored["match"] == "full"
+    assert stored["sources"]["contracts/told/Nobody.sol"]["content"] == MODERN_BOX
+
+
+def test_another_release_of_the_same_code_is_at_most_partial(explorer: Explorer) -> None:
+    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON}, SEVEN)
+    address = deployed(explorer, case)
+    told = {"optimizationUsed": 1, "runs": 200, "viaIR": False}
+    answer = explorer.verify(address, MODERN_BOX, "0.8.4", **told)
+    assert answer.status_code == 422
+    assert "compiled by 0.8.28" in answer.json["error"]
+
+
+@pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])
+def test_libraries_are_linked_and_called(explorer: Explorer, version: str) -> None:
+    standard = standard_input({"Uses.sol": LIBRARY}, optimizer=ON)
+    library = compiled(version, standard, "Uses.sol", "Maths")
+    library_address = explorer.deploy(library.creation)
+    linked = {"Uses.sol": {"Maths": library_address}}
+    with_library = standard_input({"Uses.sol": LIBRARY}, optimizer=ON, libraries=linked)
+    address = explorer.deploy(compiled(version, with_library, "Uses.sol", "Uses").creation)
+
+    told = {name: TOLD[name] for name in ("optimizationUsed", "runs", "viaIR")}
+    answer = explorer.verify(library_address, LIBRARY, version, **told)
+    assert (answer.json["contractName"], answer.json["match"]) == ("Maths", "full")
+    told["contractName"] = "Uses.sol:Uses"
+    wrong = {"Maths": "0x" + 40 * "1"}
+    answer = explorer.verify(address, LIBRARY, version, libraries=wrong, **told)
+    assert answer.status_code == 422
+    assert "linked to" in answer.json["error"]
+    for given in ({}, {"libraries": {"Maths": library_address}}, {"libraries": linked}):
+        answer = explorer.verify(address, LIBRARY, version, **told, **given)
+        assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+        assert library_address in json.dumps(answer.json["settings"]["libraries"])
+    assert explorer.call(address, "four", "5").json == {"result": "20"}
+
+
+@pytest.mark.parametrize(
+    "settings", [{"optimizer": ON}, {"optimizer": ON, "viaIR": True}], ids=["legacy", "via IR"]
+)
+def test_metadata_of_embedded_contracts_may_differ_too(
+    explorer: Explorer, settings: dict[str, Any]
+) -> None:
+    case = Case("0.8.28", FACTORY, "Factory", settings)
+    address = deployed(explorer, case)
+    commented = FACTORY.replace("contract Child", "/* a child */ contract Child")
+    told = {**TOLD, "viaIR": "viaIR" in settings}
+    answer = explorer.verify(address, commented, "0.8.28", **told)
+    assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
+    assert answer.json["creationMatch"] == "partial"
+    changed = FACTORY.replace("age = 3", "age = 4")
+    assert explorer.verify(address, changed, "0.8.28", **told).status_code == 422
+
+
+def test_planted_metadata_is_a_mismatch(explorer: Explorer) -> None:
+    """Bytes that look like a hash in the source's own constants are no metadata."""
+    prefix = "646970667358221220"  # "ipfs" and the heads of its CBOR
+    source = f"""pragma solidity >=0.8.0;
+    contract Planted {{
+        function rate() public pure returns (bytes32) {{ return hex"{prefix}{"11" * 23}"; }}
+    }}"""
+    honest = compiled("0.8.28", standard_input({"P.sol": source}), "P.sol", "Planted").runtime
+    assert prefix + "11" * 23 in honest
+    address = explorer.place(honest.replace("11" * 23, "11" * 19 + "22" * 4))
+    answer = explorer.verify(address, source, "0.8.28", **{**TOLD, "optimizationUsed": 0})
+    assert answer.status_code == 422, answer.json
+    assert "3 compilations" in answer.json["error"]  # two more to see what moves
+
+
+def test_wrong_constructor_arguments_void_the_creation_match_alone(explorer: Explorer) -> None:
+    case = Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON})
+    address = explorer.deploy(_compiled(case).creation, SEVEN + "00")  # one byte too many
+    given = {"optimizationUsed": 1, "contractName": "contracts/told/Nobody.sol:Box"}
+    answer = explorer.verify(address, MODERN_BOX, "0.8.28", **given)
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", None)
+    address = explorer.deploy(_compiled(case).creation, SEVEN)
+    answer = explorer.verify(
+        address, MODERN_BOX, "0.8.28", constructorArguments="0x" + f"{8:064x}", **given
+    )
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full")
+    assert answer.json["constructorArguments"] == "0x" + SEVEN
+    assert "not those of the creating transaction" in answer.json["message"]
+
+
+def test_the_same_bytecode_elsewhere_is_verified_by_the_first(explorer: Explorer) -> None:
+    source = "pragma solidity >=0.8.0; contract Twin { uint256 public born = 1; }"
+    creation = compiled("0.8.28", standard_input({"T.sol": source}), "T.sol", "Twin").creation
+    first, second = explorer.deploy(creation), explorer.deploy(creation)
+    assert explorer.contract(second).status_code == 404
+    assert explorer.call(second, "born").status_code == 404
+    explorer.verify(first, source, "0.8.28", optimizationUsed=0)
+    stored = explorer.contract(second).json
+    assert (stored["address"], stored["verifiedBy"]) == (second, first)
+    assert stored["constructorArguments"] is None
+    assert explorer.call(second, "born").json == {"result": "1"}
+
+
+def openzeppelin(name: str) -> tuple[dict[str, str], str]:
+    """(sources, path) of a token and everything that it imports."""
+    path = f"{name}Coin.sol"
+    base = f"@openzeppelin/contracts/token/{name}/{name}.sol"
+    text = (
+        f'pragma solidity ^0.8.20; import "{base}";\n'
+        f'contract {name}Coin is {name} {{ constructor() {name}("Coin", "COIN") {{}} }}'
+    )
+    found = compiled("0.8.28", standard_input({path: text}, optimizer=ON), path, f"{name}Coin")
+    imported = [each for each in json.loads(found.metadata)["sources"] if each != path]
+    return {path: text, **from_node_modules(*imported)}, path
+
+
+@pytest.mark.parametrize("name", ["ERC20", "ERC721"])
+def test_openzeppelin_tokens(explorer: Explorer, name: str) -> None:
+    sources, path = openzeppelin(name)
+    given = standard_input(sources, optimizer=ON)
+    address = explorer.deploy(compiled("0.8.28", given, path, f"{name}Coin").creation)
+    for source in (given, standard_input(sources)):
+        answer = explorer.verify(address, source, "v0.8.28+commit.7893614a")
+        assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+        assert answer.json["contractName"] == f"{name}Coin"
+    assert explorer.call(address, "symbol").json == {"result": "COIN"}
+
+
+def test_braces_around_standard_json_are_taken_off(explorer: Explorer) -> None:
+    given = standard_input({"Box.sol": MODERN_BOX}, optimizer=ON)
+    address = explorer.deploy(compiled("0.8.28", given, "Box.sol", "Box").creation, SEVEN)
+    answer = explorer.verify(address, "{" + json.dumps(given) + "}", "0.8.28", contractName="Box")
+    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+
+
+def test_uniswap_v2_as_published(explorer: Explorer) -> None:
+    """The deployed bytes are those of Uniswap's package; its sources are compiled by us."""
+    folder = NODE / "node_modules/@uniswap/v2-core"
+    sources = {
+        str(path.relative_to(folder)): path.read_text()
+        for path in sorted((folder / "contracts").rglob("*.sol"))
+        if "test" not in path.parts
+    }
+    address = explorer.deploy(artifact("UniswapV2Factory").bytecode.hex(), "00" * 32)
+    given = standard_input(sources, optimizer={"enabled": True, "runs": 999999})
+    answer = explorer.verify(address, given, "0.5.16", contractName="UniswapV2Factory")
+    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+    assert answer.json["creationMatch"] == "full"
+    assert answer.json["constructorArguments"] == "0x" + "00" * 32
+
+
+def test_uniswap_v3_s_mathematics(explorer: Explorer) -> None:
+    """The package holds V3's libraries, not its factory and pool, as source."""
+    package = "@uniswap/v3-core/contracts/libraries/"
+    names = ("FullMath", "LowGasSafeMath", "SafeCast", "SqrtPriceMath", "SwapMath", "TickMath")
+    more = ("FixedPoint96", "UnsafeMath")
+    sources = from_node_modules(*(f"{package}{name}.sol" for name in (*names, *more)))
+    sources["Prices.sol"] = f"""pragma solidity =0.7.6;
+    import "{package}TickMath.sol";
+    import "{package}SwapMath.sol";
+    contract Prices {{
+        function at(int24 tick) external pure returns (uint160) {{
+            return TickMath.getSqrtRatioAtTick(tick);
+        }}
+        function step(uint160 a, uint160 b, uint128 liquidity, int256 left, uint24 fee)
+            external pure returns (uint160 next, uint256 paid, uint256 got, uint256 fees)
+        {{
+            return SwapMath.computeSwapStep(a, b, liquidity, left, fee);
+        }}
+    }}"""
+    settings = {"optimizer": {"enabled": True, "runs": 800}, "metadata": {"bytecodeHash": "none"}}
+    given = standard_input(sources, **settings)
+    address = explorer.deploy(compiled("0.7.6", given, "Prices.sol", "Prices").creation)
+    answer = explorer.verify(address, given, "0.7.6")
+    assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
+    assert explorer.call(address, "at", 0).json == {"result": str(2**96)}
+    answer = explorer.call(address, "at", 887273)
+    assert (answer.status_code, answer.json["error"]) == (422, "The call reverted: T")

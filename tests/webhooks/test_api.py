@@ -1,0 +1,286 @@
+"""Registering, listing, changing and deleting webhooks (SPEC 4.8 to 4.10)."""
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from scan.webhooks import urls
+from scan.webhooks.urls import Address
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Authority, Receiver
+from tests.support.webhooks import Webhooks
+
+OWNER = address("owner")
+OWNER_HEX = f"0x{OWNER.hex()}"
+URL = "https://hooks.example.com/scan"
+
+
+@pytest.fixture(autouse=True)
+def public_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """*.example.com is public; other names go to the real resolver."""
+    asked: Callable[[str, int], list[Address]] = urls.lookup
+
+    def lookup(host: str, port: int) -> list[Address]:
+        if host.endswith(".example.com"):
+            return [urls.ipaddress.ip_address("93.184.215.14")]
+        return asked(host, port)
+
+    monkeypatch.setattr(urls, "lookup", lookup)
+
+
+@pytest.fixture(scope="module")
+def unchanged(shared_database_url: str, authority: Authority) -> Iterator[Webhooks]:
+    """For requests that are refused, and so leave nothing behind."""
+    found = Webhooks(shared_database_url, authority.bundle)
+    yield found
+    found.close()
+
+
+def create(webhooks: Webhooks, **body: Any) -> Any:
+    return webhooks.client.post(
+        "/api/v1/webhooks", json={"ownerAddress": OWNER_HEX, "url": URL, **body}
+    )
+
+
+def listed(webhooks: Webhooks, owner: str = OWNER_HEX) -> list[dict[str, Any]]:
+    answer = webhooks.client.get("/api/v1/webhooks", query_string={"owner": owner})
+    assert answer.status_code == 200
+    return list(answer.get_json()["webhooks"])
+
+
+def test_a_created_webhook_is_listed_without_its_secret(webhooks: Webhooks) -> None:
+    answer = create(webhooks)
+    created = answer.get_json()
+    assert answer.status_code == 201
+    assert set(created) == {"id", "secret", "message"}
+    assert re.fullmatch("[0-9a-f]{64}", created["secret"])
+    assert 0 < created["id"] < 2**53
+    text = webhooks.client.get(f"/api/v1/webhooks?owner={OWNER_HEX}").get_data(as_text=True)
+    assert created["secret"] not in text
+    [record] = listed(webhooks)
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", record.pop("createdAt"))
+    assert record == {
+        "id": created["id"],
+        "url": URL,
+        "watchAddress": OWNER_HEX,
+        "eventTypes": ["tx"],
+        "active": True,
+        "lastTriggeredAt": None,
+        "failCount": 0,
+    }
+
+
+def test_watch_address_and_event_types_are_kept_and_null_means_absent(webhooks: Webhooks) -> None:
+    watched = "0x" + "Ab" * 20
+    create(webhooks, watchAddress=watched, eventTypes=["token_transfer", "tx"])
+    create(webhooks, watchAddress=None)
+    first, second = listed(webhooks, OWNER_HEX.upper().replace("0X", "0x"))
+    assert (first["watchAddress"], first["eventTypes"]) == (
+        watched.lower(),
+        ["token_transfer", "tx"],
+    )
+    assert second["watchAddress"] == OWNER_HEX
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"ownerAddress": None}, "ownerAddress"),
+        ({"ownerAddress": "0x12"}, "ownerAddress"),
+        ({"ownerAddress": 5}, "ownerAddress"),
+        ({"url": None}, "url"),
+        ({"url": 5}, "url"),
+        ({"url": "http://hooks.example.com/"}, "url"),
+        ({"url": "https://127.0.0.2.nowhere:99999/"}, "url"),
+        ({"url": "https://169.254.169.254/latest/meta-data/"}, "url"),
+        ({"url": "https://10.0.0.1/"}, "url"),
+        ({"url": "https://[::ffff:10.0.0.1]/"}, "url"),
+        ({"url": "https://user@hooks.example.com/"}, "url"),
+        ({"url": "https://hooks.example.com:444/"}, "url"),
+        ({"url": "https://box.internal/"}, "url"),
+        ({"url": "https://hooks.example.com/\0"}, "url"),
+        ({"url": "https://hooks.example.com/" + "x" * 2048}, "url"),
+        ({"watchAddress": ""}, "watchAddress"),
+        ({"watchAddress": "0x" + "g" * 40}, "watchAddress"),
+        ({"watchAddress": ["0x" + "a" * 40]}, "watchAddress"),
+        ({"eventTypes": []}, "eventTypes"),
+        ({"eventTypes": ["tx", "tx"]}, "eventTypes"),
+        ({"eventTypes": ["tx", "block"]}, "eventTypes"),
+        ({"eventTypes": "tx"}, "eventTypes"),
+        ({"eventTypes": {"tx": True}}, "eventTypes"),
+        ({"eventTypes": [None]}, "eventTypes"),
+        ({"eventTypes": [["tx"]]}, "eventTypes"),
+        ({"secret": "mine"}, "secret"),
+    ],
+)
+def test_bad_input_is_refused_and_named(
+    unchanged: Webhooks, body: dict[str, Any], field: str
+) -> None:
+    answer = create(unchanged, **body)
+    assert answer.status_code == 400
+    assert (answer.get_json()["code"], answer.get_json()["field"]) == ("invalid_parameter", field)
+    assert listed(unchanged) == []
+
+
+def test_a_name_that_leads_inside_is_refused(
+    webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = [urls.ipaddress.ip_address(a) for a in ("93.184.215.14", "10.0.0.7")]
+    monkeypatch.setattr(urls, "lookup", lambda *_: inside)
+    answer = create(webhooks)
+    assert (answer.status_code, answer.get_json()["field"]) == (400, "url")
+    assert "10.0.0.7" not in answer.get_data(as_text=True)
+
+
+def test_a_name_without_an_address_may_get_one_later(
+    webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lookup(*_: object) -> list[Address]:
+        raise OSError("no such name")
+
+    monkeypatch.setattr(urls, "lookup", lookup)
+    assert create(webhooks).status_code == 201
+    assert create(webhooks, url="https://example.com:444/").status_code == 400
+
+
+def test_listing_needs_a_well_formed_owner(webhooks: Webhooks) -> None:
+    for query in ("", "?owner=", "?owner=0x1", "?owner=" + "a" * 42, "?owner=0x&owner=0x"):
+        answer = webhooks.client.get(f"/api/v1/webhooks{query}")
+        assert (answer.status_code, answer.get_json()["code"]) == (400, "invalid_parameter")
+    assert listed(webhooks, f"0x{address('nobody').hex()}") == []
+
+
+def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks: Webhooks) -> None:
+    statuses: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: statuses.append(create(webhooks).status_code))
+        for _ in range(16)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(statuses) == [201] * 10 + [409] * 6
+    answer = create(webhooks)
+    assert (answer.status_code, answer.get_json()["code"]) == (409, "limit_reached")
+    assert create(webhooks, ownerAddress="0x" + "ab" * 20).status_code == 201
+
+
+def test_only_active_webhooks_count(webhooks: Webhooks) -> None:
+    ids = [create(webhooks).get_json()["id"] for _ in range(10)]
+    path = f"/api/v1/webhooks/{ids[0]}"
+    stopped = webhooks.client.patch(path, json={"active": False})
+    assert (stopped.status_code, stopped.get_json()["active"]) == (200, False)
+    assert create(webhooks).status_code == 201
+    answer = webhooks.client.patch(path, json={"active": True})
+    assert (answer.status_code, answer.get_json()["code"]) == (409, "limit_reached")
+    webhooks.client.delete(f"/api/v1/webhooks/{ids[1]}")
+    again = webhooks.client.patch(path, json={"active": True})
+    assert (again.status_code, again.get_json()["active"]) == (200, True)
+    assert webhooks.client.patch(path, json={"active": True}).status_code == 200
+
+
+@pytest.mark.parametrize("body", [{}, {"active": 1}, {"active": "true"}, {"active": None}, []])
+def test_patch_takes_a_boolean(webhooks: Webhooks, body: Any) -> None:
+    number = create(webhooks).get_json()["id"]
+    assert webhooks.client.patch(f"/api/v1/webhooks/{number}", json=body).status_code == 400
+    assert webhooks.client.patch("/api/v1/webhooks/5", json={"active": True}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    "text", ["abc", "0", "-1", "1.0", "+1", "0x1", str(2**63), "1e3", "%31%00"]
+)
+def test_deleting_what_is_no_id_is_refused(unchanged: Webhooks, text: str) -> None:
+    answer = unchanged.client.delete(f"/api/v1/webhooks/{text}")
+    assert (answer.status_code, answer.get_json()["code"]) == (400, "invalid_parameter")
+
+
+def test_a_webhook_is_deleted_once(webhooks: Webhooks) -> None:
+    number = create(webhooks).get_json()["id"]
+    answer = webhooks.client.delete(f"/api/v1/webhooks/{number}")
+    assert (answer.status_code, answer.get_json()) == (200, {"success": True, "id": number})
+    assert listed(webhooks) == []
+    again = webhooks.client.delete(f"/api/v1/webhooks/{number}")
+    assert (again.status_code, again.get_json()["code"]) == (404, "not_found")
+    for path in ("deliveries", "test"):
+        method = webhooks.client.get if path == "deliveries" else webhooks.client.post
+        assert method(f"/api/v1/webhooks/{number}/{path}").status_code == 404
+
+
+def test_deleting_drops_what_still_waits(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OWNER)])
+    webhooks.client.delete(f"/api/v1/webhooks/{hook.id}")
+    other = webhooks.register(OWNER, receiver.url("/other"))
+    webhooks.chain.append([Move(OWNER, OWNER)])
+    with webhooks.delivering():
+        receiver.wait_for(1, path="/other")
+    assert [r.path for r in receiver.received] == ["/other"]
+    assert len(webhooks.deliveries(other)) == 1
+
+
+def test_a_test_event_arrives_and_says_that_it_is_one(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    for types in (["tx"], ["token_transfer"]):
+        hook = webhooks.register(OWNER, receiver.url(f"/{types[0]}"), types)
+        answer = webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test")
+        assert answer.status_code == 201
+        with webhooks.delivering(confirmations=5):
+            [received] = receiver.wait_for(1, path=f"/{types[0]}")
+        assert received.is_signed_with(hook.secret)
+        assert received.delivery == str(answer.get_json()["deliveryId"])
+        assert received.event["event"] == types[0]
+        assert received.event["data"]["test"] is True
+
+
+def test_an_inactive_webhook_is_neither_tested_nor_retried(webhooks: Webhooks) -> None:
+    number = create(webhooks).get_json()["id"]
+    webhooks.client.patch(f"/api/v1/webhooks/{number}", json={"active": False})
+    assert webhooks.client.post(f"/api/v1/webhooks/{number}/test").status_code == 400
+    path = f"/api/v1/webhooks/{number}/deliveries/1/retry"
+    assert webhooks.client.post(path).status_code == 400
+
+
+def test_deliveries_are_listed_newest_first_with_how_they_went(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    hashes = [webhooks.chain.append([Move(OWNER, OWNER)])[0].hex() for _ in range(3)]
+    with webhooks.delivering():
+        receiver.wait_for(3)
+    path = f"/api/v1/webhooks/{hook.id}/deliveries"
+    found = webhooks.client.get(f"{path}?limit=2").get_json()
+    assert found["total"] == 3
+    newest, second = found["deliveries"]
+    assert newest["payload"]["data"]["hash"] == f"0x{hashes[2]}"
+    assert second["payload"]["data"]["hash"] == f"0x{hashes[1]}"
+    assert (newest["status"], newest["responseCode"], newest["attempts"]) == ("delivered", 204, 1)
+    assert newest["error"] is None and newest["nextAttemptAt"] is None
+    assert set(newest) == {
+        *("id", "event", "blockNumber", "status", "responseCode", "error", "attempts"),
+        *("createdAt", "lastAttemptAt", "nextAttemptAt", "payload"),
+    }
+    for query in ("?limit=0", "?limit=101", "?page=0"):
+        assert webhooks.client.get(path + query).status_code == 400
+
+
+def test_one_delivery_is_repeated_on_request(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OWNER)])
+    with webhooks.delivering():
+        receiver.wait_for(1)
+    [delivery] = webhooks.deliveries(hook)
+    path = f"/api/v1/webhooks/{hook.id}/deliveries"
+    assert webhooks.client.post(f"{path}/{delivery['id']}/retry").status_code == 202
+    with webhooks.delivering():
+        first, second = receiver.wait_for(2)
+    assert (first.delivery, first.body) == (second.delivery, second.body)
+    assert webhooks.client.post(f"{path}/{delivery['id'] + 1}/retry").status_code == 404
+    assert webhooks.client.post(f"{path}/zero/retry").status_code == 400
+    other = webhooks.register(OWNER, receiver.url())
+    foreign = f"/api/v1/webhooks/{other.id}/deliveries/{delivery['id']}/retry"
+    assert webhooks.client.post(foreign).status_code == 404

@@ -1,0 +1,247 @@
+"""Deliveries from the outbox to real HTTPS receivers: what, in which order, how often."""
+
+from collections import Counter
+from datetime import timedelta
+
+from scan.database.connection import Database
+from scan.webhooks.queues import DELIVERED_KEPT, GIVEN_UP_KEPT, now
+from tests.support.made_blocks import TOKEN, Move, address
+from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.webhooks import QUICK, Webhooks, wait_until
+
+OWNER, OTHER = address("owner"), address("other")
+
+
+def fail(_handler: Handler, _received: Received) -> Answer:
+    return Answer(500)
+
+
+def test_an_event_reaches_its_receiver_signed(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, receiver.url("/hook?token=1#part"))
+    [transaction] = webhooks.chain.append([Move(OWNER, OTHER, value=2**255)])
+    with webhooks.delivering():
+        [received] = receiver.wait_for(1)
+    assert received.path == "/hook?token=1"
+    assert received.is_signed_with(hook.secret)
+    assert received.headers["X-Scan-Event"] == "tx"
+    assert received.headers["User-Agent"] == "Scan-Webhook/1.0"
+    assert received.headers["Content-Type"] == "application/json"
+    assert received.event == {
+        "event": "tx",
+        "timestamp": "2023-11-14T22:13:20Z",
+        "data": {
+            "hash": f"0x{transaction.hex()}",
+            "from": f"0x{OWNER.hex()}",
+            "to": f"0x{OTHER.hex()}",
+            "value": str(2**255),
+            "blockNumber": 0,
+            "status": True,
+            "contractAddress": None,
+        },
+    }
+
+
+def test_a_transfer_carries_its_token_and_place(webhooks: Webhooks, receiver: Receiver) -> None:
+    webhooks.register(OWNER, receiver.url(), ["token_transfer"])
+    webhooks.chain.append([Move(OTHER, OTHER)])
+    _, transaction = webhooks.chain.append([Move(OTHER, OTHER), Move(OTHER, OWNER, tokens=7)])
+    with webhooks.delivering():
+        [received] = receiver.wait_for(1)
+    assert received.headers["X-Scan-Event"] == received.event["event"] == "token_transfer"
+    assert received.event["timestamp"] == "2023-11-14T22:13:32Z"
+    assert received.event["data"] == {
+        "hash": f"0x{transaction.hex()}",
+        "from": f"0x{OTHER.hex()}",
+        "to": f"0x{OWNER.hex()}",
+        "value": "7",
+        "blockNumber": 1,
+        "tokenAddress": f"0x{TOKEN.hex()}",
+        "tokenType": "BEP20",
+        "tokenId": None,
+        "logIndex": 1,
+        "batchIndex": 0,
+    }
+
+
+def test_each_party_is_told_once_and_nobody_else(webhooks: Webhooks, receiver: Receiver) -> None:
+    created = address("created")
+    for path, watched, types in (
+        ("/owner", OWNER, ["tx", "token_transfer"]),
+        ("/created", created, ["tx"]),
+        ("/token", TOKEN, ["tx", "token_transfer"]),
+    ):
+        webhooks.register(OTHER, receiver.url(path), types, watch_address=watched)
+    webhooks.chain.append([Move(OWNER, OWNER, tokens=1), Move(OTHER, OTHER, tokens=1)])
+    webhooks.chain.append([Move(OTHER, None, contract=created), Move(OTHER, OWNER)])
+    with webhooks.delivering():
+        receiver.wait_for(4)
+        wait_until(lambda: not webhooks.pending())
+    found = Counter((r.path, r.event["event"]) for r in receiver.received)
+    assert found == {("/owner", "tx"): 2, ("/owner", "token_transfer"): 1, ("/created", "tx"): 1}
+    [creation] = [r.event["data"] for r in receiver.received if r.path == "/created"]
+    assert creation["to"] is None
+    assert creation["contractAddress"] == f"0x{created.hex()}"
+
+
+def test_nothing_of_before_the_registration_is_told(webhooks: Webhooks, receiver: Receiver) -> None:
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    with webhooks.delivering():
+        wait_until(lambda: not webhooks.pending())
+    assert [r.event["data"]["blockNumber"] for r in receiver.received] == [1]
+
+
+def test_first_attempts_keep_chain_order_though_some_fail(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook = webhooks.register(OWNER, receiver.url(), ["tx", "token_transfer"])
+    for _ in range(10):
+        webhooks.chain.append([Move(OWNER, OTHER, tokens=1), Move(OTHER, OWNER)])
+    failed: set[str] = set()
+
+    def fail_every_third_once(_: Handler, received: Received) -> Answer:
+        if len(receiver.received) % 3 == 0 and received.delivery not in failed:
+            failed.add(received.delivery)
+            return Answer(503)
+        return Answer()
+
+    receiver.behaviour = fail_every_third_once
+    with webhooks.delivering():
+        wait_until(lambda: not webhooks.pending())
+    first_attempts = list({r.delivery: r for r in reversed(receiver.received)}.values())[::-1]
+    first_attempts.sort(key=lambda r: r.at)
+    places = [
+        (r.event["data"]["blockNumber"], r.event["data"].get("logIndex", -1))
+        for r in first_attempts
+    ]
+    assert len(places) == 30
+    assert [block for block, _ in places] == sorted(block for block, _ in places)
+    assert [int(r.delivery) for r in first_attempts] == sorted(
+        int(r.delivery) for r in first_attempts
+    )
+    assert len(failed) > 3
+    assert {d["status"] for d in webhooks.deliveries(hook)} == {"delivered"}
+
+
+def test_a_retry_sends_the_same_bytes_under_the_same_id(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    receiver.behaviour = fail
+    with webhooks.delivering():
+        receiver.wait_for(2)
+        assert webhooks.record(OWNER, hook)["failCount"] >= 1
+        assert webhooks.record(OWNER, hook)["lastTriggeredAt"] is not None
+        receiver.behaviour = lambda *_: Answer(200, body=b"thanks")
+        wait_until(lambda: not webhooks.pending())
+    assert (
+        len({(r.delivery, r.body, r.headers["X-Scan-Signature"]) for r in receiver.received}) == 1
+    )
+    assert webhooks.record(OWNER, hook)["failCount"] == 0
+    [delivery] = webhooks.deliveries(hook)
+    assert (delivery["status"], delivery["responseCode"]) == ("delivered", 200)
+    assert delivery["attempts"] == len(receiver.received)
+
+
+def test_a_webhook_that_runs_out_of_retries_is_stopped(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    receiver.behaviour = fail
+    with webhooks.delivering(QUICK._replace(retry_steps_s=(0.01, 0.01))):
+        wait_until(lambda: not webhooks.record(OWNER, hook)["active"])
+        webhooks.chain.append([Move(OWNER, OTHER)])
+    [delivery] = webhooks.deliveries(hook)
+    assert len(receiver.received) == delivery["attempts"] == 3
+    assert (delivery["status"], delivery["responseCode"]) == ("failed", 500)
+    record = webhooks.record(OWNER, hook)
+    assert (record["active"], record["failCount"]) == (False, 3)
+    receiver.behaviour = lambda *_: Answer()
+    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": True})
+    assert webhooks.record(OWNER, hook)["failCount"] == 0
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    with webhooks.delivering():
+        assert receiver.wait_for(4)[3].event["data"]["blockNumber"] == 2
+
+
+def test_a_success_meanwhile_keeps_a_webhook_active(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+
+    def fail_first_block(_: Handler, received: Received) -> Answer:
+        return Answer(500 if received.event["data"]["blockNumber"] == 0 else 204)
+
+    receiver.behaviour = fail_first_block
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    with webhooks.delivering(QUICK._replace(retry_steps_s=(0.2, 0.2))):
+        wait_until(lambda: not webhooks.pending())
+    assert [d["status"] for d in webhooks.deliveries(hook)] == ["failed", "delivered"]
+    assert webhooks.record(OWNER, hook)["active"]
+
+
+def test_410_stops_a_webhook_and_cancels_what_waits(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    for _ in range(3):
+        webhooks.chain.append([Move(OWNER, OTHER)])
+    receiver.behaviour = lambda *_: Answer(410)
+    with webhooks.delivering():
+        wait_until(lambda: not webhooks.record(OWNER, hook)["active"])
+        wait_until(lambda: not webhooks.pending())
+    assert [d["status"] for d in webhooks.deliveries(hook)] == ["failed", "cancelled", "cancelled"]
+    assert len(receiver.received) == 1
+
+
+def test_retry_after_is_waited_out(webhooks: Webhooks, receiver: Receiver) -> None:
+    webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OTHER)])
+
+    def busy_once(_: Handler, _received: Received) -> Answer:
+        first = len(receiver.received) == 1
+        return Answer(503, (("Retry-After", "2"),)) if first else Answer()
+
+    receiver.behaviour = busy_once
+    with webhooks.delivering(QUICK._replace(retry_steps_s=(0.6, 1.0))):
+        first, second = receiver.wait_for(2)
+    # Asked for two seconds, which is more than twice the step: 1.2 s.
+    assert second.at - first.at > 1.1
+
+
+def test_events_wait_for_their_confirmations(webhooks: Webhooks, receiver: Receiver) -> None:
+    webhooks.register(OWNER, receiver.url())
+    with webhooks.delivering(confirmations=3):
+        for _ in range(5):
+            webhooks.chain.append([Move(OWNER, OTHER)])
+        wait_until(lambda: webhooks.pending() == 3)
+        webhooks.chain.append()
+        wait_until(lambda: webhooks.pending() == 2)
+    assert [r.event["data"]["blockNumber"] for r in receiver.received] == [0, 1, 2]
+
+
+def test_old_deliveries_are_swept_in_batches(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    for _ in range(4):
+        webhooks.chain.append([Move(OWNER, OTHER)])
+    with webhooks.delivering():
+        receiver.wait_for(4)
+        wait_until(lambda: not webhooks.pending())
+    assert sweep(webhooks.database, hours=23) == 0
+    assert sweep(webhooks.database, hours=25, limit=3, finality=0) == 3
+    assert sweep(webhooks.database, hours=25, limit=3, finality=1) == 0
+    assert sweep(webhooks.database, hours=25, limit=3, finality=0) == 1
+    assert webhooks.deliveries(hook) == []
+
+
+def sweep(database: Database, hours: int, limit: int = 10, finality: int = 0) -> int:
+    later = now() + timedelta(hours=hours)
+    return int(
+        database.value(
+            "webhooks/deliveries_sweep",
+            delivered_before=later - DELIVERED_KEPT,
+            given_up_before=later - GIVEN_UP_KEPT,
+            finality=finality,
+            limit=limit,
+        )
+    )

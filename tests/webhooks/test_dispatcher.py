@@ -1,0 +1,140 @@
+"""Who is served when: wake-ups, leases, and receivers that hang beside healthy ones."""
+
+import socket
+import time
+
+from scan.database.connection import Database
+from scan.webhooks.queues import MOST_UNHEALTHY_PER_HOST, Queues, now
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.webhooks import QUICK, Webhooks, wait_until
+
+OWNER, OTHER = address("owner"), address("other")
+
+
+def test_a_commit_wakes_the_delivery_without_a_poll(webhooks: Webhooks, receiver: Receiver) -> None:
+    webhooks.register(OWNER, receiver.url())
+    with webhooks.delivering(QUICK._replace(poll_s=600.0)):
+        for count in range(1, 6):
+            webhooks.chain.append([Move(OWNER, OTHER)])
+            receiver.wait_for(count, timeout_s=20)
+
+
+def test_two_pools_share_the_work_without_sending_twice(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    for number in range(20):
+        webhooks.register(address(f"owner {number}"), receiver.url(), watch_address=OWNER)
+    for _ in range(5):
+        webhooks.chain.append([Move(OWNER, OTHER)])
+    with webhooks.delivering(), webhooks.delivering():
+        receiver.wait_for(100)
+        wait_until(lambda: not webhooks.pending())
+    assert len(receiver.received) == len({r.delivery for r in receiver.received}) == 100
+
+
+def test_told_to_stop_a_pool_gives_its_leases_back(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OTHER)])
+
+    def hang(_: Handler, _received: Received) -> None:
+        receiver.closing.wait(30)
+
+    receiver.behaviour = hang
+    with webhooks.delivering():
+        receiver.wait_for(1)
+    [delivery] = webhooks.deliveries(hook)
+    assert (delivery["status"], delivery["attempts"]) == ("pending", 0)
+    assert webhooks.record(OWNER, hook)["failCount"] == 0
+    receiver.behaviour = lambda *_: Answer()
+    with webhooks.delivering():
+        first, second = receiver.wait_for(2, timeout_s=10)
+        wait_until(lambda: not webhooks.pending())
+    assert first.delivery == second.delivery
+
+
+def test_hanging_and_failing_receivers_leave_the_healthy_ones_alone(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    """Ten healthy ones get everything while the hanging one still hangs on its first event."""
+    for number in range(10):
+        webhooks.register(
+            address(f"owner {number}"), receiver.url(f"/{number}"), watch_address=OWNER
+        )
+    webhooks.register(OWNER, receiver.url("/hang"))
+    webhooks.register(OWNER, receiver.url("/fail"))
+
+    def behave(_: Handler, received: Received) -> Answer | None:
+        if received.path == "/hang":
+            receiver.closing.wait(60)
+            return None
+        return Answer(500 if received.path == "/fail" else 204)
+
+    receiver.behaviour = behave
+    with webhooks.delivering(QUICK._replace(retry_steps_s=(0.1,) * 100)):
+        for _ in range(20):
+            webhooks.chain.append([Move(OWNER, OTHER)])
+        for number in range(10):
+            receiver.wait_for(20, path=f"/{number}")
+        assert len(receiver.wait_for(1, path="/hang")) == 1
+        receiver.wait_for(5, path="/fail")
+
+
+def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    webhooks.register(OWNER, receiver.url())
+    # Connections wait in its backlog for a handshake that never comes.
+    with socket.create_server(("", 0), backlog=128) as silent, webhooks.delivering():
+        webhooks.chain.append([Move(OWNER, OTHER)])
+        wait_until(lambda: receiver.received and not webhooks.pending())
+        for number in range(1, 31):
+            # A host each: it is not the bound per host that is to help.
+            url = f"https://127.0.1.{number}:{silent.getsockname()[1]}/"
+            webhooks.register(address(url), url, watch_address=OTHER)
+        for count in range(2, 7):
+            webhooks.chain.append([Move(OWNER, OTHER)])
+            receiver.wait_for(count, timeout_s=8)
+
+
+def test_one_host_is_sent_only_so_many_at_once(webhooks: Webhooks, receiver: Receiver) -> None:
+    for number in range(15):
+        webhooks.register(address(f"owner {number}"), receiver.url(), watch_address=OWNER)
+    at_once: list[int] = []
+    under_way: list[Received] = []
+
+    def count(_: Handler, received: Received) -> Answer:
+        under_way.append(received)
+        at_once.append(len(under_way))
+        time.sleep(0.1)
+        under_way.remove(received)
+        return Answer()
+
+    receiver.behaviour = count
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    with webhooks.delivering():
+        receiver.wait_for(15)
+    assert 1 < max(at_once) <= MOST_UNHEALTHY_PER_HOST  # as new ones are
+
+
+def test_a_dead_process_is_found_dead_and_a_living_one_is_not(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    """Also while the indexer holds the queue: nobody waits for it, and so nobody deadlocks."""
+    hooks = [
+        webhooks.register(address(f"owner {n}"), receiver.url(), watch_address=OWNER)
+        for n in range(3)
+    ]
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    living, dead = (Queues(webhooks.database, confirmations=0, finality=0) for _ in range(2))
+    webhooks.database.rows("webhooks/deliverers_register", lease_holder=living.holder)
+    leases = [who.claim(healthy_only=False, now=now()) for who in (living, dead, dead)]
+    assert {lease.webhook_id for lease in leases if lease} == {hook.id for hook in hooks}
+    assert leases[1] is not None
+    other = Database(webhooks.settings.database_url, statement_timeout_ms=1000)
+    with other.transaction() as tx:
+        tx.execute("webhooks/queues_lock", webhook_id=leases[1].webhook_id)
+        assert living.reap(now()) == 1
+    assert living.reap(now()) == 1
+    assert living.reap(now()) == 0
+    other.close()

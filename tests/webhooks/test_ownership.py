@@ -1,0 +1,98 @@
+"""Whose webhooks may be seen and changed by whom."""
+
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.support.wallets import key_request, new_wallet, owner_of
+from tests.support.webhooks import Webhooks
+
+URL = "https://localhost:9/"
+
+
+class Caller:
+    """Asks with a key of one wallet, or with none."""
+
+    def __init__(self, client: FlaskClient, key: str | None = None) -> None:
+        self._client = client
+        self._headers = {} if key is None else {"X-API-Key": key}
+
+    def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+        answer = self._client.open(
+            f"/api/v1/webhooks{path}", method=method, json=body, headers=self._headers
+        )
+        return answer.status_code, answer.get_json()
+
+    def create(self, owner: str) -> tuple[int, Any]:
+        return self.ask("POST", "", {"ownerAddress": owner, "url": URL})
+
+
+def claimed(client: FlaskClient) -> tuple[str, Caller]:
+    """An owner who has a key, and a caller who sends it."""
+    wallet = new_wallet()
+    answer = client.post("/api/v1/keys", json=key_request(wallet))
+    assert answer.status_code == 201
+    return owner_of(wallet), Caller(client, answer.get_json()["key"])
+
+
+def changes(number: int) -> list[tuple[str, str, Any]]:
+    """Every request about one webhook; the last one deletes it."""
+    return [
+        ("GET", f"/{number}/deliveries", None),
+        ("POST", f"/{number}/test", None),
+        ("POST", f"/{number}/deliveries/987654321/retry", None),
+        ("PATCH", f"/{number}", {"active": True}),
+        ("DELETE", f"/{number}", None),
+    ]
+
+
+def test_a_claimed_owner_is_served_only_with_its_own_key(webhooks: Webhooks) -> None:
+    owner, own = claimed(webhooks.client)
+    _, foreign = claimed(webhooks.client)
+    nobody = Caller(webhooks.client)
+    status, created = own.create(owner)
+    assert status == 201
+    for caller, expected in (
+        (nobody, (401, "missing_api_key")),
+        (foreign, (403, "owner_mismatch")),
+    ):
+        for status, body in (caller.create(owner), caller.ask("GET", f"?owner={owner}")):
+            assert (status, body["code"]) == expected
+    for method, path, body in changes(created["id"]):
+        assert nobody.ask(method, path, body)[0] == 401
+        assert foreign.ask(method, path, body)[0] == 404
+    _, listed = own.ask("GET", f"?owner={owner}")
+    assert [w["id"] for w in listed["webhooks"]] == [created["id"]]
+    statuses = [own.ask(*change)[0] for change in changes(created["id"])]
+    assert statuses == [200, 201, 404, 200, 200]
+
+
+def test_an_unclaimed_owner_needs_no_key(webhooks: Webhooks) -> None:
+    owner = owner_of(new_wallet())
+    nobody = Caller(webhooks.client)
+    _, foreign = claimed(webhooks.client)
+    for caller in (nobody, foreign):
+        status, created = caller.create(owner)
+        assert status == 201
+        assert caller.ask("GET", f"?owner={owner}")[0] == 200
+        assert caller.ask("DELETE", f"/{created['id']}")[0] == 200
+
+
+def test_claiming_an_address_closes_what_was_registered_before(webhooks: Webhooks) -> None:
+    wallet = new_wallet()
+    nobody = Caller(webhooks.client)
+    _, created = nobody.create(owner_of(wallet))
+    webhooks.client.post("/api/v1/keys", json=key_request(wallet))
+    assert nobody.ask("DELETE", f"/{created['id']}")[0] == 401
+
+
+@pytest.mark.parametrize(("mode", "expected"), [("always", 401), ("never", 200)])
+def test_the_operator_may_always_or_never_ask_for_a_key(
+    webhooks: Webhooks, mode: str, expected: int
+) -> None:
+    owner, _ = claimed(webhooks.client)
+    nobody = Caller(webhooks.another(owner_auth=mode))
+    for asked in (owner, owner_of(new_wallet())):
+        assert nobody.ask("GET", f"?owner={asked}")[0] == expected
+        assert nobody.create(asked)[0] == {401: 401, 200: 201}[expected]

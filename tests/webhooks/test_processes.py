@@ -1,0 +1,108 @@
+"""Processes that deliver: killed at any moment they lose no event, told to stop they end well."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from scan.settings import ROOT
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Answer, Receiver
+from tests.support.webhooks import NO_NODE, Webhooks, free_port, wait_until
+
+OWNERS = [address(f"owner {number}") for number in range(10)]
+KILLS = 50
+BLOCKS = 200
+
+
+def test_fifty_kills_lose_no_event(webhooks: Webhooks, receiver: Receiver) -> None:
+    for owner in OWNERS:
+        webhooks.register(owner, receiver.url(f"/{owner.hex()}"))
+    expected: list[tuple[str, str]] = []
+    feeder = threading.Thread(target=lambda: expected.extend(feed(webhooks)))
+    feeder.start()
+    chance = random.Random(6)
+    for _ in range(KILLS):
+        already = len(receiver.received)
+        with Deliverer(webhooks) as deliverer:
+            wait_until(lambda n=already: len(receiver.received) > n or not webhooks.pending())
+            time.sleep(chance.uniform(0.0, 0.2))
+            deliverer.kill()
+    feeder.join()
+    with Deliverer(webhooks) as deliverer:
+        expected += feed(webhooks, blocks=1)
+        wait_until(lambda: not webhooks.pending())
+        assert deliverer.terminate() == 0, "told to stop, it ends well"
+    found = {(r.path[1:], r.event["data"]["hash"]) for r in receiver.received}
+    assert len(expected) == (BLOCKS + 1) * len(OWNERS)
+    assert found == set(expected), "none is lost"
+    deliveries = {(r.delivery, r.path, r.body) for r in receiver.received}
+    assert len(deliveries) == len(expected), "a repeated one is the same to the byte"
+    assert len({delivery for delivery, _, _ in deliveries}) == len(expected)
+
+
+def test_the_api_process_delivers_and_gives_its_leases_back(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    webhooks.register(OWNERS[0], receiver.url())
+    with Deliverer(webhooks, "serve", RPC_URL=NO_NODE, PORT=str(free_port())) as api:
+        webhooks.chain.append([Move(OWNERS[0], OWNERS[1])])
+        wait_until(lambda: receiver.received and not webhooks.pending())
+        receiver.behaviour = lambda *_: receiver.closing.wait(60) and None
+        webhooks.chain.append([Move(OWNERS[0], OWNERS[1])])
+        receiver.wait_for(2)
+        assert api.terminate() == 0
+    receiver.behaviour = lambda *_: Answer()
+    with Deliverer(webhooks):
+        receiver.wait_for(3, timeout_s=20)
+        wait_until(lambda: not webhooks.pending())
+    first, second, third = receiver.received
+    assert first.delivery != second.delivery == third.delivery
+
+
+def feed(webhooks: Webhooks, blocks: int = BLOCKS) -> list[tuple[str, str]]:
+    """2,000 events over the time that the kills take: (owner, transaction) of each."""
+    told = []
+    for _ in range(blocks):
+        hashes = webhooks.chain.append([Move(owner, bytes(20)) for owner in OWNERS])
+        told += [
+            (owner.hex(), f"0x{found.hex()}") for owner, found in zip(OWNERS, hashes, strict=True)
+        ]
+        time.sleep(0.1)
+    return told
+
+
+class Deliverer:
+    """A `scan` process of its own: `deliver` does nothing else, `serve` beside the API."""
+
+    def __init__(self, webhooks: Webhooks, command: str = "deliver", **environment: str) -> None:
+        settings = webhooks.settings
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "scan", command],
+            cwd=ROOT,
+            env={
+                "PATH": os.environ["PATH"],
+                "DATABASE_URL": settings.database_url,
+                "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
+                "REQUESTS_CA_BUNDLE": settings.ca_bundle,
+                **environment,
+            },
+            stderr=subprocess.DEVNULL,
+        )
+
+    def __enter__(self) -> "Deliverer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+    def kill(self) -> None:
+        self._process.kill()
+        self._process.wait()
+
+    def terminate(self) -> int:
+        self._process.send_signal(signal.SIGTERM)
+        return self._process.wait(30)

@@ -1,0 +1,86 @@
+"""What a reorganisation does to events: unsent ones are cancelled, sent ones revoked."""
+
+import threading
+
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.webhooks import QUICK, Webhooks, wait_until
+
+OWNER, OTHER = address("owner"), address("other")
+
+
+def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    hashes = [webhooks.chain.append([Move(OWNER, OTHER)])[0].hex() for _ in range(3)]
+    with webhooks.delivering():
+        sent = receiver.wait_for(3)
+        wait_until(lambda: not webhooks.pending())
+    unsent = webhooks.chain.append([Move(OWNER, OTHER)])
+    webhooks.chain.unwind(0)
+    again = webhooks.chain.append([Move(OWNER, OTHER)])
+    with webhooks.delivering(confirmations=0):
+        found = receiver.wait_for(6)
+        wait_until(lambda: not webhooks.pending())
+    told = [(r.event["data"]["hash"][2:], r.event["data"].get("removed")) for r in found[3:]]
+    assert told == [(hashes[2], True), (hashes[1], True), (again[0].hex(), None)]
+    assert len(receiver.received) == 6
+    for removal, original in zip(found[3:5], (sent[2], sent[1]), strict=True):
+        assert removal.delivery != original.delivery
+        assert removal.is_signed_with(hook.secret)
+        event = removal.event
+        del event["data"]["removed"]
+        assert event == original.event
+    [cancelled] = [d for d in webhooks.deliveries(hook) if d["status"] == "cancelled"]
+    assert cancelled["payload"]["data"]["hash"] == f"0x{unsent[0].hex()}"
+    path = f"/api/v1/webhooks/{hook.id}/deliveries/{cancelled['id']}/retry"
+    assert webhooks.client.post(path).status_code == 400
+
+
+def test_a_second_fork_does_not_revoke_again(webhooks: Webhooks, receiver: Receiver) -> None:
+    webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append()
+    with webhooks.delivering():
+        webhooks.chain.append([Move(OWNER, OTHER)])
+        receiver.wait_for(1)
+        webhooks.chain.unwind(0)
+        receiver.wait_for(2)
+        webhooks.chain.append()
+        webhooks.chain.unwind(0)
+        webhooks.chain.append([Move(OWNER, OTHER)])
+        receiver.wait_for(3)
+    assert [r.event["data"].get("removed") for r in receiver.received] == [None, True, None]
+
+
+def test_an_event_under_way_while_its_block_is_orphaned_is_revoked(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook = webhooks.register(OWNER, receiver.url())
+    answering = threading.Event()
+
+    def wait_first(_: Handler, _received: Received) -> Answer:
+        answering.wait(10)
+        return Answer()
+
+    receiver.behaviour = wait_first
+    webhooks.chain.append()
+    with webhooks.delivering():
+        webhooks.chain.append([Move(OWNER, OTHER)])
+        receiver.wait_for(1)
+        webhooks.chain.unwind(0)
+        answering.set()
+        receiver.wait_for(2)
+        wait_until(lambda: not webhooks.pending())
+    assert [r.event["data"].get("removed") for r in receiver.received] == [None, True]
+    assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled", "delivered"]
+
+
+def test_what_no_receiver_saw_is_not_revoked(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, "https://localhost:1/")
+    webhooks.chain.append()
+    with webhooks.delivering(QUICK._replace(retry_steps_s=(60.0,))):
+        webhooks.chain.append([Move(OWNER, OTHER)])
+        wait_until(lambda: webhooks.record(OWNER, hook)["failCount"] == 1)
+        webhooks.chain.unwind(0)
+    assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled"]

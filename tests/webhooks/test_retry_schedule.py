@@ -1,0 +1,42 @@
+"""The retry schedule that docs/webhooks.md tells."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_after_s, retry_delay_s
+
+NOW = datetime(2024, 1, 1, tzinfo=UTC)
+
+
+def test_seven_retries_each_within_a_fifth_of_its_step() -> None:
+    assert RETRY_STEPS_S == (5, 300, 1800, 7200, 18000, 36000, 36000)
+    for failures, step_s in enumerate(RETRY_STEPS_S, start=1):
+        assert retry_delay_s(RETRY_STEPS_S, failures, None, 0.0) == pytest.approx(0.8 * step_s)
+        assert retry_delay_s(RETRY_STEPS_S, failures, None, 0.5) == pytest.approx(step_s)
+        assert retry_delay_s(RETRY_STEPS_S, failures, None, 1.0) == pytest.approx(1.2 * step_s)
+    assert retry_delay_s(RETRY_STEPS_S, 8, None, 0.5) is None
+
+
+@pytest.mark.parametrize(("asked_s", "delay_s"), [(0, 5), (3, 5), (8, 8), (10, 10), (3600, 10)])
+def test_retry_after_is_honoured_within_twice_the_step(asked_s: float, delay_s: float) -> None:
+    assert retry_delay_s(RETRY_STEPS_S, 1, asked_s, 0.5) == pytest.approx(delay_s)
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [
+        (None, None),
+        ("120", 120),
+        (" 7 ", 7),
+        ("Mon, 01 Jan 2024 00:01:00 GMT", 60),
+        ("Mon, 01 Jan 2024 00:01:00 -0000", 60),
+        ("Sun, 31 Dec 2023 00:00:00 GMT", 0),
+        ("-5", None),
+        ("soon", None),
+        ("9" * 400, None),
+        ("", None),
+    ],
+)
+def test_retry_after_is_seconds_or_a_date(header: str | None, seconds: float | None) -> None:
+    assert retry_after_s(header, NOW) == seconds
