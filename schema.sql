@@ -231,15 +231,29 @@ CREATE TABLE IF NOT EXISTS labels (
     address bytea PRIMARY KEY,
     label text NOT NULL
 );
--- Answers kept in memory show them; a lock on the chain's row would hold up the indexer.
+-- Counts the changes of labels: a lock on the chain's row would hold up the indexer.
+CREATE TABLE IF NOT EXISTS label_state (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    version bigint NOT NULL
+);
 CREATE OR REPLACE FUNCTION announce_labels() RETURNS trigger LANGUAGE plpgsql AS $$
+DECLARE
+    changed bigint;
 BEGIN
-    PERFORM pg_notify('scan_chain', 'labels ' || pg_current_xact_id());
+    INSERT INTO label_state AS s (version) VALUES (1)
+    ON CONFLICT (only_row) DO UPDATE SET version = s.version + 1
+    RETURNING s.version INTO changed;
+    PERFORM pg_notify('scan_chain', 'labels ' || changed);
     RETURN NULL;
 END
 $$;
 CREATE OR REPLACE TRIGGER labels_announced AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON labels
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
+-- Which state of the index a statement has read: it grows with every change that a response about
+-- the chain may show, so two reads with the same version have read the same.
+CREATE OR REPLACE FUNCTION index_version() RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce((SELECT version FROM chain), 0) + coalesce((SELECT version FROM label_state), 0);
 
 -- Every 128th entry of a list: which row it is, so that a deep page starts near by.
 CREATE TABLE IF NOT EXISTS list_checkpoints (
