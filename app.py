@@ -24,11 +24,13 @@ from scan.api import (
     webhooks,
 )
 from scan.api import query as query_api
-from scan.database.connection import Announcements, Database
+from scan.database.connection import Database
+from scan.database.notifications import Listener
 from scan.ethereum.client import Node
-from scan.http.credentials import Admission
-from scan.http.middleware import ADMITTED, ROUTE, Front
-from scan.http.response_cache import CHANNEL, KeptAnswers
+from scan.http.credentials import Credentials
+from scan.http.exchange import exchange_of
+from scan.http.index_version import CHANNEL, IndexVersion
+from scan.http.middleware import Middleware
 from scan.http.responses import json_value
 from scan.http.services import Services
 from scan.pages import landing
@@ -79,7 +81,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
     app.before_request(_begin)
-    app.wsgi_app = _front(app)  # type: ignore[method-assign]
+    app.wsgi_app = _middleware(app)  # type: ignore[method-assign]
     return app
 
 
@@ -100,26 +102,29 @@ def _services(settings: Settings) -> Services:
     )
 
 
-def _connect(settings: Settings, url: str, channel: str | None = None) -> Database:
+def _connect(settings: Settings, url: str) -> Database:
     timeout = settings.statement_timeout_ms
-    return Database(
-        url, statement_timeout_ms=timeout, name="scan-api", channel=channel, session=SESSION
-    )
+    return Database(url, statement_timeout_ms=timeout, name="scan-api", session=SESSION)
 
 
-def _front(app: Flask) -> Front:
+def _middleware(app: Flask) -> Middleware:
     parts: Services = app.extensions["scan"]
     settings = parts.settings
-    announcements = None  # a standby neither passes them on nor is current
+    listener = None  # a replica receives no notifications
     if parts.reads is parts.writes:
-        heard = _connect(settings, settings.database_url, CHANNEL)
-        announcements = Announcements(heard, "http/chain_get_version")
-    return Front(
-        app.wsgi_app,
-        Admission(parts.limiter, parts.keyring, parts.key_usage, settings.trusted_proxies),
-        KeptAnswers(parts.reads, announcements),
-        logs_requests=settings.log_requests,
+        listener = Listener(_connect(settings, settings.database_url), CHANNEL)
+    credentials = Credentials(
+        parts.limiter,
+        parts.keyring,
+        parts.key_usage,
+        trusted_proxies=settings.trusted_proxies,
         counts_in_process=counts_in_process(settings),
+    )
+    return Middleware(
+        app.wsgi_app,
+        credentials,
+        IndexVersion(listener),
+        logs_requests=settings.log_requests,
     )
 
 
@@ -157,15 +162,10 @@ def _answer_bug(error: Exception) -> Response:
 
 
 def _begin() -> Response | None:
-    """What the front has to know of a request, and what it has to say to it."""
+    """The route for the metrics; browsers' preflights are answered here."""
     if request.url_rule is not None:
-        request.environ[ROUTE] = request.url_rule.rule
-    if request.method == "OPTIONS":
-        return _answer_preflight()
-    admitted = request.environ[ADMITTED]
-    if admitted is not None and admitted.refusal is not None:
-        raise admitted.refusal
-    return None
+        exchange_of(request.environ).route = request.url_rule.rule
+    return _answer_preflight() if request.method == "OPTIONS" else None
 
 
 def _answer_preflight() -> Response:

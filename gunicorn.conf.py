@@ -1,5 +1,6 @@
 """How gunicorn serves Scan: the rate limits hold exactly because of what stands here."""
 
+import resource
 import sys
 from pathlib import Path
 
@@ -12,24 +13,37 @@ try:
 except SettingError as error:
     sys.exit(str(error))
 
+
+def _raise_descriptor_limit():
+    """How many files the worker may have open: an idle connection needs one."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 16_384 if hard == resource.RLIM_INFINITY else min(hard, 16_384)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+        return wanted
+    return 16_384 if soft == resource.RLIM_INFINITY else soft
+
+
 bind = (
     f"[{_settings.host}]:{_settings.port}"
     if ":" in _settings.host
     else f"{_settings.host}:{_settings.port}"
 )
-worker_class = "scan.http.worker.JsonWorker"
+worker_class = "scan.http.worker.Worker"
 threads = 8
 # `workers` is not set here: WEB_CONCURRENCY and -w say how many, and on_starting whether
 # that many can count together.
 
 # The heartbeat comes from the main loop, so a slow answer does not end a worker; a hung loop
-# does. scan.http.worker gives a client as long to send its request.
+# does. scan.http.worker has its own limits for clients.
 timeout = 30
 graceful_timeout = 15  # `scan run` waits 20 s
 # Longer than nginx keeps an idle upstream connection (deploy/nginx.conf: 30 s), so that nginx,
 # which can retry, is the one to close it.
 keepalive = 35
-worker_connections = 1000
+_descriptors = _raise_descriptor_limit()
+# As many as there are descriptors for, beside those of threads, files and the database.
+worker_connections = max(64, min(8192, _descriptors - 128))
 backlog = 1024
 # A 10 kB X-API-Key still reaches the application and its 401.
 limit_request_line = 8190
@@ -40,7 +54,7 @@ worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
 # gunicorn's control socket would lie in the home directory and could add workers.
 control_socket_disable = True
 logger_class = "scan.http.gunicorn_logger.GunicornLogs"
-# Files go through scan.outbox as well, so that no thread waits for whom they are sent to.
+# Files go through the response buffer as well, so that no thread waits for a client.
 sendfile = False
 # No max_requests: a restarted worker starts with empty windows.
 

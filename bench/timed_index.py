@@ -16,7 +16,8 @@ from functools import wraps
 from typing import Any
 
 from scan import __main__ as scan_command
-from scan.database.connection import Database, Transaction
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.ethereum.client import Node
 from scan.indexer import block_source, follower
 from scan.indexer.block_source import BlockSource

@@ -10,7 +10,7 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.accounts.ownership import is_claimed, require_owner
 from scan.api.lists import Records, page
-from scan.database.connection import Transaction
+from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
 from scan.http.requests import api_key, json_object, query_arguments
 from scan.http.responses import json_body, json_value

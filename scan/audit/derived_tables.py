@@ -9,7 +9,8 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from scan.database.connection import Database, Transaction
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.ethereum.blocks import Malformed
 from scan.ethereum.client import Node, NodeError
 from scan.indexer.writer import NotTheWriter, Writer

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from scan.database.connection import Database, Row
+from scan.database.connection import Database
+from scan.database.transaction import Row
 from scan.ethereum.block_hashing import Unencodable, header_hash, receipts_root, transactions_root
 from scan.ethereum.blocks import Block, decode_block
 from scan.ethereum.client import Node

@@ -1,50 +1,33 @@
-"""The only psycopg2: named statements from sql/, one connection per thread, domain errors."""
+"""Connections to PostgreSQL: named statements from sql/, one connection for each thread."""
 
-import io
 import logging
 import select
 import threading
-import time
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import psycopg2
-import psycopg2.errors
 import psycopg2.sql
-from psycopg2.extensions import AsIs
 
-from scan.database import copy_format
-from scan.database.statements import Statement, StatementError, load_statements
+from scan.database.deadlines import StatementDeadlines
+from scan.database.errors import CannotWrite, ConnectionLost, translated_errors
+from scan.database.prepared_statements import literal_params, prepare_text
+from scan.database.statements import Statement, load_statements
+from scan.database.transaction import Row, Transaction, run
 from scan.errors import Unavailable
 
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 2
-REST_AFTER_FAILURE_S = 1.0
-MOST_PREPARED = 64  # on one connection; a plan takes some 100 kB
-Row = tuple[Any, ...]
+# The server ends a statement at its own time-out; what comes later than this never comes.
+ANSWER_GRACE_S = 1.5
+MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 
+UNREACHABLE = "The database cannot be reached; try again shortly."
 
-class Conflict(Exception):
-    """A row that a constraint of schema.sql does not allow; `constraint` is its name."""
-
-    def __init__(self, constraint: str) -> None:
-        super().__init__(constraint)
-        self.constraint = constraint
-
-
-class ConnectionLost(Unavailable):
-    """The connection broke under a statement; a read may be asked again."""
-
-
-class CannotWrite(Unavailable):
-    """The server answers but takes no writes: its disk is full, or it is a standby."""
-
-
-class QueryTooSlow(Unavailable):
-    """A statement that met its time-out."""
+_deadlines = StatementDeadlines()
 
 
 class Database:
@@ -69,7 +52,11 @@ class Database:
             " -c client_connection_check_interval=2000"  # a killed client's statement ends, too
             f" -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan {session}"
         )
-        self._told_unreachable = False
+        self._deadline_s = (
+            statement_timeout_ms / 1000 + ANSWER_GRACE_S if statement_timeout_ms else None
+        )
+        self._is_unreachable = False
+        self._probing = threading.Lock()
         self._name = name
         self._channel = channel
         self._statements = load_statements()
@@ -120,7 +107,7 @@ class Database:
             cursor = self._begin(begin)
         except ConnectionLost:  # it had died unnoticed
             cursor = self._begin(begin)
-        with self._translated(), cursor:
+        with self._working(), cursor:
             try:
                 yield Transaction(cursor, self._statements)
             except BaseException:
@@ -131,8 +118,8 @@ class Database:
 
     def wait(self, timeout_s: float, wake: int) -> None:
         """Until something is announced on `channel`, `wake` is readable, or time is up."""
-        connection = self._connection()
-        with self._translated():
+        with translated_errors():
+            connection = self._connection()
             connection.poll()
             if not connection.notifies:
                 select.select([connection, wake], [], [], timeout_s)
@@ -141,12 +128,12 @@ class Database:
 
     def execute_script(self, text: str) -> None:
         """Several statements at once, in one transaction: schema.sql."""
-        with self._translated(), self._connection().cursor() as cursor:
+        with self._working() as connection, connection.cursor() as cursor:
             cursor.execute(text)
 
     def create_database(self, name: str) -> None:
-        with self._translated(), self._connection().cursor() as cursor:
-            cursor.execute(psycopg2.sql.SQL("CREATE DATABASE {}").format(_name(name)))
+        with self._working() as connection, connection.cursor() as cursor:
+            cursor.execute(psycopg2.sql.SQL("CREATE DATABASE {}").format(_identifier(name)))
 
     def close(self) -> None:
         """Close this thread's connection."""
@@ -156,36 +143,42 @@ class Database:
                 connection.close()
 
     def _begin(self, begin: str) -> Any:
-        with self._translated():
-            cursor = self._connection().cursor()
+        with self._working() as connection:
+            cursor = connection.cursor()
             cursor.execute(begin)
             return cursor
 
     def _run(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        with self._translated(), self._connection().cursor() as cursor:
-            return _rows(cursor, statement, params)
+        with self._working() as connection, connection.cursor() as cursor:
+            return run(cursor, statement, params)
 
     def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        with self._translated(), self._connection().cursor() as cursor:
-            values = [v for name, v in params.items() if not statement.is_literal(name, v)]
-            name = self._prepare(cursor, statement, params)
+        literals = literal_params(statement)
+        with self._working() as connection, connection.cursor() as cursor:
+            values = [value for name, value in params.items() if name not in literals]
+            name = self._prepare(cursor, statement, params, literals)
             places = f"({', '.join(['%s'] * len(values))})" if values else ""
             cursor.execute(f"EXECUTE {name}{places}", values)
             return cast("list[Row]", cursor.fetchall())
 
-    def _prepare(self, cursor: Any, statement: Statement, params: dict[str, object]) -> str:
-        """The name under which this connection has the statement prepared for such params."""
+    def _prepare(
+        self,
+        cursor: Any,
+        statement: Statement,
+        params: dict[str, object],
+        literals: frozenset[str],
+    ) -> str:
+        """The name under which this connection has the statement prepared for such literals."""
         prepared: OrderedDict[tuple[object, ...], str] = self._local.prepared
-        literals = [(n, v) for n, v in params.items() if statement.is_literal(n, v)]
-        key = (statement.name, *params.keys(), *literals)
+        key = (statement.name, *params, *(params[name] for name in literals))
         if key in prepared:
             prepared.move_to_end(key)
             return prepared[key]
-        if len(prepared) >= MOST_PREPARED:
+        if len(prepared) >= MAX_PREPARED:
             cursor.execute(f"DEALLOCATE {prepared.popitem(last=False)[1]}")
-        self._local.made += 1
-        name = f"s{self._local.made}"
-        cursor.execute(_prepare_text(cursor, statement, params, name))
+        self._local.prepared_count += 1
+        name = f"s{self._local.prepared_count}"
+        cursor.execute(prepare_text(cursor, statement, params, literals, name))
         prepared[key] = name
         return name
 
@@ -199,206 +192,64 @@ class Database:
     def _connect(self) -> Any:
         connection = self.new_connection()
         self._local.prepared = OrderedDict()
-        self._local.made = 0
+        self._local.prepared_count = 0
         return connection
 
     def new_connection(self) -> Any:
-        """One of its own, in autocommit, which hears the channel; raises Unavailable."""
+        """One for the caller alone, in autocommit; raises Unavailable.
+
+        While the server cannot be reached one thread tries, and the others are refused at once.
+        """
+        is_probe = self._is_unreachable
+        if is_probe and not self._probing.acquire(blocking=False):
+            raise Unavailable(UNREACHABLE)
         try:
-            connection = psycopg2.connect(
-                self._url,
-                connect_timeout=CONNECT_TIMEOUT_S,
-                options=self._options,
-                application_name=self._name,
-                keepalives_idle=5,
-                keepalives_interval=2,
-                keepalives_count=2,
-                tcp_user_timeout=10_000,
-            )
+            connection = self._new_connection()
         except psycopg2.Error as error:
-            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
-            level = logging.DEBUG if self._told_unreachable else logging.WARNING
-            log.log(level, "database cannot be reached: %s", reason)
-            self._told_unreachable = True
-            raise Unavailable("The database cannot be reached; try again shortly.") from error
+            level = logging.DEBUG if self._is_unreachable else logging.WARNING
+            log.log(level, "database cannot be reached: %s", _first_line(error))
+            self._is_unreachable = True
+            raise Unavailable(UNREACHABLE) from error
+        finally:
+            if is_probe:
+                self._probing.release()
         connection.autocommit = True
-        self._told_unreachable = False
+        self._is_unreachable = False
         if self._channel is not None:
-            with self._translated(), connection.cursor() as cursor:
-                cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(_name(self._channel)))
+            with translated_errors(), connection.cursor() as cursor:
+                cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(_identifier(self._channel)))
         return connection
 
+    def _new_connection(self) -> Any:
+        return psycopg2.connect(
+            self._url,
+            connect_timeout=CONNECT_TIMEOUT_S,
+            options=self._options,
+            application_name=self._name,
+            keepalives_idle=5,
+            keepalives_interval=2,
+            keepalives_count=2,
+            tcp_user_timeout=10_000,
+        )
+
     @contextmanager
-    def _translated(self) -> Iterator[None]:
+    def _working(self) -> Iterator[Any]:
+        """This thread's connection, for one statement or transaction within the deadline."""
         try:
-            yield
-        except psycopg2.errors.QueryCanceled as error:
-            raise QueryTooSlow(
-                "This combination of filters took too long; narrow it with blockFrom and blockTo."
-            ) from error
-        except (
-            psycopg2.errors.UndefinedTable,
-            psycopg2.errors.UndefinedColumn,
-            psycopg2.errors.UndefinedFunction,
-        ) as error:
-            raise Unavailable("The database's schema is not the current one.") from error
-        except psycopg2.errors.FeatureNotSupported as error:
-            self.close()  # a migration changed what a prepared statement returns
-            raise ConnectionLost("The database's schema has changed; try again.") from error
-        except psycopg2.IntegrityError as error:
-            raise Conflict(error.diag.constraint_name or "") from error
-        except psycopg2.errors.DiskFull as error:
-            raise CannotWrite(
-                "The database's disk is full; writing goes on by itself once there is room."
-            ) from error
-        except psycopg2.errors.ReadOnlySqlTransaction as error:
-            self.close()  # where the address names several hosts, the next may be the primary
-            raise CannotWrite(
-                "The database is read-only, as a standby is; DATABASE_URL has to name the primary."
-            ) from error
-        except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
+            with translated_errors():
+                connection = self._connection()
+                with _deadlines.limit(connection, self._deadline_s):
+                    yield connection
+        except (CannotWrite, ConnectionLost) as error:
+            # Where the address names several hosts, the next connection may reach the primary.
             self.close()
-            log.warning("database connection lost: %s", str(error).strip() or type(error).__name__)
-            raise ConnectionLost("The database is restarting; try again shortly.") from error
+            log.warning("database connection lost: %s", _first_line(error.__cause__ or error))
+            raise
 
 
-class News(NamedTuple):
-    """What was announced: the highest of payloads that are numbers, and how many others came.
-
-    Both are of one `connection`; the next one may have missed some.
-    """
-
-    connection: int
-    highest: int
-    others: int
+def _identifier(name: str) -> psycopg2.sql.Identifier:
+    return psycopg2.sql.Identifier(name)
 
 
-class Announcements:
-    """What is announced on a database's channel, heard on one connection for all threads."""
-
-    def __init__(self, database: Database, current: str) -> None:
-        """The statement `current` tells the number that a new connection would have heard last."""
-        self._database = database
-        self._current = load_statements()[current]
-        self._hearing = threading.Lock()
-        self._connecting = threading.Lock()
-        self._connection: Any = None
-        self._news = News(0, -1, 0)
-        self._rest_until = 0.0
-
-    def newest(self) -> News | None:
-        """None while nothing can be heard. Never waits: it looks at the socket."""
-        with self._hearing:
-            if self._connection is None:
-                return None
-            try:
-                self._connection.poll()
-                self._connection.poll()  # the first reads a server's last words, this finds it gone
-            except psycopg2.Error:
-                self._connection = None
-                return None
-            if self._connection.notifies:
-                for notice in self._connection.notifies:
-                    self._note(notice.payload)
-                self._connection.notifies.clear()
-            return self._news
-
-    def hear(self, number: str) -> None:
-        """What the database says already and has yet to announce."""
-        with self._hearing:
-            self._note(number)
-
-    def listen(self) -> News | None:
-        """As newest(), on a new connection where there is none; one thread waits for that.
-
-        None where the database cannot be reached, and on a standby, which hears nothing.
-        """
-        if self._connection is None and self._connecting.acquire(blocking=False):
-            try:
-                self._connect()
-            finally:
-                self._connecting.release()
-        return self.newest()
-
-    def _note(self, payload: str) -> None:
-        connection, highest, others = self._news
-        if payload.isdigit():
-            self._news = News(connection, max(highest, int(payload)), others)
-        else:
-            self._news = News(connection, highest, others + 1)
-
-    def _connect(self) -> None:
-        if self._connection is not None or time.monotonic() < self._rest_until:
-            return
-        self._rest_until = time.monotonic() + REST_AFTER_FAILURE_S
-        with suppress(Unavailable, psycopg2.Error):
-            connection = self._database.new_connection()
-            with connection.cursor() as cursor:  # after LISTEN, so that nothing falls between
-                rows = _rows(cursor, self._current, {})
-            with self._hearing:
-                self._news = News(self._news.connection + 1, int(rows[0][0]) if rows else -1, 0)
-                self._connection = connection
-
-
-class Transaction:
-    """An open transaction: statements by name, and COPY."""
-
-    def __init__(self, cursor: Any, statements: dict[str, Statement]) -> None:
-        self._cursor = cursor
-        self._statements = statements
-
-    def value(self, statement: str, **params: object) -> Any:
-        rows = self.rows(statement, **params)
-        return rows[0][0] if rows else None
-
-    def rows(self, statement: str, **params: object) -> list[Row]:
-        return _rows(self._cursor, self._statements[statement], params)
-
-    def execute(self, statement: str, **params: object) -> int:
-        """Run it; how many rows it touched."""
-        _rows(self._cursor, self._statements[statement], params)
-        return int(self._cursor.rowcount)
-
-    def script(self, text: str) -> None:
-        """Several statements at once, without parameters: schema.sql, or a file of migrations/."""
-        self._cursor.execute(text)
-
-    def copy(self, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
-        """COPY rows of ints, bytes, bools, text and None into a table."""
-        self.copy_lines(table, columns, map(copy_format.line, rows))
-
-    def copy_lines(self, table: str, columns: str, lines: Iterable[str]) -> None:
-        """COPY what is text already, as copy_text makes it: whole lines, one or more in each."""
-        text = "".join(lines)
-        if text:
-            target = f"COPY {table} ({columns}) FROM STDIN"
-            self._cursor.copy_expert(target, io.StringIO(text))
-
-
-def _name(identifier: str) -> psycopg2.sql.Identifier:
-    return psycopg2.sql.Identifier(identifier)
-
-
-def _rows(cursor: Any, statement: Statement, params: dict[str, object]) -> list[Row]:
-    if statement.params != params.keys():
-        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
-    cursor.execute(statement.text, params)
-    return cursor.fetchall() if cursor.description else []
-
-
-def _prepare_text(
-    cursor: Any, statement: Statement, params: Mapping[str, object], name: str
-) -> bytes:
-    if statement.params != params.keys():
-        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
-    types = [statement.types[n] for n, v in params.items() if not statement.is_literal(n, v)]
-    values: dict[str, object] = {}
-    for name_, value in params.items():
-        if statement.is_literal(name_, value):
-            values[name_] = value
-        else:
-            number = sum(type(v) is AsIs for v in values.values()) + 1
-            values[name_] = AsIs(f"${number}::{statement.types[name_]}")
-    text: bytes = cursor.mogrify(statement.folded(params), values)
-    places = f"({', '.join(types)})" if types else ""
-    return f"PREPARE {name}{places} AS ".encode() + text
+def _first_line(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__).splitlines()[0]

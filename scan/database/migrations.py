@@ -10,7 +10,8 @@ import hashlib
 import logging
 from typing import NamedTuple
 
-from scan.database.connection import Database, Transaction
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.settings import ROOT, Settings
 
 log = logging.getLogger(__name__)

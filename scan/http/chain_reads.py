@@ -1,12 +1,23 @@
 """Statements about the chain, whose responses may be cached until the index changes."""
 
-from scan.database.connection import Row
+from flask import request
+
+from scan.database.transaction import Row
+from scan.http.exchange import exchange_of
 from scan.http.services import services
 
 
 def read_chain(statement: str, **params: object) -> Row:
-    """The row of a prepared statement whose first column is index_version(); that column is left
-    out. Such a statement always returns one row."""
+    """The row of a prepared statement whose first column is index_version(), without that column.
+
+    Such a statement always returns one row. The version is recorded for the response cache.
+    """
     row = services().reads.prepared_row(statement, **params)
     assert row is not None
+    exchange_of(request.environ).index_versions.add(row[0])
     return row[1:]
+
+
+def do_not_cache() -> None:
+    """The response depends on more than the index."""
+    exchange_of(request.environ).is_cacheable = False

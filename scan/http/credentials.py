@@ -1,4 +1,4 @@
-"""Every /api/v1 request on its way in: which key, which limit, what is left of it."""
+"""Who asks: finds the API key of a request, and charges the key or the client's address."""
 
 import time
 from typing import NamedTuple
@@ -10,85 +10,108 @@ from scan.errors import InvalidApiKey, RateLimited, ScanError, Unavailable
 from scan.rate_limits.client_address import client_address
 from scan.rate_limits.limiter import Limiter, Verdict
 
+BEARER = "Bearer "
 
-class Visitor(NamedTuple):
-    """What a request says of who sent it; `api_key` is None where it names none."""
+
+class Caller(NamedTuple):
+    """What a request says of its sender; `api_key` is None where it names none."""
 
     peer: str
     forwarded_for: str
     api_key: str | None
 
 
-class Admitted(NamedTuple):
-    """`refusal` is what the visitor is told instead of an answer."""
+class Charged(NamedTuple):
+    """What is left of the limit; with `refusal` the request is refused."""
 
     verdict: Verdict
     key: ApiKey | None = None
     refusal: ScanError | None = None
 
 
-class Admission:
-    """Finds keys, and charges them or the addresses of clients."""
+class Credentials:
+    """Finds keys and charges requests; `may_wait` allows a look-up or a count elsewhere."""
 
     def __init__(
-        self, limiter: Limiter, keyring: Keyring, key_usage: KeyUsage, trusted_proxies: int
+        self,
+        limiter: Limiter,
+        key_lookup: Keyring,
+        key_usage: KeyUsage,
+        *,
+        trusted_proxies: int,
+        counts_in_process: bool,
     ) -> None:
         self._limiter = limiter
-        self._keyring = keyring
+        self._key_lookup = key_lookup
         self._key_usage = key_usage
         self._trusted_proxies = trusted_proxies
+        self._counts_in_process = counts_in_process
 
-    def admit(self, visitor: Visitor) -> Admitted:
-        """Find the key, charge it or the client's address."""
-        try:
-            key = None if visitor.api_key is None else self._keyring.find(visitor.api_key)
-        except Unavailable as unavailable:
-            return Admitted(self.peek(visitor), refusal=unavailable)
-        return self._admit(visitor, key)
+    def charge(self, caller: Caller, *, to_address: bool, may_wait: bool) -> Charged | None:
+        """Charge a request once; None, uncharged, where that would have to wait and may not.
 
-    def admit_at_once(self, visitor: Visitor) -> Admitted | None:
-        """As admit(), for who needs no look-up and is let in; None for all others, uncharged."""
-        key = None if visitor.api_key is None else self._keyring.recall(visitor.api_key)
-        if key is None and visitor.api_key is not None:
+        With `to_address` the client's address is charged whatever key comes along.
+        """
+        if not may_wait and not self._counts_in_process:
             return None
-        admitted = self._admit(visitor, key)
-        return None if admitted.refusal else admitted
-
-    def peek(self, visitor: Visitor) -> Verdict:
-        """What the address has left, where nothing could be or had to be charged."""
+        key = None
+        if caller.api_key is not None:
+            key = self._key_lookup.recall(caller.api_key)
+            if key is None and not may_wait:
+                return None
         try:
-            return self._limiter.peek_address(self._client(visitor))
+            if key is None and caller.api_key is not None:
+                key = self._key_lookup.find(caller.api_key)
+        except Unavailable as unavailable:
+            return Charged(self.peek(caller), refusal=unavailable)
+        return self._charge(caller, key, to_address)
+
+    def peek(self, caller: Caller) -> Verdict:
+        """What the client's address has left; charges nothing."""
+        try:
+            return self._limiter.peek_address(self._address(caller))
         except Unavailable:
             return self._nothing_left(None)
 
-    def _admit(self, visitor: Visitor, key: ApiKey | None) -> Admitted:
+    def _charge(self, caller: Caller, key: ApiKey | None, to_address: bool) -> Charged:
+        charged_key = None if to_address else key
         try:
-            verdict = self._charge(visitor, key)
+            verdict = self._verdict(caller, charged_key)
         except Unavailable as unavailable:
-            return Admitted(self._nothing_left(key), refusal=unavailable)
+            return Charged(self._nothing_left(charged_key), refusal=unavailable)
         if not verdict.allowed:
-            return Admitted(verdict, refusal=_limited(verdict, key))
+            return Charged(verdict, refusal=_rate_limited(verdict, charged_key))
         if key is not None:
             self._key_usage.count(key.id, time.time())
-        elif visitor.api_key is not None:
-            unknown = InvalidApiKey("The API key in X-API-Key is unknown or inactive.")
-            return Admitted(verdict, refusal=unknown)
-        return Admitted(verdict, key)
+        elif caller.api_key is not None:
+            return Charged(verdict, refusal=InvalidApiKey("The API key is unknown or inactive."))
+        return Charged(verdict, key)
 
-    def _charge(self, visitor: Visitor, key: ApiKey | None) -> Verdict:
+    def _verdict(self, caller: Caller, key: ApiKey | None) -> Verdict:
         if key is not None:
             return self._limiter.charge_key(key.id, key.requests_per_minute)
-        return self._limiter.charge_address(self._client(visitor))
+        return self._limiter.charge_address(self._address(caller))
 
-    def _client(self, visitor: Visitor) -> str:
-        return client_address(visitor.peer, visitor.forwarded_for, self._trusted_proxies)
+    def _address(self, caller: Caller) -> str:
+        return client_address(caller.peer, caller.forwarded_for, self._trusted_proxies)
 
     def _nothing_left(self, key: ApiKey | None) -> Verdict:
         limit = key.requests_per_minute if key else self._limiter.anonymous.amount
         return Verdict(allowed=False, limit=limit, remaining=0, reset_in_s=1.0)
 
 
-def headers(verdict: Verdict) -> list[tuple[str, str]]:
+def caller_of(environ: dict[str, str]) -> Caller:
+    """The key is sent as X-API-Key, or as `Authorization: Bearer scan_…`."""
+    api_key = environ.get("HTTP_X_API_KEY")
+    authorization = environ.get("HTTP_AUTHORIZATION", "")
+    if api_key is None and authorization.startswith(BEARER):
+        api_key = authorization.removeprefix(BEARER).strip()
+    return Caller(
+        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR", ""), api_key
+    )
+
+
+def limit_headers(verdict: Verdict) -> list[tuple[str, str]]:
     """What is left, also on errors and preflights, which are not charged (SPEC 8)."""
     return [
         ("X-RateLimit-Limit", str(verdict.limit)),
@@ -97,9 +120,9 @@ def headers(verdict: Verdict) -> list[tuple[str, str]]:
     ]
 
 
-def _limited(verdict: Verdict, key: ApiKey | None) -> RateLimited:
+def _rate_limited(verdict: Verdict, key: ApiKey | None) -> RateLimited:
     advice = "" if key else " An API key in X-API-Key raises the limit; see POST /api/v1/keys."
-    # Rounded up, so that whoever waits that long is let in.
+    # Rounded up, so that a client who waits that long is allowed.
     wait_s = max(1, int(verdict.reset_in_s) + 1)
     return RateLimited(
         f"The limit of {verdict.limit} requests is used up; try again in {wait_s} s.{advice}",

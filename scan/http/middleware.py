@@ -1,198 +1,242 @@
-"""What every request meets before Flask, and what its answer carries from there.
+"""The steps of every request, in order: id, credentials and limit, cache, Flask.
 
-Its id and its place in the metrics, whom to charge, what browsers may read; and whole answers that
-are kept, so that Flask is asked only what was not asked since the chain changed.
+begin() takes the steps that never wait; the worker calls it in its loop. What is left is taken by
+__call__() in a thread, and begin() before it where nobody has called it yet.
 """
 
-import functools
 import io
 import time
 from collections.abc import Callable, Iterable
-from email.utils import formatdate
+from http import HTTPStatus
+from importlib.metadata import version as version_of
 from typing import Any
 
+import orjson
 from gunicorn.http.errors import ParseException
 
-from scan.http import credentials, plain_request
-from scan.http.credentials import Admission, Admitted, Visitor
-from scan.http.response_cache import Answer, Asked, KeptAnswers
+from scan.errors import ScanError
+from scan.http.credentials import Charged, Credentials, caller_of, limit_headers
+from scan.http.exchange import (
+    API,
+    EXCHANGE,
+    CacheKey,
+    Environ,
+    Exchange,
+    Headers,
+    WsgiResponse,
+    new_exchange,
+)
+from scan.http.index_version import IndexVersion
+from scan.http.response_cache import ResponseCache
 from scan.observability import logs, metrics, request_log
 
-API = "/api/v1"
 QUERY = f"{API}/query"
-ALSO_OF_THE_CHAIN = {"/", "/readyz", "/metrics"}  # routes outside the API
-MOST_ASKED_BYTES = 4096  # of a query's body, to be kept with its answer
+KEYS = f"{API}/keys"
+CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0}
+MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
+RELEASE = version_of("scan")
+SENT_WITH_304 = ("ETag", "Cache-Control")
 
-# What a request's environ says between here and Flask.
-REQUEST_ID = "scan.request_id"
-ADMITTED = "scan.admitted"
-ROUTE = "scan.route"
-OF_THE_CHAIN = "scan.of_the_chain"
-
-FOR_BROWSERS = (
+CORS = (
     ("Access-Control-Allow-Origin", "*"),
     (
         "Access-Control-Expose-Headers",
-        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, X-Request-Id",
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
+        " X-Request-Id",
     ),
 )
+ALIVE = WsgiResponse(
+    "200 OK",
+    [("Content-Type", "application/json"), ("Content-Length", "18")],
+    b'{"status":"alive"}',
+    "/healthz",
+)
 
-Environ = dict[str, Any]
-Headers = list[tuple[str, str]]
 
-
-class Front:
+class Middleware:
     """A WSGI application around Flask's."""
 
     def __init__(
         self,
-        application: Callable[[Environ, Any], Iterable[bytes]],
-        admission: Admission,
-        kept: KeptAnswers,
+        flask: Callable[[Environ, Any], Iterable[bytes]],
+        credentials: Credentials,
+        index_version: IndexVersion,
         *,
         logs_requests: bool,
-        counts_in_process: bool,
     ) -> None:
-        self._application = application
-        self._admission = admission
-        self._kept = kept
+        self._flask = flask
+        self._credentials = credentials
+        self._index_version = index_version
+        self._cache = ResponseCache(index_version)
         self._logs_requests = logs_requests
-        self._answers_at_once = counts_in_process and not logs_requests
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        environ[REQUEST_ID] = request_log.request_id(environ.get("HTTP_X_REQUEST_ID", ""))
-        logs.request_id.set(environ[REQUEST_ID])
+        """A response from a thread, which may wait."""
+        exchange: Exchange = environ.get(EXCHANGE) or new_exchange(environ)
+        environ[EXCHANGE] = exchange
+        logs.request_id.set(exchange.request_id)
         metrics.HTTP_BUSY.inc()
         try:
-            return self._serve(environ, start_response)
+            response = self._known(exchange, may_wait=True)
+            if response is None:
+                return self._ask_flask(exchange, start_response)
+            return self._send(exchange, response, start_response)
         finally:
             metrics.HTTP_BUSY.dec()
             logs.request_id.set(None)
 
-    def at_once(self, data: bytes, peer: str) -> tuple[int, bytes] | None:
-        """The response to the request that `data` begins with, and how many bytes that takes.
+    def begin(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
+        """A response from the worker's loop; None where a thread has to make it.
 
-        None where the answer is not kept, or anything might have to be waited for: then nothing
-        has been counted or charged, and the request is for __call__().
+        The request was charged then, unless that has to wait, too; `environ` keeps what was
+        found out. A request whose body has not come yet may be refused here.
         """
-        began = time.perf_counter()
-        request = plain_request.read(data) if self._answers_at_once else None
-        if request is None:
+        exchange = environ[EXCHANGE] = new_exchange(environ)
+        if self._logs_requests:  # whoever writes a line may wait for its reader
             return None
-        sent = request.headers
-        kind = sent.get("content-type", "")
-        answer = self._kept.find(Asked(request.path, request.query, kind, request.body))
-        if answer is None or answer.method != request.method:
+        response = self._known(exchange, may_wait=False)
+        return None if response is None else self._send(exchange, response, start_response)
+
+    def from_cache(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
+        """As begin(), for a request that was begun and whose body has come since."""
+        exchange: Exchange = environ[EXCHANGE]
+        response = None if self._logs_requests else self._cached(exchange)
+        return None if response is None else self._send(exchange, response, start_response)
+
+    def _known(self, exchange: Exchange, *, may_wait: bool) -> WsgiResponse | None:
+        """What can be answered without Flask."""
+        if exchange.path == "/healthz" and exchange.method in ("GET", "HEAD"):
+            return ALIVE
+        if exchange.is_api and exchange.charged is None:
+            exchange.charged = self._charge(exchange, may_wait=may_wait)
+            if exchange.charged is None:
+                return None
+            if exchange.charged.refusal is not None:
+                return error_response(exchange.charged.refusal)
+        return self._cached(exchange) if may_wait or not exchange.has_body else None
+
+    def _charge(self, exchange: Exchange, *, may_wait: bool) -> Charged | None:
+        caller = caller_of(exchange.environ)
+        if exchange.method == "OPTIONS":  # browsers ask first, which costs nothing
+            return Charged(self._credentials.peek(caller)) if may_wait else None
+        makes_key = exchange.path.rstrip("/") == KEYS and exchange.method == "POST"
+        return self._credentials.charge(caller, to_address=makes_key, may_wait=may_wait)
+
+    def _cached(self, exchange: Exchange) -> WsgiResponse | None:
+        if exchange.cache_key is None:
+            exchange.cache_key = _cache_key(exchange)
+        if exchange.cache_key is None or (exchange.is_api and exchange.charged is None):
             return None
-        visitor = Visitor(peer, sent.get("x-forwarded-for", ""), sent.get("x-api-key"))
-        admitted = self._admission.admit_at_once(visitor)
-        if admitted is None:
-            return None
-        headers = _own_headers(request_log.request_id(sent.get("x-request-id", "")), admitted)
-        request_log.count(answer.route, answer.method, 200, time.perf_counter() - began)
-        return request.size, _response(answer.body, headers)
+        return self._cache.find(exchange.cache_key)
 
-    def _serve(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
-        began = time.perf_counter()
-        admitted = environ[ADMITTED] = self._admit(environ)
+    def _ask_flask(self, exchange: Exchange, start_response: Any) -> Iterable[bytes]:
+        """Flask's response: cached where it may be, and passed on as it comes where not."""
+        began_at = time.monotonic()
+        started: list[Any] = []
+        body = self._flask(exchange.environ, lambda *args: started.append(args))
+        status, headers, *exc_info = started[0]
+        for version in exchange.index_versions:
+            self._index_version.record(version, began_at)
+        if not self._may_cache(exchange, status):
+            self._observe(exchange, status)
+            start_response(status, self._own_headers(exchange) + headers, *exc_info)
+            return body
+        whole = b"".join(body)
+        body.close()  # type: ignore[attr-defined]  # Flask's have it
+        response = WsgiResponse(status, headers, whole, exchange.route)
+        return self._send(exchange, self._store(exchange, response), start_response)
 
-        def start(status: str, headers: Headers, exc_info: Any = None) -> Any:
-            headers += _own_headers(environ[REQUEST_ID], admitted)
-            self._observe(environ, int(status[:3]), time.perf_counter() - began)
-            return start_response(status, headers, exc_info)
+    def _may_cache(self, exchange: Exchange, status: str) -> bool:
+        if exchange.cache_key is None or exchange.method == "HEAD" or not exchange.is_cacheable:
+            return False
+        if exchange.path in CACHED_FOR_S:
+            return True
+        return status.startswith("200") and len(exchange.index_versions) == 1
 
-        asked = _asked(environ) if admitted and not admitted.refusal else None
-        if asked is None:
-            answered = self._application(environ, start)
-            if OF_THE_CHAIN in environ or environ.get(ROUTE) in ALSO_OF_THE_CHAIN:
-                self._kept.catch_up()
-            return answered
-        answer = self._kept.find(asked)
-        if answer is None or answer.method != environ["REQUEST_METHOD"]:
-            return self._answer_and_keep(environ, start, asked)
-        environ[ROUTE] = answer.route
-        start("200 OK", _json_headers(answer.body))
-        return [answer.body]
+    def _store(self, exchange: Exchange, response: WsgiResponse) -> WsgiResponse:
+        assert exchange.cache_key is not None
+        if exchange.path in CACHED_FOR_S:
+            self._cache.store_for(exchange.cache_key, response, CACHED_FOR_S[exchange.path])
+            return response
+        self._index_version.listen()
+        [version] = exchange.index_versions
+        if exchange.method == "GET":
+            validators = (("ETag", f'"{RELEASE}-{version}"'), ("Cache-Control", "no-cache"))
+            response = response._replace(headers=[*response.headers, *validators])
+        self._cache.store(exchange.cache_key, response, version)
+        return response
 
-    def _answer_and_keep(self, environ: Environ, start: Any, asked: Asked) -> Iterable[bytes]:
-        version = self._kept.version()  # before anything is read
-        answered = self._application(environ, start)
-        self._kept.catch_up()
-        if version is None or OF_THE_CHAIN not in environ:
-            return answered
-        body = b"".join(answered)
-        answered.close()  # type: ignore[attr-defined]  # Flask's have it
-        self._kept.keep(version, asked, Answer(body, environ["REQUEST_METHOD"], environ[ROUTE]))
-        return [body]
+    def _send(
+        self, exchange: Exchange, response: WsgiResponse, start_response: Any
+    ) -> Iterable[bytes]:
+        if response.route != "unknown":
+            exchange.route = response.route
+        if _is_unmodified(exchange, response):
+            kept = [header for header in response.headers if header[0] in SENT_WITH_304]
+            response = response._replace(status="304 Not Modified", headers=kept, body=b"")
+        self._observe(exchange, response.status)
+        start_response(response.status, self._own_headers(exchange) + response.headers)
+        return [response.body]
 
-    def _admit(self, environ: Environ) -> Admitted | None:
-        """None outside the API, which has no limits."""
-        path = _path(environ)
-        if path != API and not path.startswith(f"{API}/"):
-            return None
-        visitor = Visitor(
-            environ.get("REMOTE_ADDR") or "",
-            environ.get("HTTP_X_FORWARDED_FOR", ""),
-            environ.get("HTTP_X_API_KEY"),
-        )
-        if environ["REQUEST_METHOD"] == "OPTIONS":
-            return Admitted(self._admission.peek(visitor))
-        return self._admission.admit(visitor)
+    def _own_headers(self, exchange: Exchange) -> Headers:
+        limits = limit_headers(exchange.charged.verdict) if exchange.charged else []
+        return [*CORS, *limits, ("X-Request-Id", exchange.request_id)]
 
-    def _observe(self, environ: Environ, status: int, seconds: float) -> None:
-        method = environ["REQUEST_METHOD"]
-        request_log.count(environ.get(ROUTE, "unknown"), method, status, seconds)
+    def _observe(self, exchange: Exchange, status_line: str) -> None:
+        status, seconds = int(status_line[:3]), time.perf_counter() - exchange.began
+        request_log.count(exchange.route, exchange.method, status, seconds)
         if status == 429:
-            who = "key" if "HTTP_X_API_KEY" in environ else "address"
-            metrics.RATE_LIMITED.labels(who).inc()
+            is_keyed = exchange.charged is not None and exchange.charged.key is not None
+            metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
         if status >= 500 or self._logs_requests:
-            client = environ.get("REMOTE_ADDR") or ""
-            request_log.tell(method, environ["PATH_INFO"], status, seconds, client)
+            client = exchange.environ.get("REMOTE_ADDR") or ""
+            request_log.tell(exchange.method, exchange.path, status, seconds, client)
 
 
-def _asked(environ: Environ) -> Asked | None:
-    """None for what is never kept."""
-    method, path = environ["REQUEST_METHOD"], _path(environ)
-    query = environ.get("QUERY_STRING", "")
-    if method == "GET" and not environ.get("CONTENT_LENGTH"):
-        return Asked(path, query)
-    length = environ.get("CONTENT_LENGTH", "")
-    if method != "POST" or path != QUERY or not length.isdigit():
+def error_response(error: ScanError) -> WsgiResponse:
+    """A refusal that Flask does not see."""
+    body = orjson.dumps(error.body())
+    headers = [
+        ("Content-Type", "application/json"),
+        ("Content-Length", str(len(body))),
+        *error.headers.items(),
+    ]
+    return WsgiResponse(f"{error.status} {HTTPStatus(error.status).phrase}", headers, body)
+
+
+def _is_unmodified(exchange: Exchange, response: WsgiResponse) -> bool:
+    """Whether the client has this very response (RFC 9110, 13.1.2)."""
+    condition = exchange.environ.get("HTTP_IF_NONE_MATCH")
+    if condition is None or exchange.method not in ("GET", "HEAD"):
+        return False
+    etag = dict(response.headers).get("ETag")
+    tags = [tag.strip().removeprefix("W/") for tag in condition.split(",")]
+    return etag is not None and (etag in tags or tags == ["*"])
+
+
+def _cache_key(exchange: Exchange) -> CacheKey | None:
+    """None for a request whose response is never cached."""
+    query = exchange.environ.get("QUERY_STRING", "")
+    if exchange.method in ("GET", "HEAD") and not exchange.has_body:
+        if exchange.path not in CACHED_FOR_S:
+            return CacheKey(exchange.path, query)
+        # Few of these are kept; they may show the host they were asked at.
+        return None if query else CacheKey(exchange.path, exchange.environ.get("HTTP_HOST", ""))
+    if exchange.method != "POST" or exchange.path != QUERY:
         return None
-    if int(length) > MOST_ASKED_BYTES:
+    body = _small_body(exchange.environ)
+    content_type = exchange.environ.get("CONTENT_TYPE", "")
+    return None if body is None else CacheKey(QUERY, query, content_type, body)
+
+
+def _small_body(environ: Environ) -> bytes | None:
+    """None where it is long or ends early; Flask may read it again in any case."""
+    length = environ.get("CONTENT_LENGTH", "")
+    if not length.isdigit() or int(length) > MAX_CACHED_BODY_BYTES:
         return None
     try:
-        body = environ["wsgi.input"].read(int(length))
+        body: bytes = environ["wsgi.input"].read(int(length))
     except (OSError, ParseException):
-        body = b""  # Flask finds that it ended early
+        body = b""
     environ["wsgi.input"] = io.BytesIO(body)
-    if len(body) < int(length):
-        return None
-    return Asked(path, query, environ.get("CONTENT_TYPE", ""), body)
-
-
-def _path(environ: Environ) -> str:
-    """As Flask finds routes by it: however many slashes it begins with, or none."""
-    return f"/{environ['PATH_INFO'].lstrip('/')}"
-
-
-def _own_headers(request_id: str, admitted: Admitted | None) -> Headers:
-    limits = credentials.headers(admitted.verdict) if admitted else []
-    return [*FOR_BROWSERS, *limits, ("X-Request-Id", request_id)]
-
-
-def _json_headers(body: bytes) -> Headers:
-    return [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
-
-
-def _response(body: bytes, headers: Headers) -> bytes:
-    """As gunicorn would send it."""
-    lines = "".join(f"{name}: {value}\r\n" for name, value in _json_headers(body) + headers)
-    head = f"HTTP/1.1 200 OK\r\n{_gunicorn_lines(int(time.time()))}{lines}\r\n"
-    return head.encode("latin-1") + body
-
-
-@functools.lru_cache(maxsize=1)
-def _gunicorn_lines(now: int) -> str:
-    date = formatdate(now, usegmt=True)
-    return f"Server: gunicorn\r\nDate: {date}\r\nConnection: keep-alive\r\n"
+    return body if len(body) == int(length) else None

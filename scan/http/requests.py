@@ -1,7 +1,6 @@
 """What a view reads of its request: the query string, a JSON body, the API key it came with."""
 
 from collections.abc import Mapping
-from typing import cast
 
 from flask import request
 from gunicorn.http.errors import ParseException
@@ -9,15 +8,15 @@ from gunicorn.http.errors import ParseException
 from scan import parameters
 from scan.accounts.api_keys import ApiKey
 from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
-from scan.http.credentials import Admitted
-from scan.http.middleware import ADMITTED
+from scan.http.exchange import exchange_of
 
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
 
 
 def api_key() -> ApiKey | None:
     """The key that the request was charged to."""
-    return cast(Admitted, request.environ[ADMITTED]).key
+    charged = exchange_of(request.environ).charged
+    return None if charged is None else charged.key
 
 
 def query_arguments() -> Mapping[str, str]:

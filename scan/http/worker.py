@@ -1,194 +1,333 @@
-"""gunicorn's threaded worker, which speaks JSON before the application does.
+"""gunicorn's threaded worker with connections of our own: no thread waits for a client.
 
-What gunicorn cannot parse never reaches Flask, and its own answer is an HTML page.
+The loop receives requests and sends responses, and answers by itself what needs no waiting;
+threads run Flask. What it uses of gunicorn is listed in tests/http/test_gunicorn.py.
 """
 
-import select
+import errno
+import selectors
 import socket
 import time
+from collections.abc import Callable, Iterable
 from concurrent.futures import Future
-from contextlib import suppress
+from datetime import datetime
 from functools import partial
-from http import HTTPStatus
-from selectors import EVENT_READ
-from typing import Any, NamedTuple
+from typing import Any
 
-import orjson
-from gunicorn import util
 from gunicorn.http import errors
-from gunicorn.workers.gthread import TConn, ThreadWorker
+from gunicorn.http.wsgi import Response
+from gunicorn.workers.gthread import ThreadWorker
 
-from scan.http.response_buffer import Outbox
-from scan.http.slow_clients import WaitingRoom, has_left, is_whole, look, stop_reading
+from scan.errors import ScanError, Unavailable
+from scan.http.connection import Connection, MoreNeeded, State
+from scan.http.middleware import CORS, error_response
 
-REQUEST_WAIT_S = 10.0
-ANSWER_WAIT_S = 60.0
-LEAVE_WAIT_S = 2.0
-MOST_UNREAD_BYTES = 64 * 1024 * 1024  # of answers that clients have yet to take
+HEAD_WAIT_S = 10.0
+BODY_WAIT_S = 30.0
+SEND_WAIT_S = 60.0
+CLOSE_WAIT_S = 2.0
+MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
+MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
+ACCEPTED_AT_ONCE = 64
+CHECK_EVERY_S = 0.5
+LOG_EVERY_S = 60.0
 
-_KEEP_ALIVE: Future[bool] = Future()
-_KEEP_ALIVE.set_result(True)
-
+_OUT_OF_DESCRIPTORS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_RETRIED = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED, errno.EINTR}
 _REFUSALS = {
     errors.LimitRequestLine: (414, "too_large", "The request line is too long."),
     errors.LimitRequestHeaders: (431, "too_large", "The request headers are too large."),
     errors.ExpectationFailed: (417, "bad_request", "Only Expect: 100-continue is understood."),
     errors.UnsupportedTransferCoding: (501, "bad_request", "Unknown transfer coding."),
 }
-_MALFORMED = (400, "bad_request", "This is not a well-formed HTTP request.")
-_INTERNAL = (500, "internal_error", "The request could not be served.")
 
 
-class _Recipient(NamedTuple):
-    """What gunicorn has to know of a connection to write a response."""
+class MalformedRequest(ScanError):
+    """What is no HTTP request, or one that gunicorn refuses."""
 
-    sock: Outbox
-    client: Any
-    server: Any
+    def __init__(self, error: Exception) -> None:
+        default = (400, "bad_request", "This is not a well-formed HTTP request.")
+        self.status, self.code, message = _REFUSALS.get(type(error), default)
+        super().__init__(message)
 
 
-class JsonWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
-    """A client that dribbles its request, takes its answer slowly or does not leave waits outside
-    the few threads, and not for long.
+class _Unparsed:
+    """To gunicorn's Response, the request that could not be parsed."""
 
-    A body too large to wait for whole is read by a thread, for `timeout` at most.
-    """
+    method = "GET"
+    version = (1, 1)
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self._read_deadlines: dict[TConn, float] = {}
-        self._unsent: dict[TConn, Outbox] = {}  # by a thread, for finish_request()
-        self._unread: dict[TConn, Outbox] = {}  # who waits in _readers, the longest first
-
-    def run(self) -> None:
-        self._senders = self._open_room(REQUEST_WAIT_S, select.EPOLLIN | select.EPOLLRDHUP)
-        self._readers = self._open_room(ANSWER_WAIT_S, select.EPOLLOUT)
-        self._leavers = self._open_room(LEAVE_WAIT_S, select.EPOLLIN)
-        # Whoever runs another application on these settings has none. What is answered so has no
-        # line in gunicorn's own log of accesses.
-        application = getattr(self.wsgi, "wsgi_app", None)
-        self._at_once = None if self.cfg.accesslog else getattr(application, "at_once", None)
-        super().run()
-
-    def _open_room(self, wait_s: float, events: int) -> WaitingRoom:
-        room = WaitingRoom(wait_s, events)
-        self.poller.register(room.fileno(), EVENT_READ, lambda _: room.attend())
-        return room
-
-    def enqueue_req(self, conn: TConn) -> None:
-        """To a thread when the request is there, behind what the parser has read ahead of it."""
-        ahead = conn.parser.unreader.buf.getvalue() if conn.parser else b""
-        data = look(conn.sock)
-        if not is_whole(data, ahead):
-            is_over = partial(_can_be_read, conn.sock, ahead)
-            self._senders.add(conn.sock, is_over, partial(self._enqueue_now, conn))
-        elif ahead or not data or not self._answer_at_once(conn, data):
-            self._enqueue_now(conn)
-
-    def _enqueue_now(self, conn: TConn) -> None:
-        conn.data_ready = True
-        super().enqueue_req(conn)
-
-    def _answer_at_once(self, conn: TConn, data: bytes) -> bool:
-        """In this loop, where the answer lies ready: threads would take turns for longer."""
-        found = self._find_at_once(conn, data)
-        if found is None:
-            return False
-        size, response = found
-        conn.init()
-        with suppress(OSError):  # the client is gone, which the outbox finds, too
-            conn.sock.recv(size, socket.MSG_DONTWAIT)
-        self._send(conn, Outbox(conn.sock, response))
-        self.finish_request(conn, _KEEP_ALIVE)
+    def should_close(self) -> bool:
         return True
 
-    def _find_at_once(self, conn: TConn, data: bytes) -> tuple[int, bytes] | None:
-        """None as well where the answer must say that the connection closes."""
-        has_room = self.alive and len(self.keepalived_conns) < self.max_keepalived
-        if not (self._at_once and has_room and isinstance(conn.client, tuple)):
-            return None
-        try:
-            found: tuple[int, bytes] | None = self._at_once(data, conn.client[0])
-        except Exception:  # it would end this loop, and with it every connection
-            self.log.exception("A kept answer could not be sent; a thread makes it")
-            return None
-        return found
 
-    def handle_request(self, req: Any, conn: TConn) -> Any:
-        outbox = Outbox(conn.sock)
-        try:
-            return super().handle_request(req, _Recipient(outbox, conn.client, conn.server))
-        finally:
-            self._send(conn, outbox)
+class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._connections: dict[Connection, None] = {}  # the longest idle first
+        self._received_bytes = 0
+        self._checked_at = 0.0
+        self._logged_at = -LOG_EVERY_S
 
-    def _send(self, conn: TConn, outbox: Outbox) -> None:
-        if not outbox.send_now():
-            self._unsent[conn] = outbox
+    def run(self) -> None:
+        # Another application on these settings, as in benchmarks, has no such steps.
+        application = getattr(self.wsgi, "wsgi_app", None)
+        self._begin_exchange = getattr(application, "begin", _leave_to_thread)
+        self._answer_from_cache = getattr(application, "from_cache", _leave_to_thread)
+        super().run()
 
-    def finish_request(self, conn: TConn, fs: "Future[Any]") -> None:
-        """When the client has taken the whole answer; until then it waits without a thread."""
-        outbox = self._unsent.pop(conn, None)
-        if outbox is not None:
-            self._readers.add(conn.sock, outbox.send_now, partial(self._has_read, conn, fs))
-            self._unread[conn] = outbox
-            self._forget_idle_readers()
-        elif fs.cancelled() or fs.exception() or fs.result():
-            super().finish_request(conn, fs)
-        else:
-            self._part(conn)
+    # Connections
 
-    def _has_read(self, conn: TConn, fs: "Future[Any]") -> None:
-        if self._unread.pop(conn):
-            self._close(conn)
-        else:
-            self.finish_request(conn, fs)
-
-    def _forget_idle_readers(self) -> None:
-        size = sum(map(len, self._unread.values()))
-        for conn, outbox in self._unread.items():
-            if size <= MOST_UNREAD_BYTES:
+    def accept(self, listener: socket.socket) -> None:
+        for _ in range(ACCEPTED_AT_ONCE):
+            try:
+                sock, client = listener.accept()
+            except OSError as error:
+                if error.errno in _OUT_OF_DESCRIPTORS:
+                    self._make_room(str(error))
+                elif error.errno not in _RETRIED:
+                    raise
                 return
-            size -= len(outbox)
-            with suppress(OSError):  # which ends its wait
-                conn.sock.shutdown(socket.SHUT_RDWR)
+            self._open(sock, client, listener.getsockname())
+            if self.nr_conns >= self.worker_connections:
+                self._make_room("all connections are in use")
 
-    def _part(self, conn: TConn) -> None:
-        """Closing before the client does could take from it what it has not read yet.
+    def _open(self, sock: socket.socket, client: Any, server: Any) -> None:
+        sock.setblocking(False)
+        conn = Connection(self.cfg, sock, client, server)
+        conn.deadline = time.monotonic() + HEAD_WAIT_S
+        self.nr_conns += 1
+        self._connections[conn] = None
+        self._watch(conn, selectors.EVENT_READ, self._receive)
+        self._receive(conn)  # most have sent their request by now
 
-        gunicorn would wait for that here, and everybody with it.
-        """
+    def _make_room(self, reason: str) -> None:
+        """Close the connection that has been idle for longest."""
+        now = time.monotonic()
+        if now - self._logged_at > LOG_EVERY_S:
+            self._logged_at = now
+            self.log.warning("Closing idle connections: %s", reason)
+        idle = next((conn for conn in self._connections if conn.request is None), None)
+        if idle is not None:
+            self._close(idle)
+        else:
+            self.set_accept_enabled(False)  # until something has happened
+
+    def _close(self, conn: Connection) -> None:
+        if conn not in self._connections:
+            return
+        del self._connections[conn]
+        self._watch(conn, 0)
+        self._forget_received(conn)
+        self.nr_conns -= 1
+        conn.sock.close()
+
+    def _watch(
+        self, conn: Connection, events: int, callback: Callable[..., None] | None = None
+    ) -> None:
+        """Wait for `events` of the connection's socket; 0: for none."""
+        if conn.watched == (events, callback):
+            return
+        if conn.watched[0]:
+            self.poller.unregister(conn.sock)
+        if callback is not None:
+            self.poller.register(conn.sock, events, partial(callback, conn))
+        conn.watched = (events, callback)
+
+    # A request
+
+    def _receive(self, conn: Connection, _sock: Any = None) -> None:
+        count = conn.receive()
+        if count is None:
+            return
+        self._received_bytes += count
+        if self._received_bytes > MAX_RECEIVED_BYTES:
+            self._refuse_oldest_upload()
+        self._advance(conn)
+
+    def _advance(self, conn: Connection) -> None:
+        """As far as what has come allows."""
+        if conn not in self._connections or conn.state is not State.RECEIVING:
+            return
+        if conn.request is None and not self._begin(conn):
+            return
+        if conn.body_has_come():
+            self._answer(conn)
+
+    def _begin(self, conn: Connection) -> bool:
+        """Whether there is a request that waits for its body, or for a thread."""
+        if not conn.may_have_head():
+            return False
+        try:
+            if not conn.parse_head():
+                return False
+        except (StopIteration, errors.NoMoreData):
+            self._end(conn)
+            return False
+        except Exception as error:
+            self._refuse(conn, error)
+            return False
+        self._connections[conn] = self._connections.pop(conn)
+        conn.deadline = time.monotonic() + BODY_WAIT_S
+        if not self.alive:
+            conn.response.force_close()
+        conn.to_send.flush()  # 100 Continue, where it was asked for
+        return not self._answered(conn, self._begin_exchange)
+
+    def _answer(self, conn: Connection) -> None:
+        if not self._answered(conn, self._answer_from_cache):
+            conn.state = State.IN_THREAD
+            self._watch(conn, 0)
+            future = self.tpool.submit(self._run_flask, conn)
+            future.add_done_callback(partial(self.method_queue.defer, self._flask_ran, conn))
+
+    def _answered(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
+        """Whether a step of the middleware that does not wait has answered."""
+        try:
+            body = step(conn.environ, conn.response.start_response)
+            if body is None:
+                return False
+            self._write(conn, body)
+        except Exception as error:  # it would end this loop, and with it every connection
+            self._fail(conn, error)
+            return True
+        self._send(conn)
+        return True
+
+    def _run_flask(self, conn: Connection) -> bool:
+        """In a thread. False: more of the body has to come first."""
+        began = datetime.now()
+        try:
+            conn.end_body()
+        except MoreNeeded:
+            return False
+        body = self.wsgi(conn.environ, conn.response.start_response)
+        try:
+            self._write(conn, body)
+        finally:
+            if hasattr(body, "close"):
+                body.close()
+            self.log.access(conn.response, conn.request, conn.environ, datetime.now() - began)
+        return True
+
+    def _write(self, conn: Connection, body: Iterable[bytes]) -> None:
+        if not conn.is_whole():
+            conn.response.force_close()
+        for part in body:
+            conn.response.write(part)
+        conn.response.close()
+
+    def _flask_ran(self, conn: Connection, future: "Future[bool]") -> None:
+        conn.state = State.RECEIVING
+        error = future.exception()
+        if error is not None:
+            self._fail(conn, error)
+        elif future.result():
+            self._send(conn)
+        else:
+            self._watch(conn, selectors.EVENT_READ, self._receive)
+
+    def _fail(self, conn: Connection, error: BaseException) -> None:
+        self.log.error("Error handling request", exc_info=error)
+        if conn.response.headers_sent:
+            self._end(conn)
+        else:
+            self._refuse(conn, ScanError("The request could not be served."))
+
+    def _refuse(self, conn: Connection, error: Exception) -> None:
+        if isinstance(error, errors.ParseException):
+            error = MalformedRequest(error)
+        elif not isinstance(error, ScanError):
+            self.log.error("Error parsing a request", exc_info=error)
+            error = ScanError("The request could not be served.")
+        status, headers, body, _ = error_response(error)
+        conn.response = Response(_Unparsed(), conn.to_send, self.cfg)
+        conn.response.start_response(status, [*CORS, *headers])
+        conn.response.write(body)
+        self._send(conn)
+
+    def _refuse_oldest_upload(self) -> None:
+        for conn in self._connections:
+            if conn.received_bytes > 0 and conn.state is State.RECEIVING:
+                self._refuse(conn, Unavailable("Too many uploads at once; try again shortly."))
+                return
+
+    # A response
+
+    def _send(self, conn: Connection, _sock: Any = None) -> None:
+        if conn.to_send.flush():
+            self._sent(conn)
+        elif conn.state is not State.SENDING:
+            conn.state = State.SENDING
+            conn.deadline = time.monotonic() + SEND_WAIT_S
+            self._watch(conn, selectors.EVENT_WRITE, self._send)
+
+    def _sent(self, conn: Connection) -> None:
+        if conn.response.should_close():
+            self._end(conn)
+            return
+        conn.end_request()
+        conn.state = State.RECEIVING
+        conn.deadline = time.monotonic() + (self.cfg.keepalive if self.alive else CLOSE_WAIT_S)
+        self._watch(conn, selectors.EVENT_READ, self._receive)
+        self._forget_received(conn)
+        if len(conn.received):  # of the next request
+            conn.received_bytes = len(conn.received)
+            self._received_bytes += conn.received_bytes
+            self.method_queue.defer(self._advance, conn)
+
+    def _forget_received(self, conn: Connection) -> None:
+        self._received_bytes -= conn.received_bytes
+        conn.received_bytes = 0
+
+    def _end(self, conn: Connection) -> None:
+        """Closing before the client does could take from it what it has not read yet."""
+        self._forget_received(conn)
         try:
             conn.sock.shutdown(socket.SHUT_WR)
         except OSError:
             self._close(conn)
             return
-        if has_left(conn.sock):
+        conn.state = State.ENDING
+        conn.deadline = time.monotonic() + CLOSE_WAIT_S
+        self._watch(conn, selectors.EVENT_READ, self._ignore)
+        self._ignore(conn)
+
+    def _ignore(self, conn: Connection, _sock: Any = None) -> None:
+        if conn.ignore():
             self._close(conn)
-        else:
-            self._leavers.add(conn.sock, partial(has_left, conn.sock), partial(self._close, conn))
 
-    def _close(self, conn: TConn) -> None:
-        self.nr_conns -= 1
-        conn.close()
-
-    def handle(self, conn: TConn) -> Any:
-        self._read_deadlines[conn] = time.monotonic() + self.cfg.timeout
-        try:
-            return super().handle(conn)
-        finally:
-            self._read_deadlines.pop(conn, None)
+    # Time
 
     def murder_pending(self) -> None:
-        """Called every second by the main loop."""
-        super().murder_pending()
-        self._senders.turn_out(everybody=not self.alive)
-        self._readers.turn_out()
-        self._leavers.turn_out()
+        """gunicorn calls it after each wait of the loop, once a second at least."""
         now = time.monotonic()
-        for conn, deadline in self._read_deadlines.copy().items():
-            if now > deadline:
-                self._read_deadlines.pop(conn, 0.0)
-                stop_reading(conn.sock)
+        if now - self._checked_at < CHECK_EVERY_S:
+            return
+        self._checked_at = now
+        for conn in list(self._connections):
+            if not self.alive and conn.request is None:
+                conn.deadline = min(conn.deadline, now + CLOSE_WAIT_S)
+            if now > conn.deadline:
+                self._time_out(conn)
+        self._limit_unsent()
+
+    def _time_out(self, conn: Connection) -> None:
+        if conn.state is State.RECEIVING and conn.request is not None:
+            conn.received.has_ended = True
+            self._advance(conn)
+        elif conn.state is not State.IN_THREAD:
+            self._close(conn)
+
+    def _limit_unsent(self) -> None:
+        """Close the connections of clients that take their responses slowest."""
+        sending = [conn for conn in self._connections if conn.state is State.SENDING]
+        unsent = sum(len(conn.to_send) for conn in sending)
+        for conn in sending:
+            if unsent <= MAX_UNSENT_BYTES:
+                return
+            unsent -= len(conn.to_send)
+            self._close(conn)
 
     def set_accept_enabled(self, enabled: bool) -> None:
         """When stopping: take what has connected already, then refuse.
@@ -199,46 +338,15 @@ class JsonWorker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         super().set_accept_enabled(enabled)
         if not self.alive:
             for listener in self.sockets:
-                self._accept_waiting(listener)
+                self._accept_all(listener)
                 listener.close()
 
-    def _accept_waiting(self, listener: socket.socket) -> None:
+    def _accept_all(self, listener: socket.socket) -> None:
         before = -1
         while before != self.nr_conns:
             before = self.nr_conns
             self.accept(listener)
 
-    def handle_error(self, req: Any, client: socket.socket, addr: Any, exc: Exception) -> None:
-        status, code, sentence = _refusal(exc)
-        if status == 500:
-            self.log.exception("Error handling request")
-        else:
-            self.log.warning(
-                "Refused a request from %s: %s", addr[0] if addr else "-", ascii(exc)[:200]
-            )
-        try:
-            util.write_nonblock(client, _answer(status, code, sentence))
-        except OSError:
-            self.log.debug("The client was gone before its error could be sent.")
 
-
-def _can_be_read(sock: socket.socket, ahead: bytes) -> bool:
-    return is_whole(look(sock), ahead)
-
-
-def _refusal(exc: Exception) -> tuple[int, str, str]:
-    if type(exc) in _REFUSALS:
-        return _REFUSALS[type(exc)]
-    return _MALFORMED if isinstance(exc, errors.ParseException) else _INTERNAL
-
-
-def _answer(status: int, code: str, sentence: str) -> bytes:
-    body = orjson.dumps({"error": sentence, "code": code})
-    head = (
-        f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\n"
-        "Connection: close\r\n"
-        "Content-Type: application/json\r\n"
-        "Access-Control-Allow-Origin: *\r\n"
-        f"Content-Length: {len(body)}\r\n\r\n"
-    )
-    return head.encode("ascii") + body
+def _leave_to_thread(environ: dict[str, Any], start_response: Any) -> None:
+    return None

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from scan.database.connection import Transaction
+from scan.database.transaction import Transaction
 
 Bounds = dict[str, int]
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from scan.database.connection import Transaction
+from scan.database.transaction import Transaction
 from scan.indexer.block_range import Span
 
 

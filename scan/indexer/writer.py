@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from scan.database import copy_format
-from scan.database.connection import Database, Row, Transaction
+from scan.database.connection import Database
+from scan.database.transaction import Row, Transaction
 from scan.indexer import webhook_events
 from scan.indexer.block_range import Span, span
 from scan.indexer.block_rows import (

@@ -5,7 +5,8 @@ import random
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from scan.database.connection import Database, Transaction
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_delay_s
 from scan.webhooks.sender import Message, Outcome
 

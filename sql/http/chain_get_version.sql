@@ -1,5 +1,5 @@
--- Which state of the index this is.
+-- The parts of index_version(): each is announced apart on the channel scan_chain.
 -- params: none
--- returns: no row before the first block; else the version as text
--- index: chain_pkey
-SELECT version::text FROM chain;
+-- returns: one row: the chain's version, the labels' version
+-- index: chain_pkey, label_state_pkey
+SELECT coalesce((SELECT version FROM chain), 0), coalesce((SELECT version FROM label_state), 0);

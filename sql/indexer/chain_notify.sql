@@ -1,5 +1,8 @@
--- Tells whoever keeps answers in memory that what is indexed changes with this transaction.
+-- Counts a change to the index, and announces it to those who cache responses. A version contains
+-- the time, so that none comes twice, not even where a standby that lacks the last ones takes over.
 -- params: none
 -- returns: nothing of use
 -- index: chain_pkey
-UPDATE chain SET version = version + 1 RETURNING pg_notify('scan_chain', version::text);
+UPDATE chain
+SET version = greatest(version + 1, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+RETURNING pg_notify('scan_chain', 'chain ' || version);

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from app import SESSION
-from scan.database.connection import Database, Row
+from scan.database.connection import Database
+from scan.database.transaction import Row
 
 SORTS = ("Sort", "Incremental Sort")
 

@@ -1,0 +1,61 @@
+"""psycopg2's errors as errors of ours."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg2
+import psycopg2.errors
+
+from scan.errors import Unavailable
+
+
+class Conflict(Exception):
+    """A row that a constraint of schema.sql does not allow; `constraint` is its name."""
+
+    def __init__(self, constraint: str) -> None:
+        super().__init__(constraint)
+        self.constraint = constraint
+
+
+class ConnectionLost(Unavailable):
+    """The connection broke under a statement, or cannot be used further; a read may be repeated."""
+
+
+class CannotWrite(Unavailable):
+    """The server answers but takes no writes: its disk is full, or it is a standby."""
+
+
+class QueryTooSlow(Unavailable):
+    """A statement exceeded its time-out."""
+
+
+@contextmanager
+def translated_errors() -> Iterator[None]:
+    """Raises Unavailable and its subclasses above, or Conflict, for psycopg2's errors."""
+    try:
+        yield
+    except psycopg2.errors.QueryCanceled as error:
+        raise QueryTooSlow(
+            "This combination of filters took too long; narrow it with blockFrom and blockTo."
+        ) from error
+    except (
+        psycopg2.errors.UndefinedTable,
+        psycopg2.errors.UndefinedColumn,
+        psycopg2.errors.UndefinedFunction,
+    ) as error:
+        raise Unavailable("The database's schema is not the current one.") from error
+    except psycopg2.errors.FeatureNotSupported as error:
+        # A migration changed what a prepared statement returns.
+        raise ConnectionLost("The database's schema has changed; try again.") from error
+    except psycopg2.IntegrityError as error:
+        raise Conflict(error.diag.constraint_name or "") from error
+    except psycopg2.errors.DiskFull as error:
+        raise CannotWrite(
+            "The database's disk is full; writing goes on by itself once there is room."
+        ) from error
+    except psycopg2.errors.ReadOnlySqlTransaction as error:
+        raise CannotWrite(
+            "The database is read-only, as a standby is; DATABASE_URL has to name the primary."
+        ) from error
+    except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
+        raise ConnectionLost("The database is restarting; try again shortly.") from error

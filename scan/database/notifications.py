@@ -1,0 +1,71 @@
+"""Notifications of a channel, received on one connection for all threads."""
+
+import threading
+import time
+from typing import Any
+
+import psycopg2
+import psycopg2.sql
+
+from scan.database.connection import Database
+from scan.database.errors import translated_errors
+from scan.database.statements import load_statements
+from scan.database.transaction import Row, run
+
+RETRY_AFTER_S = 1.0
+
+
+class Listener:
+    """Connects when it is told to, and says when it has lost its connection."""
+
+    def __init__(self, database: Database, channel: str) -> None:
+        self._database = database
+        self._channel = psycopg2.sql.Identifier(channel)
+        self._lock = threading.Lock()
+        self._connecting = threading.Lock()
+        self._connection: Any = None
+        self._retry_at = 0.0
+
+    @property
+    def is_connected(self) -> bool:
+        return self._connection is not None
+
+    def poll(self) -> list[str] | None:
+        """The payloads that have come since; None while there is no connection. Never waits."""
+        with self._lock:
+            connection = self._connection
+            if connection is None:
+                return None
+            try:
+                connection.poll()
+                connection.poll()  # the first reads a server's last words, this finds it gone
+            except psycopg2.Error:
+                self._connection = None
+                return None
+            if not connection.notifies:
+                return []
+            payloads = [notice.payload for notice in connection.notifies]
+            connection.notifies.clear()
+            return payloads
+
+    def connect(self, statement: str) -> Row | None:
+        """Listen on a new connection, and return what the statement reads after that.
+
+        So nothing falls between the two. None where it is connected or connecting already, or has
+        just failed; raises Unavailable.
+        """
+        if not self._connecting.acquire(blocking=False):
+            return None
+        try:
+            if self._connection is not None or time.monotonic() < self._retry_at:
+                return None
+            self._retry_at = time.monotonic() + RETRY_AFTER_S
+            connection = self._database.new_connection()
+            with translated_errors(), connection.cursor() as cursor:
+                cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(self._channel))
+                [row] = run(cursor, load_statements()[statement], {})
+            with self._lock:
+                self._connection = connection
+            return row
+        finally:
+            self._connecting.release()

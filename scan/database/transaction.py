@@ -1,0 +1,53 @@
+"""An open transaction: statements by name, and COPY."""
+
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from scan.database import copy_format
+from scan.database.statements import Statement, StatementError
+
+Row = tuple[Any, ...]
+
+
+class Transaction:
+    """See Database.transaction(), which begins and ends it."""
+
+    def __init__(self, cursor: Any, statements: Mapping[str, Statement]) -> None:
+        self._cursor = cursor
+        self._statements = statements
+
+    def value(self, statement: str, **params: object) -> Any:
+        rows = self.rows(statement, **params)
+        return rows[0][0] if rows else None
+
+    def rows(self, statement: str, **params: object) -> list[Row]:
+        return run(self._cursor, self._statements[statement], params)
+
+    def execute(self, statement: str, **params: object) -> int:
+        """Run it; how many rows it touched."""
+        run(self._cursor, self._statements[statement], params)
+        return int(self._cursor.rowcount)
+
+    def script(self, text: str) -> None:
+        """Several statements at once, without parameters: schema.sql, or a file of migrations/."""
+        self._cursor.execute(text)
+
+    def copy(self, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
+        """COPY rows of ints, bytes, bools, text and None into a table."""
+        self.copy_lines(table, columns, map(copy_format.line, rows))
+
+    def copy_lines(self, table: str, columns: str, lines: Iterable[str]) -> None:
+        """COPY what copy_format has made: whole lines, one or more in each text."""
+        text = "".join(lines)
+        if text:
+            target = f"COPY {table} ({columns}) FROM STDIN"
+            self._cursor.copy_expert(target, io.StringIO(text))
+
+
+def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:
+    """The rows of a statement; raises StatementError where it takes other parameters."""
+    if statement.params != params.keys():
+        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
+    cursor.execute(statement.text, params)
+    return cursor.fetchall() if cursor.description else []

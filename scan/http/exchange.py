@@ -1,0 +1,76 @@
+"""One request on its way to its response: what each step of the HTTP path found out about it."""
+
+import random
+import re
+import time
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from scan.http.credentials import Charged
+
+Environ = dict[str, Any]
+Headers = list[tuple[str, str]]
+
+API = "/api/v1"
+EXCHANGE = "scan.exchange"  # the one key of ours in a request's environ
+
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
+
+
+class CacheKey(NamedTuple):
+    """What distinguishes one cached response from another; `path` is unquoted, `query` as sent."""
+
+    path: str
+    query: str = ""
+    content_type: str = ""
+    body: bytes = b""
+
+
+class WsgiResponse(NamedTuple):
+    """A whole response, as WSGI sends it. `route` is the one it is counted for."""
+
+    status: str
+    headers: Headers
+    body: bytes
+    route: str = "unknown"
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request and what is known of it so far; times are of time.perf_counter()."""
+
+    environ: Environ
+    path: str
+    request_id: str
+    began: float
+    charged: Charged | None = None  # None outside the API, and until the client was charged
+    cache_key: CacheKey | None = None
+    route: str = "unknown"
+    index_versions: set[int] = field(default_factory=set)  # that its statements have read
+    is_cacheable: bool = True
+
+    @property
+    def method(self) -> str:
+        return str(self.environ["REQUEST_METHOD"])
+
+    @property
+    def has_body(self) -> bool:
+        length = self.environ.get("CONTENT_LENGTH", "")
+        return length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in self.environ
+
+    @property
+    def is_api(self) -> bool:
+        return self.path == API or self.path.startswith(f"{API}/")
+
+
+def new_exchange(environ: Environ) -> Exchange:
+    # Flask finds routes alike however many slashes a path begins with, or none.
+    path = f"/{environ['PATH_INFO'].lstrip('/')}"
+    given_id = environ.get("HTTP_X_REQUEST_ID", "")
+    request_id = given_id if _PLAIN_ID.match(given_id) else f"{random.getrandbits(64):016x}"
+    return Exchange(environ, path, request_id, time.perf_counter())
+
+
+def exchange_of(environ: Environ) -> Exchange:
+    exchange: Exchange = environ[EXCHANGE]
+    return exchange

@@ -1,0 +1,67 @@
+"""The newest version of the index that this process knows of."""
+
+import threading
+import time
+from contextlib import suppress
+
+from scan.database.notifications import Listener
+from scan.errors import Unavailable
+
+CHANNEL = "scan_chain"
+# A notification may never come, as through a pooler that lends a connection for a transaction.
+UNVERIFIED_S = 5.0
+# A replica receives no notifications, so that reads alone tell how new it is.
+UNVERIFIED_ON_REPLICA_S = 0.05
+
+
+class IndexVersion:
+    """Learns of versions by notification and by reading; a version never counts back.
+
+    index_version() of schema.sql is the sum of the chain's version and the labels' version. Each
+    is notified apart, since transactions that change either may commit together.
+    """
+
+    def __init__(self, listener: Listener | None) -> None:
+        """`listener` of the channel; None where a replica is read."""
+        self._listener = listener
+        self._unverified_s = UNVERIFIED_S if listener else UNVERIFIED_ON_REPLICA_S
+        self._lock = threading.Lock()
+        self._notified = {"chain": 0, "labels": 0}
+        self._read = -1
+        self._read_at = 0.0
+
+    def newest(self) -> int | None:
+        """None where it cannot be known without asking the database. Never waits."""
+        if time.monotonic() - self._read_at > self._unverified_s:
+            return None
+        if self._listener is None:
+            return self._read
+        with self._lock:
+            payloads = self._listener.poll()
+            if payloads is None:
+                return None
+            for payload in payloads:
+                self._record_notification(payload)
+            return max(self._read, sum(self._notified.values()))
+
+    def record(self, version: int, read_at: float) -> None:
+        """A statement that began at `read_at` (time.monotonic()) has read this version."""
+        with self._lock:
+            self._read = max(self._read, version)
+            self._read_at = max(self._read_at, read_at)
+
+    def listen(self) -> None:
+        """Connect the listener where it is not; one thread waits for that."""
+        if self._listener is None or self._listener.is_connected:
+            return
+        with suppress(Unavailable):
+            row = self._listener.connect("http/chain_get_version")
+            if row is not None:
+                with self._lock:
+                    self._notified = {"chain": int(row[0]), "labels": int(row[1])}
+
+    def _record_notification(self, payload: str) -> None:
+        """`chain 17` or `labels 3`."""
+        name, _, number = payload.partition(" ")
+        if name in self._notified and number.isdigit():
+            self._notified[name] = max(self._notified[name], int(number))
