@@ -30,6 +30,7 @@ from scan.ethereum.client import Node
 from scan.http.credentials import Credentials
 from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
+from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
 from scan.http.responses import json_value
 from scan.http.services import Services
@@ -56,6 +57,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
+INTERFACES = (REST,)
 OUTSIDE = (health, metrics, documentation, landing)  # the version and the rate limits
 
 
@@ -124,6 +126,7 @@ def _middleware(app: Flask) -> Middleware:
         app.wsgi_app,
         credentials,
         IndexVersion(listener),
+        INTERFACES,
         logs_requests=settings.log_requests,
     )
 

@@ -1,7 +1,13 @@
 """Who asks: finds the API key of a request, and charges the key or the client's address."""
 
+import io
 import time
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import parse_qsl
+
+from gunicorn.http.errors import ParseException
+from werkzeug.exceptions import HTTPException
+from werkzeug.formparser import parse_form_data
 
 from scan.accounts.api_keys import ApiKey
 from scan.accounts.key_lookup import Keyring
@@ -11,14 +17,19 @@ from scan.rate_limits.client_address import client_address
 from scan.rate_limits.limiter import Limiter, Verdict
 
 BEARER = "Bearer "
+MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 
 
 class Caller(NamedTuple):
-    """What a request says of its sender; `api_key` is None where it names none."""
+    """What a request says of its sender; `api_key` is None where it names none.
+
+    An unknown key is refused, unless it is `is_lenient`: then it counts as none.
+    """
 
     peer: str
     forwarded_for: str
     api_key: str | None
+    is_lenient: bool = False
 
 
 class Charged(NamedTuple):
@@ -83,7 +94,7 @@ class Credentials:
             return Charged(verdict, refusal=_rate_limited(verdict, charged_key))
         if key is not None:
             self._key_usage.count(key.id, time.time())
-        elif caller.api_key is not None:
+        elif caller.api_key is not None and not caller.is_lenient:
             return Charged(verdict, refusal=InvalidApiKey("The API key is unknown or inactive."))
         return Charged(verdict, key)
 
@@ -100,15 +111,40 @@ class Credentials:
         return Verdict(allowed=False, limit=limit, remaining=0, reset_in_s=1.0)
 
 
-def caller_of(environ: dict[str, str]) -> Caller:
-    """The key is sent as X-API-Key, or as `Authorization: Bearer scan_…`."""
+def caller_of(environ: dict[str, Any], parameter: str | None = None) -> Caller:
+    """The key is sent as X-API-Key, as `Authorization: Bearer scan_…`, or where an interface has
+    a `parameter` for it, in the query."""
     api_key = environ.get("HTTP_X_API_KEY")
     authorization = environ.get("HTTP_AUTHORIZATION", "")
     if api_key is None and authorization.startswith(BEARER):
         api_key = authorization.removeprefix(BEARER).strip()
-    return Caller(
+    caller = Caller(
         environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR", ""), api_key
     )
+    if api_key is None and parameter is not None:
+        return _with_key(caller, parse_qsl(environ.get("QUERY_STRING", "")), parameter)
+    return caller
+
+
+def with_key_of_form(caller: Caller, environ: dict[str, Any], parameter: str) -> Caller:
+    """Read a form for a key; Flask may read it again."""
+    try:
+        body = environ["wsgi.input"].read(MAX_FORM_BYTES)
+    except (OSError, ParseException):
+        body = b""  # Flask finds that it ended early
+    environ["wsgi.input"] = io.BytesIO(body)
+    try:
+        _, form, _ = parse_form_data({**environ, "wsgi.input": io.BytesIO(body)})
+    except (ValueError, HTTPException):
+        return caller
+    return _with_key(caller, list(form.items()), parameter)
+
+
+def _with_key(caller: Caller, pairs: list[tuple[str, str]], parameter: str) -> Caller:
+    for name, value in pairs:
+        if name.lower() == parameter and value:
+            return caller._replace(api_key=value, is_lenient=True)
+    return caller
 
 
 def limit_headers(verdict: Verdict) -> list[tuple[str, str]]:

@@ -3,15 +3,14 @@
 import random
 import re
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.http.credentials import Charged
+from scan.http.interfaces import Interface
+from scan.http.wsgi import Environ
 
-Environ = dict[str, Any]
-Headers = list[tuple[str, str]]
-
-API = "/api/v1"
 EXCHANGE = "scan.exchange"  # the one key of ours in a request's environ
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
@@ -26,15 +25,6 @@ class CacheKey(NamedTuple):
     body: bytes = b""
 
 
-class WsgiResponse(NamedTuple):
-    """A whole response, as WSGI sends it. `route` is the one it is counted for."""
-
-    status: str
-    headers: Headers
-    body: bytes
-    route: str = "unknown"
-
-
 @dataclass(slots=True)
 class Exchange:
     """A request and what is known of it so far; times are of time.perf_counter()."""
@@ -43,7 +33,8 @@ class Exchange:
     path: str
     request_id: str
     began: float
-    charged: Charged | None = None  # None outside the API, and until the client was charged
+    interface: Interface | None = None  # None for paths that are never charged
+    charged: Charged | None = None  # None until the client was charged
     cache_key: CacheKey | None = None
     route: str = "unknown"
     index_versions: set[int] = field(default_factory=set)  # that its statements have read
@@ -58,17 +49,14 @@ class Exchange:
         length = self.environ.get("CONTENT_LENGTH", "")
         return length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in self.environ
 
-    @property
-    def is_api(self) -> bool:
-        return self.path == API or self.path.startswith(f"{API}/")
 
-
-def new_exchange(environ: Environ) -> Exchange:
+def new_exchange(environ: Environ, interfaces: Sequence[Interface] = ()) -> Exchange:
     # Flask finds routes alike however many slashes a path begins with, or none.
     path = f"/{environ['PATH_INFO'].lstrip('/')}"
     given_id = environ.get("HTTP_X_REQUEST_ID", "")
     request_id = given_id if _PLAIN_ID.match(given_id) else f"{random.getrandbits(64):016x}"
-    return Exchange(environ, path, request_id, time.perf_counter())
+    interface = next((each for each in interfaces if each.has(path)), None)
+    return Exchange(environ, path, request_id, time.perf_counter(), interface)
 
 
 def exchange_of(environ: Environ) -> Exchange:

@@ -6,28 +6,24 @@ __call__() in a thread, and begin() before it where nobody has called it yet.
 
 import io
 import time
-from collections.abc import Callable, Iterable
-from http import HTTPStatus
+from collections.abc import Callable, Iterable, Sequence
 from importlib.metadata import version as version_of
 from typing import Any
 
-import orjson
 from gunicorn.http.errors import ParseException
 
-from scan.errors import ScanError
-from scan.http.credentials import Charged, Credentials, caller_of, limit_headers
-from scan.http.exchange import (
-    API,
-    EXCHANGE,
-    CacheKey,
-    Environ,
-    Exchange,
-    Headers,
-    WsgiResponse,
-    new_exchange,
+from scan.http.credentials import (
+    Charged,
+    Credentials,
+    caller_of,
+    limit_headers,
+    with_key_of_form,
 )
+from scan.http.exchange import EXCHANGE, CacheKey, Exchange, new_exchange
 from scan.http.index_version import IndexVersion
+from scan.http.interfaces import API, Interface
 from scan.http.response_cache import ResponseCache
+from scan.http.wsgi import Environ, Headers, WsgiResponse
 from scan.observability import logs, metrics, request_log
 
 QUERY = f"{API}/query"
@@ -61,6 +57,7 @@ class Middleware:
         flask: Callable[[Environ, Any], Iterable[bytes]],
         credentials: Credentials,
         index_version: IndexVersion,
+        interfaces: Sequence[Interface],
         *,
         logs_requests: bool,
     ) -> None:
@@ -68,11 +65,12 @@ class Middleware:
         self._credentials = credentials
         self._index_version = index_version
         self._cache = ResponseCache(index_version)
+        self._interfaces = interfaces
         self._logs_requests = logs_requests
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """A response from a thread, which may wait."""
-        exchange: Exchange = environ.get(EXCHANGE) or new_exchange(environ)
+        exchange: Exchange = environ.get(EXCHANGE) or new_exchange(environ, self._interfaces)
         environ[EXCHANGE] = exchange
         logs.request_id.set(exchange.request_id)
         metrics.HTTP_BUSY.inc()
@@ -91,7 +89,7 @@ class Middleware:
         The request was charged then, unless that has to wait, too; `environ` keeps what was
         found out. A request whose body has not come yet may be refused here.
         """
-        exchange = environ[EXCHANGE] = new_exchange(environ)
+        exchange = environ[EXCHANGE] = new_exchange(environ, self._interfaces)
         if self._logs_requests:  # whoever writes a line may wait for its reader
             return None
         response = self._known(exchange, may_wait=False)
@@ -107,25 +105,34 @@ class Middleware:
         """What can be answered without Flask."""
         if exchange.path == "/healthz" and exchange.method in ("GET", "HEAD"):
             return ALIVE
-        if exchange.is_api and exchange.charged is None:
-            exchange.charged = self._charge(exchange, may_wait=may_wait)
+        if exchange.interface is not None and exchange.charged is None:
+            exchange.charged = self._charge(exchange, exchange.interface, may_wait=may_wait)
             if exchange.charged is None:
                 return None
             if exchange.charged.refusal is not None:
-                return error_response(exchange.charged.refusal)
+                return exchange.interface.refuse(exchange.charged.refusal)
         return self._cached(exchange) if may_wait or not exchange.has_body else None
 
-    def _charge(self, exchange: Exchange, *, may_wait: bool) -> Charged | None:
-        caller = caller_of(exchange.environ)
+    def _charge(
+        self, exchange: Exchange, interface: Interface, *, may_wait: bool
+    ) -> Charged | None:
         if exchange.method == "OPTIONS":  # browsers ask first, which costs nothing
+            caller = caller_of(exchange.environ)
             return Charged(self._credentials.peek(caller)) if may_wait else None
+        caller = caller_of(exchange.environ, interface.api_key_parameter)
+        if caller.api_key is None and interface.api_key_parameter and exchange.has_body:
+            if not may_wait:
+                return None  # its form has to come first
+            caller = with_key_of_form(caller, exchange.environ, interface.api_key_parameter)
         makes_key = exchange.path.rstrip("/") == KEYS and exchange.method == "POST"
         return self._credentials.charge(caller, to_address=makes_key, may_wait=may_wait)
 
     def _cached(self, exchange: Exchange) -> WsgiResponse | None:
         if exchange.cache_key is None:
             exchange.cache_key = _cache_key(exchange)
-        if exchange.cache_key is None or (exchange.is_api and exchange.charged is None):
+        if exchange.cache_key is None or (
+            exchange.interface is not None and exchange.charged is None
+        ):
             return None
         return self._cache.find(exchange.cache_key)
 
@@ -191,17 +198,6 @@ class Middleware:
         if status >= 500 or self._logs_requests:
             client = exchange.environ.get("REMOTE_ADDR") or ""
             request_log.tell(exchange.method, exchange.path, status, seconds, client)
-
-
-def error_response(error: ScanError) -> WsgiResponse:
-    """A refusal that Flask does not see."""
-    body = orjson.dumps(error.body())
-    headers = [
-        ("Content-Type", "application/json"),
-        ("Content-Length", str(len(body))),
-        *error.headers.items(),
-    ]
-    return WsgiResponse(f"{error.status} {HTTPStatus(error.status).phrase}", headers, body)
 
 
 def _is_unmodified(exchange: Exchange, response: WsgiResponse) -> bool:

@@ -4,8 +4,9 @@ import threading
 import time
 from typing import NamedTuple
 
-from scan.http.exchange import CacheKey, WsgiResponse
+from scan.http.exchange import CacheKey
 from scan.http.index_version import IndexVersion
+from scan.http.wsgi import WsgiResponse
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_TIMED = 64

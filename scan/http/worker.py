@@ -20,7 +20,8 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from scan.errors import ScanError, Unavailable
 from scan.http.connection import Connection, MoreNeeded, State
-from scan.http.middleware import CORS, error_response
+from scan.http.interfaces import refuse
+from scan.http.middleware import CORS
 
 HEAD_WAIT_S = 10.0
 BODY_WAIT_S = 30.0
@@ -240,7 +241,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         elif not isinstance(error, ScanError):
             self.log.error("Error parsing a request", exc_info=error)
             error = ScanError("The request could not be served.")
-        status, headers, body, _ = error_response(error)
+        status, headers, body, _ = refuse(error)
         conn.response = Response(_Unparsed(), conn.to_send, self.cfg)
         conn.response.start_response(status, [*CORS, *headers])
         conn.response.write(body)
