@@ -425,6 +425,25 @@ CREATE TABLE IF NOT EXISTS deliveries (
     error text,
     body text NOT NULL             -- the very bytes that are signed and sent, every time
 );
+-- Receivers tell deliveries apart by id, so no id may be given twice. A standby that missed the last
+-- commits goes on from an older value of the sequence: before ids are given, the sequence moves on to
+-- the clock (microseconds; below 2^53 until the year 2255) where it is behind, which after a failover
+-- is past all that were given. Ids stay in order. Up to 100 ms behind it is left alone: no failover is
+-- that short, and a statement that gives ids meanwhile is far behind the clock by the time another
+-- moves it.
+CREATE OR REPLACE FUNCTION advance_delivery_ids() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    ids CONSTANT regclass := pg_get_serial_sequence('deliveries', 'id');
+    latest bigint;
+BEGIN
+    PERFORM pg_advisory_lock(hashtextextended('scan.delivery_ids', 0));
+    latest := nextval(ids);
+    IF latest < extract(epoch FROM clock_timestamp()) * 1000000 - 100000 THEN
+        latest := setval(ids, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint);
+    END IF;
+    PERFORM pg_advisory_unlock(hashtextextended('scan.delivery_ids', 0));
+    RETURN latest;
+END $$;
 -- serves webhooks/deliveries_list
 CREATE INDEX IF NOT EXISTS deliveries_by_webhook ON deliveries (webhook_id, id);
 -- serve webhooks/deliveries_get_next, webhooks/queues_refresh

@@ -5,6 +5,7 @@
 INSERT INTO deliveries (webhook_id, event, body, created_at)
 SELECT w.id, made.event, made.body::text, %(now)s
 FROM webhooks w
+CROSS JOIN advance_delivery_ids()
 CROSS JOIN LATERAL (
     SELECT w.event_types[1] AS event, json_build_object(
         'event', w.event_types[1], 'timestamp', iso(%(now)s), 'data', CASE w.event_types[1]
