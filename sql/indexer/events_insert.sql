@@ -1,7 +1,7 @@
 -- The events of new blocks for every active webhook they concern, in chain order, and the queues
 -- that have something to do now. Each address is looked up in the index, so idle webhooks cost
--- nothing; or hashed, where the planner knows nothing of webhooks yet, which an equality allows and
--- = ANY does not. One transfer to oneself is one event. The range is said of every table: a join that
+-- nothing; or hashed, where the planner has no statistics of webhooks yet, which an equality allows and
+-- = ANY does not. One transfer to oneself is one event. The range is given for every table: a join that
 -- has only the other's rows to go by might read all of it.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
 --   first_transfer bigint, last_transfer bigint, now timestamptz
