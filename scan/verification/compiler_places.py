@@ -4,12 +4,17 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from scan.errors import Unavailable
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 RUNNING = 2
 WAITING = 2
 BUSY = "All compilers are busy; try again shortly."
 RETRY_AFTER_S = 15
+
+
+def busy() -> Unavailable:
+    return Unavailable(BUSY, retry_after_s=RETRY_AFTER_S)
 
 
 class CompilerPlaces:

@@ -20,6 +20,7 @@ from scan.verification.compilation import (
     first_selection,
 )
 from scan.verification.compiler import OutOfLimits
+from scan.verification.compiler_places import busy
 from scan.verification.compiler_releases import dotted
 from scan.verification.contract_match import ContractMatcher, Match
 from scan.verification.request import Submission
@@ -67,6 +68,8 @@ class _Search:
                 return match
             if self._attempts.is_source_in_error():
                 break
+        if not self._compilations.count:
+            raise busy()  # the time went by waiting for a place
         raise self._attempts.failure(self._compilations.count, self._other_version)
 
     def _is_over(self) -> bool:

@@ -25,6 +25,8 @@ from scan.verification.compiler_install import (
 from scan.verification.compiler_places import RUNNING, CompilerPlaces
 from scan.verification.compiler_releases import default_evm_version, dotted, parse_version
 from scan.verification.installed_compilers import InstalledCompilers, record_digest
+from scan.verification.matching import find_match
+from scan.verification.request import parse
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support.explorer import standard_input
 from tests.support.solidity import NODE
@@ -248,6 +250,14 @@ def test_a_client_s_second_compilation_waits_for_its_first_and_others_do_not() -
         assert not entered.wait(0.05)
     assert entered.wait(10)
     thread.join()
+
+
+def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers: InstalledCompilers) -> None:
+    found = compilers.find(NEWEST)
+    assert found is not None
+    body = {"address": "0x" + 40 * "1", "sourceCode": "contract A {}", "compilerVersion": "0.8.28"}
+    with pytest.raises(Unavailable, match="busy"):
+        find_match(found, parse(body), b"\x60", time.monotonic())
 
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path: Path) -> None:
