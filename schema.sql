@@ -513,7 +513,7 @@ CREATE TABLE IF NOT EXISTS verified_contracts (
     verified_at timestamptz NOT NULL,
     PRIMARY KEY (address, code_hash)
 );
--- serves contracts/verified_contracts_get, contracts/verified_contracts_get_of_clone, contracts/verified_contracts_get_abi
+-- serves contracts/verified_contracts_get, contracts/verified_contracts_get_of_clone, contracts/verified_contracts_get_function, contracts/verified_contracts_get_errors
 CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
     ON verified_contracts (code_hash, match, verified_at, address);
 

@@ -20,18 +20,12 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.explorer import Explorer, compiled, place_compilers, standard_input
 from tests.support.indexing import Indexing
+from tests.verification.test_api import ENDLESS
 from tests.verification.test_verify import ON, openzeppelin
 
 VERSION = "0.8.28"
 ROUNDS = 5
 PROBES = 200
-ENDLESS = """pragma experimental SMTChecker;
-contract A {
-    function fermat(uint x, uint y, uint z) public pure {
-        require(x > 2 && y > 2 && z > 2 && x < 1000000 && y < 1000000 && z < 1000000);
-        assert(x * x * x + y * y * y != z * z * z);
-    }
-}"""
 
 
 def main() -> None:
@@ -71,8 +65,10 @@ def measure(explorer: Explorer) -> None:
         clock, cpu = (statistics.median(each) for each in zip(*costs, strict=True))
         print(f"{label:30} median {clock:.2f} s, of CPU {cpu:.2f} s")
     probe("alone", explorer, address)
+    clients = [{"client_address": f"192.0.2.{n}"} for n in range(4)]
     threads = [
-        threading.Thread(target=explorer.verify, args=(address, ENDLESS, VERSION)) for _ in range(4)
+        threading.Thread(target=explorer.verify, args=(address, ENDLESS, VERSION), kwargs=client)
+        for client in clients
     ]
     for thread in threads:
         thread.start()

@@ -235,13 +235,13 @@ def _key_request(settings: Settings, options: argparse.Namespace) -> int:
 def _install_compilers(settings: Settings, options: argparse.Namespace) -> int:
     from tqdm import tqdm
 
-    from scan.verification.compiler import Compilers
     from scan.verification.compiler_install import NotFetched, install_one
-    from scan.verification.compiler_releases import dotted, release
+    from scan.verification.compiler_releases import dotted, parse_version
+    from scan.verification.installed_compilers import InstalledCompilers
 
-    compilers = Compilers(settings)
+    compilers = InstalledCompilers(settings)
     failures = 0
-    wanted = [release(version) for version in options.versions]
+    wanted = [parse_version(version) for version in options.versions]
     for each in tqdm(wanted, unit=" compilers", disable=None, leave=False):  # a terminal's bar
         try:
             tqdm.write(str(install_one(compilers, each)))
@@ -252,10 +252,10 @@ def _install_compilers(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def _list_compilers(settings: Settings, _options: argparse.Namespace) -> int:
-    from scan.verification.compiler import Compilers
     from scan.verification.compiler_releases import dotted
+    from scan.verification.installed_compilers import InstalledCompilers
 
-    for each in Compilers(settings).installed():
+    for each in InstalledCompilers(settings).versions():
         print(dotted(each))
     return 0
 

@@ -15,21 +15,30 @@ class BadHex(ValueError):
 def quantity(value: object) -> int:
     """A JSON-RPC QUANTITY (`0x1b4`) as an int of at most 256 bits."""
     if not isinstance(value, str) or not _is_quantity(value):
-        raise BadHex(f"not a hex quantity: {str(value)[:80]!r}")
+        raise BadHex(f"not a hex quantity: {excerpt(value)}")
     return int(value, 16)
 
 
 def data(value: object, length: int | None = None) -> bytes:
     """JSON-RPC DATA (`0x00ff`) as bytes; `length` is in bytes where it is fixed."""
     if not isinstance(value, str) or value[:2] != "0x":
-        raise BadHex(f"not hex data: {str(value)[:80]!r}")
+        raise BadHex(f"not hex data: {excerpt(value)}")
     try:
         found = unhexlify(value[2:])  # unlike bytes.fromhex it takes no white space
     except ValueError:
-        raise BadHex(f"not hex data: {value[:80]!r}") from None
+        raise BadHex(f"not hex data: {excerpt(value)}") from None
     if length is not None and len(found) != length:
-        raise BadHex(f"expected {length} bytes of hex: {value[:80]!r}")
+        raise BadHex(f"expected {length} bytes of hex: {excerpt(value)}")
     return found
+
+
+def excerpt(value: object, most: int = 80) -> str:
+    """How a refusal quotes a value of any kind and size."""
+    if isinstance(value, str):
+        return repr(value[:most])
+    if isinstance(value, list | tuple):
+        return "an array"
+    return "an object" if isinstance(value, dict) else str(value)[:most]
 
 
 def to_hex(value: bytes) -> str:

@@ -21,6 +21,13 @@ class Page(NamedTuple):
     offset: int
 
 
+def required(values: Mapping[str, Any], name: str) -> Any:
+    """The value; raises InvalidParameter where the key is missing."""
+    if name not in values:
+        raise InvalidParameter(f"{name} is required.", field=name)
+    return values[name]
+
+
 def page(arguments: Mapping[str, str]) -> Page:
     """`page` (from 1) and `limit` (1 to 100) of a list's query string."""
     number = integer_text(arguments, "page", default=1, least=1)

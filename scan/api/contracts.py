@@ -10,11 +10,12 @@ from scan.contracts.proxy_contracts import Proxy
 from scan.contracts.read_calls import ReadCalls
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.requests import json_object
+from scan.http.requests import client_address, json_object
 from scan.http.responses import json_body, json_value
 from scan.http.services import Services, services
-from scan.verification.compiler import Compilers
-from scan.verification.compiler_install import Installer
+from scan.verification.compiler_install import CompilerInstaller
+from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, Verifier, message, verify
 
@@ -32,8 +33,8 @@ class Contracts(NamedTuple):
 
 
 def contracts_of(parts: Services) -> Contracts:
-    compilers = Compilers(parts.settings)
-    verifier = Verifier(parts.writes, parts.node, compilers, Installer(compilers))
+    installer = CompilerInstaller(InstalledCompilers(parts.settings))
+    verifier = Verifier(parts.writes, parts.node, installer, CompilerPlaces())
     return Contracts(verifier, ReadCalls(parts.reads, parts.node))
 
 
@@ -45,7 +46,7 @@ def _contracts() -> Contracts:
 def verify_contract() -> Response:
     request.max_content_length = MAX_VERIFY_BYTES
     submission = parse(json_object())
-    return json_value(_verified(verify(_contracts().verifier, submission)))
+    return json_value(_verified(verify(_contracts().verifier, submission, client_address())))
 
 
 def _verified(verified: Verified) -> dict[str, object]:
@@ -55,12 +56,13 @@ def _verified(verified: Verified) -> dict[str, object]:
         "message": message(verified),
         "address": to_hex(verified.submission.address),
         "match": verified.match,
-        "creationMatch": verified.creation.match,
+        "creationMatch": verified.creation_match,
         "contractName": verified.contract_name,
         "filePath": verified.file_path,
         "compilerVersion": verified.compiler_version,
         "settings": verified.settings,
         "constructorArguments": None if arguments is None else to_hex(arguments),
+        "warning": verified.warning,
     }
 
 
@@ -71,16 +73,16 @@ def get_contract(address: str) -> Response:
     if row is None:
         raise NotFound("No contract is indexed at this address.")
     proxy = _contracts().calls.proxy(wanted, bytes(row[1]))
-    told = None if proxy is None else orjson.dumps(_proxy(proxy)).decode()
+    shown = None if proxy is None else orjson.dumps(_proxy(proxy)).decode()
     body = services().reads.value(
-        "contracts/verified_contracts_get", address=wanted, code_hash=row[0], proxy=told
+        "contracts/verified_contracts_get", address=wanted, code_hash=row[0], proxy=shown
     )
     if body is None and proxy is not None and proxy.kind == "eip1167":
         body = services().reads.value(
             "contracts/verified_contracts_get_of_clone",
             address=wanted,
             implementation=proxy.implementation,
-            proxy=told,
+            proxy=shown,
         )
     if body is None:
         raise NotFound("The contract at this address is not verified.")
@@ -96,12 +98,12 @@ def call_contract(address: str) -> Response:
     wanted = parameters.address(address)
     body = json_object()
     parameters.only_known(body, ("functionName", "args"), "field")
-    function = parameters.text(body.get("functionName"), "functionName", most=500)
+    function = parameters.text(parameters.required(body, "functionName"), "functionName", most=500)
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")
-    answer = _contracts().calls.call(wanted, function, arguments)
-    value: dict[str, object] = {"result": answer.value}
-    if answer.proxy is not None:
-        value["implementation"] = to_hex(answer.proxy.implementation)
+    called = _contracts().calls.call(wanted, function, arguments)
+    value: dict[str, object] = {"result": called.value}
+    if called.proxy is not None:
+        value["implementation"] = to_hex(called.proxy.implementation)
     return json_value(value)

@@ -1,8 +1,9 @@
 """The contract ABI: types read from an ABI's JSON, values to calldata and back.
 
-Written here rather than taken from eth-abi because returned data is hostile: 2.2 KB of `uint256[]`
-nested seven deep kept eth-abi busy for 6 s. Decoding below stops at MAX_VALUES values and at
-MAX_DECODED_BYTES bytes, whatever the offsets in the data say.
+Written here rather than taken from eth-abi because types and data are hostile. Decoding: 2.2 KB of
+`uint256[]` nested seven deep kept eth-abi busy for 6 s; below it stops at MAX_VALUES values and at
+MAX_DECODED_BYTES bytes, whatever the offsets in the data. Encoding: eth-abi caches every type that
+it meets for ever (100 structures of 950 members: 200 MiB and 6 s); it refuses `uint8[0]` and `()`.
 
 Python values: int, bool, address as 20 bytes, bytes, string as its raw bytes, list for arrays,
 tuple for tuples. Layout: Solidity documentation, "Contract ABI Specification".
@@ -25,10 +26,10 @@ _ALIASES = {"uint": "uint256", "int": "int256", "byte": "bytes1", "function": "b
 
 
 class AbiError(ValueError):
-    """A type, a value or data that the ABI cannot carry; the message says which and why."""
+    """A type, a value or data that the ABI cannot carry; the message is which and why."""
 
 
-class Type(NamedTuple):
+class AbiType(NamedTuple):
     """`size`: bits of an integer, bytes of bytesN, length of a fixed array; None where open.
 
     `items` are a tuple's members or an array's one element type, `labels` a tuple's member names.
@@ -38,26 +39,26 @@ class Type(NamedTuple):
     kind: str
     name: str
     size: int | None = None
-    items: tuple["Type", ...] = ()
+    items: tuple["AbiType", ...] = ()
     labels: tuple[str, ...] = ()
     dynamic: bool = False
     head_bytes: int = WORD
 
 
-def parse_types(parameters: object) -> tuple[Type, ...]:
+def parse_types(parameters: object) -> tuple[AbiType, ...]:
     """The types of an ABI's `inputs` or `outputs`."""
     if not isinstance(parameters, list):
         raise AbiError("the ABI has no list of parameters here")
     return tuple(parse_type(parameter) for parameter in parameters)
 
 
-def parse_type(parameter: object, depth: int = 0) -> Type:
+def parse_type(parameter: object, depth: int = 0) -> AbiType:
     if not isinstance(parameter, dict) or not isinstance(parameter.get("type"), str):
         raise AbiError("the ABI has a parameter without a type")
     return _parse(parameter["type"], parameter.get("components"), depth)
 
 
-def _parse(text: str, components: object, depth: int) -> Type:
+def _parse(text: str, components: object, depth: int) -> AbiType:
     if depth > MAX_DEPTH or len(text) > 1000:
         raise AbiError("the type is nested too deep")
     array = _ARRAY.fullmatch(text)
@@ -68,32 +69,32 @@ def _parse(text: str, components: object, depth: int) -> Type:
     return _elementary(_ALIASES.get(text, text))
 
 
-def _elementary(name: str) -> Type:
+def _elementary(name: str) -> AbiType:
     if name in ("address", "bool"):
-        return Type(name, name)
+        return AbiType(name, name)
     if name in ("bytes", "string"):
-        return Type(name, name, dynamic=True)
+        return AbiType(name, name, dynamic=True)
     match = _ELEMENTARY.fullmatch(name)
     if match:
         kind, size = match[1], int(match[2])
         if kind == "bytes" and size <= 32:
-            return Type("bytesN", name, size)
+            return AbiType("bytesN", name, size)
         if kind != "bytes" and size % 8 == 0 and size <= 256:
-            return Type(kind, name, size)
+            return AbiType(kind, name, size)
     raise AbiError(f"the type {name[:60]!r} has no ABI coding here")
 
 
-def _array(item: Type, length: str) -> Type:
+def _array(item: AbiType, length: str) -> AbiType:
     name = f"{item.name}[{length}]"
     if not length:
-        return Type("array", name, None, (item,), dynamic=True)
+        return AbiType("array", name, None, (item,), dynamic=True)
     size = int(length)
     if item.dynamic:
-        return Type("array", name, size, (item,), dynamic=True)
-    return Type("array", name, size, (item,), head_bytes=size * item.head_bytes)
+        return AbiType("array", name, size, (item,), dynamic=True)
+    return AbiType("array", name, size, (item,), head_bytes=size * item.head_bytes)
 
 
-def _tuple(components: object, depth: int) -> Type:
+def _tuple(components: object, depth: int) -> AbiType:
     if not isinstance(components, list):
         raise AbiError("the ABI has a tuple without components")
     items = tuple(parse_type(component, depth + 1) for component in components)
@@ -101,10 +102,10 @@ def _tuple(components: object, depth: int) -> Type:
     dynamic = any(item.dynamic for item in items)
     name = f"({','.join(item.name for item in items)})"
     head_bytes = WORD if dynamic else sum(item.head_bytes for item in items)
-    return Type("tuple", name, None, items, labels, dynamic, head_bytes)
+    return AbiType("tuple", name, None, items, labels, dynamic, head_bytes)
 
 
-def signature(name: str, types: Sequence[Type]) -> str:
+def signature(name: str, types: Sequence[AbiType]) -> str:
     return f"{name}({','.join(each.name for each in types)})"
 
 
@@ -113,7 +114,7 @@ def selector(text: str) -> bytes:
     return bytes(keccak(text=text)[:4])
 
 
-def encode(types: Sequence[Type], values: Sequence[Any]) -> bytes:
+def encode(types: Sequence[AbiType], values: Sequence[Any]) -> bytes:
     """Values already coerced to the types, as heads followed by tails."""
     heads: list[bytes] = []
     tails: list[bytes] = []
@@ -129,7 +130,7 @@ def encode(types: Sequence[Type], values: Sequence[Any]) -> bytes:
     return b"".join(heads) + b"".join(tails)
 
 
-def _encode(each: Type, value: Any) -> bytes:
+def _encode(each: AbiType, value: Any) -> bytes:
     if each.kind == "array":
         length = len(value).to_bytes(WORD, "big") if each.size is None else b""
         return length + encode(each.items * len(value), value)
@@ -144,7 +145,7 @@ def _encode(each: Type, value: Any) -> bytes:
     return int(value).to_bytes(WORD, "big", signed=each.kind == "int")
 
 
-def decode(types: Sequence[Type], data: bytes) -> tuple[Any, ...]:
+def decode(types: Sequence[AbiType], data: bytes) -> tuple[Any, ...]:
     """Raises AbiError for data that is too short, points outside itself or grows too large.
 
     Padding is not checked: like the EVM's callers, a value is cut to its type's width.
@@ -160,7 +161,7 @@ class _Reader:
         self.values_left = MAX_VALUES
         self.bytes_left = MAX_DECODED_BYTES
 
-    def frame(self, types: Sequence[Type], start: int) -> tuple[Any, ...]:
+    def frame(self, types: Sequence[AbiType], start: int) -> tuple[Any, ...]:
         """A run of heads at `start`; offsets in them count from there."""
         values = []
         head = start
@@ -171,7 +172,7 @@ class _Reader:
             head += each.head_bytes
         return tuple(values)
 
-    def _value(self, each: Type, position: int) -> Any:
+    def _value(self, each: AbiType, position: int) -> Any:
         if each.kind == "array":
             return self._items(each, position)
         if each.kind == "tuple":
@@ -180,7 +181,7 @@ class _Reader:
             return self._bytes(position + WORD, self._word(position))
         return _unpack(each, self._bytes(position, WORD))
 
-    def _items(self, each: Type, position: int) -> list[Any]:
+    def _items(self, each: AbiType, position: int) -> list[Any]:
         length = each.size
         if length is None:
             length = self._word(position)
@@ -196,7 +197,7 @@ class _Reader:
 
     def _bytes(self, position: int, length: int) -> bytes:
         if position + length > len(self.data):
-            raise AbiError("the data is shorter than its types say")
+            raise AbiError("the data is shorter than its types")
         self.bytes_left -= length
         if self.bytes_left < 0:
             raise AbiError(f"the data decodes to more than {MAX_DECODED_BYTES} bytes")
@@ -208,7 +209,7 @@ class _Reader:
             raise AbiError(f"the data holds more than {MAX_VALUES} values")
 
 
-def _unpack(each: Type, word: bytes) -> Any:
+def _unpack(each: AbiType, word: bytes) -> Any:
     if each.kind == "bytesN":
         return word[: each.size]
     if each.kind == "address":

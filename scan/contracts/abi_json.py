@@ -5,21 +5,22 @@ address with a wrong checksum; every one of these is a support question or a los
 """
 
 import re
+from binascii import unhexlify
 from collections.abc import Sequence
 from typing import Any
 
 from eth_utils.address import to_checksum_address
 
-from scan.contracts.abi import AbiError, Type
+from scan.contracts.abi import AbiError, AbiType
+from scan.hex import excerpt
 
 _DECIMAL = re.compile(r"-?[0-9]{1,78}", re.ASCII)
 _HEX_INTEGER = re.compile(r"-?0[xX][0-9a-fA-F]{1,64}")
-_HEX_DATA = re.compile(r"0[xX](?:[0-9a-fA-F]{2})*")
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
 _BOOLEANS = {"true": True, "false": False}
 
 
-def coerce_all(types: Sequence[Type], values: Sequence[object]) -> list[Any]:
+def coerce_all(types: Sequence[AbiType], values: Sequence[object]) -> list[Any]:
     """One value for each type; raises AbiError naming the argument, such as `args[1].owner`."""
     if len(types) != len(values):
         raise AbiError(f"{len(types)} arguments are expected, {len(values)} were given")
@@ -29,7 +30,7 @@ def coerce_all(types: Sequence[Type], values: Sequence[object]) -> list[Any]:
     ]
 
 
-def coerce(each: Type, value: object, where: str) -> Any:
+def coerce(each: AbiType, value: object, where: str) -> Any:
     if each.kind in ("uint", "int"):
         return _integer(each, value, where)
     if each.kind == "array":
@@ -46,10 +47,10 @@ def coerce(each: Type, value: object, where: str) -> Any:
 
 
 def _wrong(where: str, expected: str, value: object) -> AbiError:
-    return AbiError(f"{where}: {expected} is expected, not {str(value)[:80]!r}")
+    return AbiError(f"{where}: {expected} is expected, not {excerpt(value)}")
 
 
-def _integer(each: Type, value: object, where: str) -> int:
+def _integer(each: AbiType, value: object, where: str) -> int:
     number = _whole_number(value)
     if number is None:
         raise _wrong(where, f"{each.name} as a JSON integer, a decimal or a 0x string", value)
@@ -101,16 +102,20 @@ def _string(value: object, where: str) -> bytes:
         raise AbiError(f"{where}: the string is not valid Unicode") from None
 
 
-def _data(each: Type, value: object, where: str) -> bytes:
-    if not isinstance(value, str) or not _HEX_DATA.fullmatch(value):
-        raise _wrong(where, f"{each.name} as 0x and an even number of hex digits", value)
-    content = bytes.fromhex(value[2:])
-    if each.size is not None and len(content) != each.size:
-        raise AbiError(f"{where}: {each.name} takes {each.size} bytes, {len(content)} were given")
-    return content
+def _data(each: AbiType, value: object, where: str) -> bytes:
+    expected = f"{each.name} as 0x and an even number of hex digits"
+    if not isinstance(value, str) or value[:2] not in ("0x", "0X") or len(value) % 2:
+        raise _wrong(where, expected, value)
+    length = len(value) // 2 - 1
+    if each.size is not None and length != each.size:
+        raise AbiError(f"{where}: {each.name} takes {each.size} bytes, {length} were given")
+    try:
+        return unhexlify(value[2:])
+    except ValueError:
+        raise _wrong(where, expected, value) from None
 
 
-def _array(each: Type, value: object, where: str) -> list[Any]:
+def _array(each: AbiType, value: object, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise _wrong(where, f"an array for {each.name}", value)
     if each.size is not None and len(value) != each.size:
@@ -118,7 +123,7 @@ def _array(each: Type, value: object, where: str) -> list[Any]:
     return [coerce(each.items[0], item, f"{where}[{n}]") for n, item in enumerate(value)]
 
 
-def _tuple(each: Type, value: object, where: str) -> tuple[Any, ...]:
+def _tuple(each: AbiType, value: object, where: str) -> tuple[Any, ...]:
     if isinstance(value, dict):
         value = _members(each, value, where)
     if not isinstance(value, list) or len(value) != len(each.items):
@@ -129,7 +134,7 @@ def _tuple(each: Type, value: object, where: str) -> tuple[Any, ...]:
     )
 
 
-def _members(each: Type, value: dict[str, object], where: str) -> list[object]:
+def _members(each: AbiType, value: dict[str, object], where: str) -> list[object]:
     if not _named(each.labels):
         raise AbiError(f"{where}: the members of {each.name} have no names; send an array")
     missing = [label for label in each.labels if label not in value]
@@ -144,7 +149,7 @@ def _named(labels: Sequence[str]) -> bool:
     return bool(labels) and all(labels) and len(set(labels)) == len(labels)
 
 
-def render_outputs(types: Sequence[Type], values: Sequence[Any]) -> Any:
+def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
     """One output: the bare value; several: an array; none: null."""
     rendered = [render(each, value) for each, value in zip(types, values, strict=True)]
     if len(rendered) == 1:
@@ -152,7 +157,7 @@ def render_outputs(types: Sequence[Type], values: Sequence[Any]) -> Any:
     return rendered or None
 
 
-def render(each: Type, value: Any) -> Any:
+def render(each: AbiType, value: Any) -> Any:
     """Integers as decimal strings, bytes as lower-case hex, tuples with names as objects."""
     if each.kind in ("uint", "int"):
         return str(value)

@@ -1,13 +1,13 @@
-"""Which function of an ABI a request means, what it sends, and what a revert says."""
+"""Resolves the function that a request names, encodes its call, and decodes reverts."""
 
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError, Type, decode, encode, parse_types, selector, signature
+from scan.contracts.abi import AbiError, AbiType, decode, encode, parse_types, selector, signature
 from scan.contracts.abi_json import coerce_all, render, render_outputs
 
-Abi = Sequence[dict[str, Any]]
+AbiEntries = Sequence[dict[str, Any]]
 
 ERROR_STRING = bytes.fromhex("08c379a0")  # Error(string)
 PANIC = bytes.fromhex("4e487b71")  # Panic(uint256)
@@ -33,8 +33,8 @@ _HEX = re.compile(r"0x[0-9a-fA-F]{8,}")
 
 class Function(NamedTuple):
     name: str
-    inputs: tuple[Type, ...]
-    outputs: tuple[Type, ...]
+    inputs: tuple[AbiType, ...]
+    outputs: tuple[AbiType, ...]
 
     @property
     def signature(self) -> str:
@@ -54,15 +54,28 @@ class NotReadOnly(AbiError):
     """A function that may change state; those are not called here."""
 
 
-def prepare(abi: Abi, wanted: str, arguments: Sequence[object]) -> PreparedCall:
-    """Resolves `wanted` (a name or a full signature) and encodes the arguments; or AbiError."""
-    candidates = _read_only(_entries(abi, wanted), wanted)
+def name_of(wanted: str) -> str:
+    """`f` from `f` or `f(uint256,address)`."""
+    full = _FULL_SIGNATURE.fullmatch(wanted.replace(" ", ""))
+    return full[1] if full else wanted
+
+
+def prepare(
+    entries: AbiEntries, wanted: str, arguments: Sequence[object], others: Sequence[str] = ()
+) -> PreparedCall:
+    """Resolves `wanted` (a name or a full signature) and encodes the arguments; or AbiError.
+
+    `others` are the names to propose where `entries` have no function.
+    """
+    candidates = _read_only(_named(entries, wanted, others), wanted)
     candidates = _of_length(candidates, len(arguments))
     if len(candidates) == 1:
         return _encoded(candidates[0], arguments)
     fitting = [call for call in (_fit(each, arguments) for each in candidates) if call]
     if len(fitting) != 1:
-        raise AbiError(f"{wanted} is overloaded; name one of {_signatures(candidates)}")
+        raise AbiError(
+            f"the function {wanted} is overloaded; name one of {_signatures(candidates)}"
+        )
     return fitting[0]
 
 
@@ -71,16 +84,15 @@ def result(function: Function, data: bytes) -> Any:
     return render_outputs(function.outputs, decode(function.outputs, data))
 
 
-def _entries(abi: Abi, wanted: str) -> list[dict[str, Any]]:
-    full = _FULL_SIGNATURE.fullmatch(wanted.replace(" ", ""))
-    functions = [entry for entry in abi if entry.get("type", "function") == "function"]
-    name = full[1] if full else wanted
+def _named(entries: AbiEntries, wanted: str, others: Sequence[str]) -> AbiEntries:
+    functions = [entry for entry in entries if entry.get("type", "function") == "function"]
+    name = name_of(wanted)
     named = [entry for entry in functions if entry.get("name") == name]
-    if full:
+    if name != wanted:
         canonical = _canonical(wanted.replace(" ", ""))
         named = [entry for entry in named if _signature_of(entry) == canonical]
     if not named:
-        known = sorted({str(entry.get("name")) for entry in functions if _is_read_only(entry)})
+        known = [text for text in map(_signature_of, functions) if text] or others
         raise NoSuchFunction(
             f"the contract has no function {wanted[:100]!r}; it can be asked for "
             f"{', '.join(known[:50]) or 'nothing'}"
@@ -106,10 +118,10 @@ def _is_read_only(entry: dict[str, Any]) -> bool:
     return mutability in ("view", "pure") or (mutability is None and entry.get("constant") is True)
 
 
-def _read_only(entries: list[dict[str, Any]], wanted: str) -> list[Function]:
+def _read_only(entries: AbiEntries, wanted: str) -> list[Function]:
     readable = [entry for entry in entries if _is_read_only(entry)]
     if not readable:
-        raise NotReadOnly(f"{wanted} is not a view or pure function")
+        raise NotReadOnly(f"the function {wanted} is neither view nor pure")
     return [_function(entry) for entry in readable]
 
 
@@ -123,11 +135,14 @@ def _of_length(candidates: list[Function], length: int) -> list[Function]:
     if fitting:
         return fitting
     if len(candidates) == 1:
-        raise AbiError(
-            f"{candidates[0].signature} takes {len(candidates[0].inputs)} arguments, "
-            f"{length} were given"
-        )
-    raise AbiError(f"no overload takes {length} arguments; there are {_signatures(candidates)}")
+        [only] = candidates
+        expected = _arguments(len(only.inputs))
+        raise AbiError(f"the function {only.signature} takes {expected}, {length} were given")
+    raise AbiError(f"no overload takes {_arguments(length)}; there are {_signatures(candidates)}")
+
+
+def _arguments(count: int) -> str:
+    return "1 argument" if count == 1 else f"{count} arguments"
 
 
 def _fit(function: Function, arguments: Sequence[object]) -> PreparedCall | None:
@@ -146,7 +161,7 @@ def _signatures(functions: list[Function]) -> str:
     return ", ".join(sorted(each.signature for each in functions))
 
 
-def revert_reason(data: bytes, abis: Sequence[Abi]) -> str:
+def revert_reason(data: bytes, abis: Sequence[AbiEntries]) -> str:
     """A sentence from a revert's data: Error, Panic, a custom error of the ABIs, else raw hex."""
     if not data:
         return "The call reverted without a reason."
@@ -174,7 +189,7 @@ def _panic_text(data: bytes) -> str:
     return f"panic 0x{code:02x} ({_PANICS.get(code, 'unknown code')})"
 
 
-def _custom_error(data: bytes, abi: Abi) -> str | None:
+def _custom_error(data: bytes, abi: AbiEntries) -> str | None:
     for entry in abi:
         if entry.get("type") != "error":
             continue

@@ -43,7 +43,7 @@ def clone_of(code: bytes) -> bytes | None:
 
 
 def proxy_at(node: Node, address: bytes, code: bytes) -> Proxy | None:
-    """None for what is no proxy, and where the node cannot say: a proxy is an extra, not a need."""
+    """None for what is no proxy, and where the node does not answer: a proxy is an extra."""
     clone = clone_of(code)
     if clone is not None:
         return Proxy("eip1167", clone)

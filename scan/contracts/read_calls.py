@@ -1,17 +1,16 @@
 """Read-only calls of verified contracts through the node."""
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from threading import BoundedSemaphore
+from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError
 from scan.contracts.function_calls import (
-    Abi,
     NoSuchFunction,
     NotReadOnly,
     PreparedCall,
+    name_of,
     prepare,
     result,
     revert_data,
@@ -19,14 +18,16 @@ from scan.contracts.function_calls import (
 )
 from scan.contracts.proxy_contracts import Proxy, proxy_at
 from scan.database.connection import Database
-from scan.errors import CallReverted, InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
 from scan.ethereum.client import AnswerTooLarge, Node, NodeError, RpcError
 from scan.hex import BadHex, data, to_hex
+from scan.rate_limits.concurrency import ConcurrencyLimit
 
 GAS = 30_000_000
 TIMEOUT_S = 10.0
 MAX_ANSWER_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 AT_ONCE = 4
+PLACE_TIMEOUT_S = 1.0
 
 _STOPPED = re.compile(
     r"revert|out of gas|gas required|invalid (opcode|jump|instruction)|bad (instruction|jump)"
@@ -35,8 +36,8 @@ _STOPPED = re.compile(
 )
 
 
-class Answer(NamedTuple):
-    """`proxy` is set where the implementation's ABI was the one that knew the function."""
+class CallResult(NamedTuple):
+    """`proxy` is set where it is the implementation's ABI that has the function."""
 
     value: Any
     proxy: Proxy | None
@@ -48,55 +49,60 @@ class ReadCalls:
     def __init__(self, database: Database, node: Node) -> None:
         self._database = database
         self._node = node
-        self._places = BoundedSemaphore(AT_ONCE)
+        self._places = ConcurrencyLimit(
+            AT_ONCE, busy="Too many contract calls at once; try again shortly."
+        )
 
-    def call(self, address: bytes, function: str, arguments: Sequence[object]) -> Answer:
+    def call(self, address: bytes, function: str, arguments: Sequence[object]) -> CallResult:
         """Raises NotFound, InvalidParameter, CallReverted, UpstreamFailed, Unavailable."""
-        own = self._database.value("contracts/verified_contracts_get_abi", address=address)
-        with self._place():
-            prepared = _prepared(own, function, arguments) if own else None
-            proxy = None if prepared else self._proxy(address)
-            abi = self._implementation_abi(proxy)
-            if prepared is None and abi is not None:
-                prepared = _prepare(abi, function, arguments)
-            if prepared is None and own:
-                prepared = _prepare(own, function, arguments)
-            if prepared is None:
-                raise NotFound("The contract at this address is not verified.", field="address")
-            returned = self._ask(address, prepared, [each for each in (own, abi) if each])
-        return Answer(_decoded(prepared, returned), proxy if abi else None)
+        with self._places.place(wait_s=PLACE_TIMEOUT_S):
+            try:
+                prepared, proxy = self._prepared(address, function, arguments)
+            except AbiError as error:
+                raise _bad_request(error) from None
+            abis = (address, proxy.implementation) if proxy else (address,)
+            return CallResult(_decoded(prepared, self._ask(address, prepared, abis)), proxy)
 
     def proxy(self, address: bytes, code: bytes) -> Proxy | None:
         """None also when there is no place to ask the node from."""
-        if not self._places.acquire(blocking=False):
+        if not self._places.take():
             return None
         try:
             return proxy_at(self._node, address, code)
         finally:
-            self._places.release()
+            self._places.give_back()
+
+    def _prepared(
+        self, address: bytes, function: str, arguments: Sequence[object]
+    ) -> tuple[PreparedCall, Proxy | None]:
+        """By the contract's own ABI first, then by its implementation's."""
+        own = self._function(address, function)
+        with suppress(NoSuchFunction):
+            if own is not None:
+                return _prepare(own, function, arguments), None
+        proxy = self._proxy(address)
+        lent = self._function(proxy.implementation, function) if proxy else None
+        if lent is not None:
+            return _prepare(lent, function, arguments), proxy
+        if own is not None:
+            return _prepare(own, function, arguments), None
+        raise NotFound("The contract at this address is not verified.", field="address")
+
+    def _function(self, address: bytes, function: str) -> dict[str, Any] | None:
+        """What the statement gives; None where the contract is not verified."""
+        found: dict[str, Any] | None = self._database.value(
+            "contracts/verified_contracts_get_function",
+            address=address,
+            function_name=name_of(function),
+        )
+        return found
 
     def _proxy(self, address: bytes) -> Proxy | None:
         row = self._database.row("contracts/contracts_get_code", address=address)
         return proxy_at(self._node, address, bytes(row[1])) if row else None
 
-    @contextmanager
-    def _place(self) -> Iterator[None]:
-        if not self._places.acquire(timeout=TIMEOUT_S / 10):
-            raise Unavailable("Too many contract calls at once; try again shortly.")
-        try:
-            yield
-        finally:
-            self._places.release()
-
-    def _implementation_abi(self, proxy: Proxy | None) -> Abi | None:
-        if proxy is None:
-            return None
-        abi: Abi | None = self._database.value(
-            "contracts/verified_contracts_get_abi", address=proxy.implementation
-        )
-        return abi
-
-    def _ask(self, address: bytes, prepared: PreparedCall, abis: Sequence[Abi]) -> bytes:
+    def _ask(self, address: bytes, prepared: PreparedCall, abis: Sequence[bytes]) -> bytes:
+        """What the node returns; errors are decoded by the ABIs of the addresses `abis`."""
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         try:
             answer = self._node.call(
@@ -104,47 +110,37 @@ class ReadCalls:
             )
             return data(answer)
         except RpcError as error:
-            raise _refused(error, abis) from None
+            raise self._refused(error, abis) from None
         except (NodeError, BadHex):
             raise UpstreamFailed("The node did not answer the call.") from None
         except AnswerTooLarge:
             raise CallReverted("The function returned more than 10 MB.") from None
 
-
-def _prepared(abi: Abi, function: str, arguments: Sequence[object]) -> PreparedCall | None:
-    """None where the ABI does not know the function, so that another may."""
-    try:
-        return _prepare(abi, function, arguments)
-    except _UnknownHere:
-        return None
-
-
-class _UnknownHere(InvalidParameter):
-    pass
+    def _refused(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:
+        """Nodes differ in the code and place of the data; what has none may be their own fault."""
+        returned = revert_data(error.data)
+        if returned is None:
+            return _failed(error)
+        statement = "contracts/verified_contracts_get_errors"
+        found = [self._database.value(statement, address=each) or [] for each in abis]
+        return CallReverted(revert_reason(returned, found))
 
 
-def _prepare(abi: Abi, function: str, arguments: Sequence[object]) -> PreparedCall:
-    try:
-        return prepare(abi, function, arguments)
-    except NoSuchFunction as error:
-        raise _UnknownHere(_sentence(error), field="functionName") from None
-    except AbiError as error:
-        field = "functionName" if isinstance(error, NotReadOnly) else "args"
-        raise InvalidParameter(_sentence(error), field=field) from None
+def _prepare(found: dict[str, Any], function: str, arguments: Sequence[object]) -> PreparedCall:
+    return prepare(found["functions"], function, arguments, found["others"])
 
 
-def _sentence(error: AbiError) -> str:
-    text = str(error)
-    return f"{text[:1].upper()}{text[1:]}." if not text.startswith("args") else f"{text}."
+def _bad_request(error: AbiError) -> InvalidParameter:
+    text = str(error)[:2000]  # it may name overloads, whose types may be of any length
+    sentence = f"{text}." if text.startswith("args") else f"{text[:1].upper()}{text[1:]}."
+    names_function = isinstance(error, NoSuchFunction | NotReadOnly)
+    return InvalidParameter(sentence, field="functionName" if names_function else "args")
 
 
-def _refused(error: RpcError, abis: Sequence[Abi]) -> CallReverted | UpstreamFailed:
-    """Nodes differ in code and place of the data; what the contract did not do, the node did."""
-    returned = revert_data(error.data)
-    if returned is not None:
-        return CallReverted(revert_reason(returned, abis))
-    reason = error.message[:200] if "://" not in error.message else "no reason that can be shown"
-    if error.is_revert or _STOPPED.search(error.message):
+def _failed(error: RpcError) -> CallReverted | UpstreamFailed:
+    message = error.message[:1000]
+    reason = message[:200] if "://" not in message else "no reason that can be shown"
+    if error.is_revert or _STOPPED.search(message):
         return CallReverted(f"The call failed in the contract: {reason}")
     return UpstreamFailed(f"The node refused the call: {reason}")
 

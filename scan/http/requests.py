@@ -9,6 +9,8 @@ from scan import parameters
 from scan.accounts.api_keys import ApiKey
 from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
 from scan.http.exchange import exchange_of
+from scan.http.services import services
+from scan.rate_limits import client_address as addresses
 
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
 
@@ -17,6 +19,16 @@ def api_key() -> ApiKey | None:
     """The key that the request was charged to."""
     charged = exchange_of(request.environ).charged
     return None if charged is None else charged.key
+
+
+def client_address() -> str:
+    """The address of the client, by the proxies that settings trust."""
+    environ = request.environ
+    return addresses.client_address(
+        environ.get("REMOTE_ADDR") or "",
+        environ.get("HTTP_X_FORWARDED_FOR", ""),
+        services().settings.trusted_proxies,
+    )
 
 
 def query_arguments() -> Mapping[str, str]:

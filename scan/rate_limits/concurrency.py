@@ -11,11 +11,24 @@ from scan.errors import Unavailable
 class ConcurrencyLimit:
     """A number of places, and how many of them one client may hold."""
 
-    def __init__(self, places: int, *, places_per_client: int | None = None, busy: str) -> None:
-        """`busy` is the message of Unavailable when no place is free."""
+    def __init__(
+        self,
+        places: int,
+        *,
+        places_per_client: int | None = None,
+        clients_wait: bool = False,
+        busy: str,
+        retry_after_s: int = 2,
+    ) -> None:
+        """`busy` and `retry_after_s` go into Unavailable when no place is free.
+
+        With `clients_wait` a client who holds its share already waits for its own place, too.
+        """
         self._places = places
         self._places_per_client = places_per_client or places
+        self._clients_wait = clients_wait
         self._busy = busy
+        self._retry_after_s = retry_after_s
         self._taken = 0
         self._taken_by: Counter[Hashable] = Counter()
         self._changed = threading.Condition()
@@ -24,10 +37,10 @@ class ConcurrencyLimit:
     def place(self, client: Hashable = None, *, wait_s: float = 0.0) -> Iterator[None]:
         """Hold a place; raises Unavailable when none gets free in time.
 
-        A client who holds its own share already is refused without waiting.
+        Unless clients wait, one who holds its own share already is refused at once.
         """
         if not self.take(client, wait_s=wait_s):
-            raise Unavailable(self._busy)
+            raise Unavailable(self._busy, retry_after_s=self._retry_after_s)
         try:
             yield
         finally:
@@ -36,11 +49,9 @@ class ConcurrencyLimit:
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         """For a place that another thread gives back; whether there was one."""
         with self._changed:
-            if not self._may_hold_more(client):
+            if not self._clients_wait and not self._may_hold_more(client):
                 return False
-            if not self._changed.wait_for(lambda: self._taken < self._places, wait_s):
-                return False
-            if not self._may_hold_more(client):
+            if not self._changed.wait_for(lambda: self._is_free_for(client), wait_s):
                 return False
             self._taken += 1
             if client is not None:
@@ -55,6 +66,9 @@ class ConcurrencyLimit:
                 if not self._taken_by[client]:
                     del self._taken_by[client]
             self._changed.notify_all()
+
+    def _is_free_for(self, client: Hashable) -> bool:
+        return self._taken < self._places and self._may_hold_more(client)
 
     def _may_hold_more(self, client: Hashable) -> bool:
         return client is None or self._taken_by[client] < self._places_per_client

@@ -2,5 +2,6 @@
 
 Enters: a source, a compiler version and optional settings. Leaves: full or partial match, stored.
 Start with verifier.py (from request to record), then request.py, matching.py (the search over
-settings), bytecode_comparison.py (the rules), compiler.py (running solc on hostile input).
+settings), contract_match.py and bytecode_comparison.py (the rules), compiler.py (running solc on
+hostile input, in sandbox.py's limits), compiler_install.py (fetching it).
 """

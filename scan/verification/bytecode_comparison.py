@@ -8,16 +8,18 @@ immutables, the address in a library's call guard, and, for a partial match, its
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.verification.bytecode_metadata import metadata_tail
+from scan.verification.bytecode_metadata import read_metadata
 
 ADDRESS_BYTES = 20
 PUSH1, PUSH20, PUSH32, PUSH0 = 0x60, 0x73, 0x7F, 0x5F
+JUMPDEST = b"\x5b"
+_NOTHING_FOLLOWS = bytes.fromhex("0056f3fdfeff")  # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT
 _HASH_KEYS = ("ipfs", "bzzr1", "bzzr0")
 # How the CBOR of a hash begins in code: the key as text, then a byte string's head.
 _HASH_PREFIXES = (b"dipfsX\x22\x12\x20", b"ebzzr1X\x20", b"ebzzr0X\x20")
 
 
-class Span(NamedTuple):
+class ByteRange(NamedTuple):
     start: int
     end: int
 
@@ -25,20 +27,20 @@ class Span(NamedTuple):
 class LinkedCode(NamedTuple):
     """One bytecode object of the compiler's output: `code` with zeros at its open places.
 
-    `links` and `immutables` say, for each library `file:Name` and each immutable, where it stands.
+    `links` and `immutables` are the places of each library `file:Name` and of each immutable.
     """
 
     code: bytes
-    links: Mapping[str, tuple[Span, ...]]
-    immutables: Mapping[str, tuple[Span, ...]]
+    links: Mapping[str, tuple[ByteRange, ...]]
+    immutables: Mapping[str, tuple[ByteRange, ...]]
 
 
 class Comparison(NamedTuple):
-    """`match` is "full", "partial" or None; then `reason` says where the codes part.
+    """`match` is "full", "partial" or None; then `reason` is where the codes differ.
 
-    `inner_metadata` says that all differences lie where the compiled code shows metadata of
-    contracts embedded in it: compiling a changed copy can tell whether that is so. `differing`
-    counts the bytes that differ in codes of one length.
+    `inner_metadata`: all differences lie where the compiled code seems to hold metadata of
+    contracts embedded in it, which compiling a changed copy can confirm. `differing` is the
+    number of bytes that differ in codes of one length.
     """
 
     match: str | None
@@ -51,35 +53,35 @@ class Comparison(NamedTuple):
 def linked_code(output: Mapping[str, Any]) -> LinkedCode:
     """From `evm.bytecode` or `evm.deployedBytecode`; raises ValueError for an unusable object."""
     links = {
-        f"{file}:{name}": _spans(places)
+        f"{file}:{name}": _ranges(places)
         for file, libraries in (output.get("linkReferences") or {}).items()
         for name, places in libraries.items()
     }
     immutables = {
-        name: _spans(places) for name, places in (output.get("immutableReferences") or {}).items()
+        name: _ranges(places) for name, places in (output.get("immutableReferences") or {}).items()
     }
     text = output.get("object", "")
-    for span in _all(links):
-        text = text[: 2 * span.start] + "00" * ADDRESS_BYTES + text[2 * span.end :]
+    for part in _all(links):
+        text = text[: 2 * part.start] + "00" * ADDRESS_BYTES + text[2 * part.end :]
     return LinkedCode(bytes.fromhex(text), links, immutables)
 
 
-def _spans(places: Iterable[Mapping[str, int]]) -> tuple[Span, ...]:
-    return tuple(Span(place["start"], place["start"] + place["length"]) for place in places)
+def _ranges(places: Iterable[Mapping[str, int]]) -> tuple[ByteRange, ...]:
+    return tuple(ByteRange(place["start"], place["start"] + place["length"]) for place in places)
 
 
-def _all(groups: Mapping[str, tuple[Span, ...]]) -> Iterator[Span]:
-    return (span for spans in groups.values() for span in spans)
+def _all(groups: Mapping[str, tuple[ByteRange, ...]]) -> Iterator[ByteRange]:
+    return (part for ranges in groups.values() for part in ranges)
 
 
 def compare_runtime(
     deployed: bytes,
     compiled: LinkedCode,
     libraries: Mapping[str, bytes],
-    auxdata: Sequence[Span] | None = None,
+    auxdata: Sequence[ByteRange] | None = None,
 ) -> Comparison:
     """`libraries` are the addresses claimed, by `file:Name` or `Name`; those not claimed are read
-    from the chain. `auxdata` are the ranges known to be metadata; by default the tail alone.
+    from the chain. `auxdata` are the ranges known to be metadata; by default those at its end.
     """
     if len(deployed) != len(compiled.code):
         return Comparison(
@@ -99,14 +101,16 @@ def compare_runtime(
 def _inconsistent(deployed: bytes, compiled: LinkedCode) -> str | None:
     """An open place that the chain fills differently from its twin is not what it claims to be."""
     for what, groups in (("library", compiled.links), ("immutable", compiled.immutables)):
-        for name, spans in groups.items():
-            if len({deployed[span.start : span.end] for span in spans}) > 1:
+        for name, ranges in groups.items():
+            if len({deployed[part.start : part.end] for part in ranges}) > 1:
                 return f"the {what} {name} has different values at different places"
     return None
 
 
-def _addresses(deployed: bytes, links: Mapping[str, tuple[Span, ...]]) -> dict[str, bytes]:
-    return {name: deployed[spans[0].start : spans[0].end] for name, spans in links.items() if spans}
+def _addresses(deployed: bytes, links: Mapping[str, tuple[ByteRange, ...]]) -> dict[str, bytes]:
+    return {
+        name: deployed[ranges[0].start : ranges[0].end] for name, ranges in links.items() if ranges
+    }
 
 
 def _wrong_library(found: Mapping[str, bytes], claimed: Mapping[str, bytes]) -> str | None:
@@ -119,8 +123,8 @@ def _wrong_library(found: Mapping[str, bytes], claimed: Mapping[str, bytes]) -> 
 
 def _filled(deployed: bytes, compiled: LinkedCode) -> bytes:
     expected = bytearray(compiled.code)
-    for span in (*_all(compiled.links), *_all(compiled.immutables)):
-        expected[span.start : span.end] = deployed[span.start : span.end]
+    for part in (*_all(compiled.links), *_all(compiled.immutables)):
+        expected[part.start : part.end] = deployed[part.start : part.end]
     if is_call_guarded(compiled.code):
         expected[1 : 1 + ADDRESS_BYTES] = deployed[1 : 1 + ADDRESS_BYTES]
     return bytes(expected)
@@ -131,15 +135,15 @@ def is_call_guarded(code: bytes) -> bool:
     return code[:1] == bytes([PUSH20]) and code[1 : 1 + ADDRESS_BYTES] == bytes(ADDRESS_BYTES)
 
 
-def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[Span] | None) -> Comparison:
+def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | None) -> Comparison:
     if deployed == expected:
         return Comparison("full" if _has_hash(expected) else "partial")
-    spans = tail_spans(expected) if auxdata is None else auxdata
-    if all(_same_shape(deployed, expected, span) for span in spans) and (
-        _masked(deployed, spans) == _masked(expected, spans)
+    ranges = metadata_ranges(expected) if auxdata is None else auxdata
+    if all(_same_shape(deployed, expected, part) for part in ranges) and (
+        _masked(deployed, ranges) == _masked(expected, ranges)
     ):
         return Comparison("partial")
-    offsets = _differences(_masked(deployed, spans), _masked(expected, spans))
+    offsets = _differences(_masked(deployed, ranges), _masked(expected, ranges))
     reason = (
         f"the deployed and the compiled code differ in {len(offsets)} of {len(deployed)} bytes "
         f"besides the metadata, first at offset {offsets[0]}"
@@ -150,26 +154,26 @@ def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[Span] | None) -
     return Comparison(None, reason, inner, differing=len(offsets))
 
 
-def tail_spans(code: bytes) -> tuple[Span, ...]:
-    tail = metadata_tail(code)
-    return (Span(tail.start, len(code)),) if tail else ()
+def metadata_ranges(code: bytes) -> tuple[ByteRange, ...]:
+    metadata = read_metadata(code)
+    return (ByteRange(metadata.start, len(code)),) if metadata else ()
 
 
 def _has_hash(code: bytes) -> bool:
-    tail = metadata_tail(code)
-    return tail is not None and any(key in tail.values for key in _HASH_KEYS)
+    metadata = read_metadata(code)
+    return metadata is not None and any(key in metadata.values for key in _HASH_KEYS)
 
 
-def _same_shape(deployed: bytes, expected: bytes, span: Span) -> bool:
+def _same_shape(deployed: bytes, expected: bytes, part: ByteRange) -> bool:
     """Both sides hold metadata there, or the chain could hide code where nobody looks."""
-    tails = [metadata_tail(code[: span.end]) for code in (deployed, expected)]
-    return all(tail is not None and tail.start == span.start for tail in tails)
+    found = [read_metadata(code[: part.end]) for code in (deployed, expected)]
+    return all(metadata is not None and metadata.start == part.start for metadata in found)
 
 
-def _masked(code: bytes, spans: Sequence[Span]) -> bytes:
+def _masked(code: bytes, ranges: Sequence[ByteRange]) -> bytes:
     masked = bytearray(code)
-    for span in spans:
-        masked[span.start : span.end] = bytes(span.end - span.start)
+    for part in ranges:
+        masked[part.start : part.end] = bytes(part.end - part.start)
     return bytes(masked)
 
 
@@ -193,19 +197,19 @@ def occurrences(code: bytes, part: bytes) -> Iterator[int]:
         found = code.find(part, found + 1)
 
 
-def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[Span]:
+def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[ByteRange]:
     """Where `code` holds auxdata that is another in `after`, its copy with spaces in the sources.
 
     A constant that a source spells like the auxdata of a contract beside it stays as it is there.
     """
-    spans = {Span(n, n + len(part)) for part in auxdata for n in occurrences(code, part)}
+    ranges = {ByteRange(n, n + len(part)) for part in auxdata for n in occurrences(code, part)}
     same_length = len(code) == len(after)
     moved = {
-        span
-        for span in spans
-        if same_length and code[span.start : span.end] != after[span.start : span.end]
+        part
+        for part in ranges
+        if same_length and code[part.start : part.end] != after[part.start : part.end]
     }
-    return sorted(moved | set(tail_spans(code)))
+    return sorted(moved | set(metadata_ranges(code)))
 
 
 def assembly_auxdata(assembly: object) -> Iterator[bytes]:
@@ -224,7 +228,7 @@ def constructor_data(
     creation_input: bytes,
     compiled: LinkedCode,
     libraries: Mapping[str, bytes],
-    auxdata: Sequence[Span],
+    auxdata: Sequence[ByteRange],
 ) -> bytes | None:
     """What follows the creation code in the creating transaction; None where the code differs.
 
@@ -234,27 +238,33 @@ def constructor_data(
     deployed, expected = creation_input[:length], _linked(compiled, libraries)
     if len(deployed) != length or _masked(deployed, auxdata) != _masked(expected, auxdata):
         return None
-    if not all(_same_shape(deployed, expected, span) for span in auxdata):
+    if not all(_same_shape(deployed, expected, part) for part in auxdata):
         return None
     return creation_input[length:]
 
 
 def _linked(compiled: LinkedCode, libraries: Mapping[str, bytes]) -> bytes:
     code = bytearray(compiled.code)
-    for name, spans in compiled.links.items():
+    for name, ranges in compiled.links.items():
         address = libraries.get(name, libraries.get(name.rpartition(":")[2]))
-        for span in spans if address else ():
-            code[span.start : span.end] = address or b""
+        for part in ranges if address else ():
+            code[part.start : part.end] = address or b""
     return bytes(code)
 
 
 def uses_push0(code: bytes) -> bool:
-    """Whether the code before its metadata has the opcode that Shanghai brought (EIP-3855)."""
-    end = tail_spans(code)[0].start if tail_spans(code) else len(code)
+    """Whether the contract's own instructions include the opcode of Shanghai (EIP-3855).
+
+    They end before the metadata, and at the first halt or jump that no JUMPDEST follows: after it
+    come embedded contracts and data, in which any byte may stand.
+    """
+    end = metadata_ranges(code)[0].start if metadata_ranges(code) else len(code)
     position = 0
     while position < end:
         opcode = code[position]
         if opcode == PUSH0:
             return True
         position += 1 + (opcode - PUSH1 + 1 if PUSH1 <= opcode <= PUSH32 else 0)
+        if opcode in _NOTHING_FOLLOWS and code[position : position + 1] != JUMPDEST:
+            return False
     return False

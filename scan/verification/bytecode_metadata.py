@@ -1,4 +1,4 @@
-"""The CBOR map at the end of bytecode, in which the compiler notes its version and a hash.
+"""The CBOR map that the compiler appends to bytecode: its version, and a hash of the metadata file.
 
 RFC 8949, the part that solc writes: maps of text keys to byte strings, text, integers, booleans.
 """
@@ -6,22 +6,22 @@ RFC 8949, the part that solc writes: maps of text keys to byte strings, text, in
 from collections.abc import Mapping
 from typing import NamedTuple
 
-Value = bytes | str | int | bool
+CborValue = bytes | str | int | bool
 
 
-class Tail(NamedTuple):
+class BytecodeMetadata(NamedTuple):
     """`start` is the map's offset in the code; after the map come two bytes with its length."""
 
     start: int
-    values: Mapping[str, Value]
+    values: Mapping[str, CborValue]
 
 
 class _NotCbor(ValueError):
     pass
 
 
-def metadata_tail(code: bytes) -> Tail | None:
-    """The tail, if the last two bytes are the length of exactly one CBOR map before them."""
+def read_metadata(code: bytes) -> BytecodeMetadata | None:
+    """Set if the last two bytes are the length of exactly one CBOR map before them."""
     length = int.from_bytes(code[-2:], "big")
     start = len(code) - 2 - length
     if len(code) < 2 or length == 0 or start < 0:
@@ -30,14 +30,14 @@ def metadata_tail(code: bytes) -> Tail | None:
         values, end = _map(code[start:-2], 0)
     except _NotCbor:
         return None
-    return Tail(start, values) if end == length else None
+    return BytecodeMetadata(start, values) if end == length else None
 
 
-def _map(data: bytes, position: int) -> tuple[dict[str, Value], int]:
+def _map(data: bytes, position: int) -> tuple[dict[str, CborValue], int]:
     major, count, position = _head(data, position)
     if major != 5 or count > 8:
         raise _NotCbor
-    values: dict[str, Value] = {}
+    values: dict[str, CborValue] = {}
     for _ in range(count):
         key, position = _value(data, position)
         if not isinstance(key, str) or key in values:
@@ -46,7 +46,7 @@ def _map(data: bytes, position: int) -> tuple[dict[str, Value], int]:
     return values, position
 
 
-def _value(data: bytes, position: int) -> tuple[Value, int]:
+def _value(data: bytes, position: int) -> tuple[CborValue, int]:
     major, argument, position = _head(data, position)
     if major == 0:
         return argument, position
@@ -78,17 +78,17 @@ def _head(data: bytes, position: int) -> tuple[int, int, int]:
     return major, int.from_bytes(data[position : position + width], "big"), position + width
 
 
-def compiler_release(tail: Tail | None) -> str | None:
-    """`0.8.26` from the tail's `solc`; None before 0.5.9, which did not write it."""
-    version = tail.values.get("solc") if tail else None
+def compiler_version(metadata: BytecodeMetadata | None) -> str | None:
+    """`0.8.26` from `solc`; None before 0.5.9, which did not write it."""
+    version = metadata.values.get("solc") if metadata else None
     if isinstance(version, bytes) and len(version) == 3:
         return ".".join(str(part) for part in version)
     return version.partition("+")[0].partition("-")[0] if isinstance(version, str) else None
 
 
-def hash_kind(tail: Tail | None) -> str | None:
-    """`ipfs`, `bzzr1`, `bzzr0`, or None where the tail holds no hash."""
+def hash_kind(metadata: BytecodeMetadata | None) -> str | None:
+    """`ipfs`, `bzzr1`, `bzzr0`, or None where there is no hash."""
     for kind in ("ipfs", "bzzr1", "bzzr0"):
-        if tail and isinstance(tail.values.get(kind), bytes):
+        if metadata and isinstance(metadata.values.get(kind), bytes):
             return kind
     return None

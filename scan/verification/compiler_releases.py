@@ -4,7 +4,7 @@ import re
 
 from scan.errors import InvalidParameter
 
-Release = tuple[int, int, int]
+SolcVersion = tuple[int, int, int]
 
 _VERSION = re.compile(
     r"v?([0-9]{1,2}\.[0-9]{1,2}\.[0-9]{1,3})(\+commit\.[0-9a-f]{6,40}(\..{0,80})?)?"
@@ -18,8 +18,15 @@ BYTECODE_HASH_FROM = (0, 6, 0)
 APPEND_CBOR_FROM = (0, 8, 18)
 SHANGHAI = "shanghai"
 
+# Taken before they are the default, as tried with the releases around; the others from then on.
+_TAKEN_FROM: dict[str, SolcVersion] = {
+    "berlin": (0, 5, 16),
+    "cancun": (0, 8, 24),
+    "prague": (0, 8, 27),
+    "osaka": (0, 8, 29),
+}
 # Oldest first, with the release from which each is the default.
-_DEFAULTS: tuple[tuple[str, Release], ...] = (
+_DEFAULTS: tuple[tuple[str, SolcVersion], ...] = (
     ("byzantium", (0, 4, 21)),
     ("petersburg", (0, 5, 5)),
     ("istanbul", (0, 5, 14)),
@@ -34,7 +41,7 @@ _DEFAULTS: tuple[tuple[str, Release], ...] = (
 EVM_VERSIONS = tuple(name for name, _ in _DEFAULTS)
 
 
-def release(version: object) -> Release:
+def parse_version(version: object) -> SolcVersion:
     """(0, 8, 19) from `0.8.19`, `v0.8.19` or `v0.8.19+commit.7dd6d404`; or InvalidParameter.
 
     Commits are not compared: distributions build the same release from other commits.
@@ -50,27 +57,32 @@ def release(version: object) -> Release:
     return major, minor, patch
 
 
-def _check_exists(wanted: Release) -> None:
-    if wanted < _FIRST_RELEASE:
+def _check_exists(version: SolcVersion) -> None:
+    if version < _FIRST_RELEASE:
         raise InvalidParameter(
             "compilerVersion must be 0.4.11 or newer: older compilers have no standard JSON.",
             field="compilerVersion",
         )
-    if wanted[2] > _LAST_PATCH.get(wanted[:2], 999) or wanted[0] > 0:
-        raise no_such_release(wanted)
+    if version[2] > _LAST_PATCH.get(version[:2], 999) or version[0] > 0:
+        raise no_such_release(version)
 
 
-def no_such_release(wanted: Release) -> InvalidParameter:
+def no_such_release(version: SolcVersion) -> InvalidParameter:
     return InvalidParameter(
-        f"There is no Solidity compiler {dotted(wanted)}.", field="compilerVersion"
+        f"There is no Solidity compiler {dotted(version)}.", field="compilerVersion"
     )
 
 
-def dotted(wanted: Release) -> str:
-    return ".".join(str(part) for part in wanted)
+def dotted(version: SolcVersion) -> str:
+    return ".".join(str(part) for part in version)
 
 
-def default_evm_version(wanted: Release) -> str | None:
+def default_evm_version(version: SolcVersion) -> str | None:
     """None before 0.4.21, which has no such setting."""
-    names = [name for name, since in _DEFAULTS if since <= wanted]
+    names = [name for name, since in _DEFAULTS if since <= version]
     return names[-1] if names else None
+
+
+def evm_versions(version: SolcVersion) -> list[str]:
+    """Those that a compiler takes, oldest first."""
+    return [name for name, since in _DEFAULTS if _TAKEN_FROM.get(name, since) <= version]

@@ -1,7 +1,6 @@
-"""The hash of a metadata file that bytecode carries, for telling which of several files it was.
+"""The hash of a metadata file as the compiler writes it into bytecode: IPFS or Swarm.
 
-A single-file source comes without its path, and settings without effect on the code leave no trace
-but this hash; trying other spellings of the metadata costs microseconds, compiling again seconds.
+Trying other variants of the file costs microseconds each, compiling again seconds.
 """
 
 import hashlib

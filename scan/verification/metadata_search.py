@@ -1,14 +1,14 @@
-"""Whether another spelling of a metadata file has the hash that deployed code carries.
+"""Finds the variant of a metadata file that has the hash which deployed code carries.
 
 The code can be equal while the metadata is not: a single file comes without its path, and settings
-such as `runs` may leave no trace in the code. A hit proves the spelling: the hash is of it.
+such as `runs` may leave no trace in the code. A variant with the hash is the deployer's file.
 """
 
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from scan.verification.bytecode_metadata import Tail, hash_kind
+from scan.verification.bytecode_metadata import BytecodeMetadata, hash_kind
 from scan.verification.compiler_releases import EVM_VERSIONS
 from scan.verification.metadata_hash import BY_KIND
 from scan.verification.settings_search import RARER_RUNS
@@ -59,20 +59,22 @@ def likely_paths(contract_names: Iterable[str]) -> list[str]:
     return [each.format(name) for each in _PATHS_BY_NAME for name in contract_names] + [*_PATHS]
 
 
-def spelling_of(tail: Tail | None, metadata: str, path: str, paths: Sequence[str]) -> str | None:
-    """The metadata that hashes to the tail's hash; `path` may stand for any of `paths`."""
-    kind = hash_kind(tail)
-    if tail is None or kind is None:
+def find_variant(
+    deployed: BytecodeMetadata | None, metadata: str, path: str, paths: Sequence[str]
+) -> str | None:
+    """The metadata file with the deployed hash; `path` may stand for any of `paths`."""
+    kind = hash_kind(deployed)
+    if deployed is None or kind is None:
         return None
-    wanted, digest = tail.values[kind], BY_KIND[kind]
+    wanted, digest = deployed.values[kind], BY_KIND[kind]
     most = MOST_BYTES[kind] // len(metadata)
-    for text in itertools.islice(_spellings(metadata, path, [path, *paths]), most):
+    for text in itertools.islice(_variants(metadata, path, [path, *paths]), most):
         if digest(text.encode()) == wanted:
             return text
     return None
 
 
-def _spellings(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:
+def _variants(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:
     for settings in _settings(metadata):
         for other in paths:
             yield settings.replace(f'"{path}":', f'"{other}":')

@@ -1,7 +1,8 @@
-"""What somebody sends to have a contract verified, checked: a source and what they say of it."""
+"""The body of a verification request, checked: a source and how it was compiled."""
 
 import json
 import re
+from binascii import unhexlify
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -9,7 +10,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter, TooLarge
-from scan.verification.compiler_releases import Release, release
+from scan.verification.compiler_releases import SolcVersion, parse_version
 
 MAX_SOURCE_BYTES = 1024 * 1024
 MAX_FILES = 1000
@@ -36,7 +37,6 @@ _SETTINGS = ("optimizer", "evmVersion", "viaIR", "remappings", "libraries", "met
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,199}")
 _LICENSE = re.compile(r"[A-Za-z0-9.+() -]{0,100}")
 _EVM_VERSION = re.compile(r"[A-Za-z]{1,30}")
-_HEX = re.compile(r"(?:0[xX])?((?:[0-9a-fA-F]{2})*)")
 _SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": True}
 
 
@@ -44,11 +44,11 @@ class Submission(NamedTuple):
     """`settings` are the compiler settings given; those absent are searched for.
 
     `libraries` map `file:Name` or `Name` to addresses. `path_is_known` is unset for a single file
-    whose path was not told.
+    whose path was not given.
     """
 
     address: bytes
-    release: Release
+    version: SolcVersion
     sources: Mapping[str, str]
     settings: Mapping[str, Any]
     libraries: Mapping[str, bytes]
@@ -67,18 +67,16 @@ class _Source(NamedTuple):
 def parse(body: Mapping[str, Any]) -> Submission:
     """Raises InvalidParameter or TooLarge."""
     parameters.only_known(body, FIELDS, "field")
-    for name in ("address", "sourceCode", "compilerVersion"):
-        if name not in body:
-            raise InvalidParameter(f"{name} is required.", field=name)
-    address = parameters.address(body["address"])
-    wanted = release(body["compilerVersion"])
+    address, source_code, version = (
+        parameters.required(body, name) for name in ("address", "sourceCode", "compilerVersion")
+    )
     contract_path, contract_name = _contract_name(body.get("contractName", ""))
-    source = _source(body["sourceCode"], contract_path)
+    source = _source(source_code, contract_path)
     given = _settings_given(body)
     settings = given if source.settings is None else source.settings
     return Submission(
-        address=address,
-        release=wanted,
+        address=parameters.address(address),
+        version=parse_version(version),
         sources=source.sources,
         settings={key: value for key, value in settings.items() if key != "libraries"},
         libraries=_libraries(settings.get("libraries", {})) | _libraries(body.get("libraries", {})),
@@ -182,7 +180,7 @@ def _standard_settings(settings: object) -> dict[str, Any]:
 
 
 def _check_settings_size(settings: Mapping[str, Any]) -> None:
-    """Whatever else they hold must go to the compiler as JSON: no number of 100 digits, say."""
+    """Whatever else they hold must go to the compiler as JSON: no number of 100 digits."""
     try:
         size = len(orjson.dumps(settings))
     except orjson.JSONEncodeError:
@@ -232,12 +230,11 @@ def _switch(value: object, name: str) -> bool:
 
 
 def _libraries(value: object) -> dict[str, bytes]:
-    if not isinstance(value, dict) or len(value) > MAX_LIBRARIES:
-        raise InvalidParameter(
-            "libraries must be an object of names and addresses.", field="libraries"
-        )
+    sizes = (len(each) if isinstance(each, dict) else 1 for each in _members(value).values())
+    if sum(sizes) > MAX_LIBRARIES:
+        raise InvalidParameter(f"libraries may be at most {MAX_LIBRARIES}.", field="libraries")
     found: dict[str, bytes] = {}
-    for name, given in value.items():
+    for name, given in _members(value).items():
         members = given if isinstance(given, dict) else {"": given}
         for member, address in members.items():
             key = f"{name}:{member}" if member else name
@@ -245,17 +242,27 @@ def _libraries(value: object) -> dict[str, bytes]:
     return found
 
 
+def _members(value: object) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidParameter(
+            "libraries must be an object of names and addresses.", field="libraries"
+        )
+    return value
+
+
 def _constructor_arguments(body: Mapping[str, Any]) -> bytes | None:
     if "constructorArguments" not in body:
         return None
     value = body["constructorArguments"]
-    match = _HEX.fullmatch(value) if isinstance(value, str) else None
-    if not match or len(match[1]) > 2 * MAX_CONSTRUCTOR_BYTES:
-        raise InvalidParameter(
-            "constructorArguments must be the ABI-encoded arguments in hex.",
-            field="constructorArguments",
-        )
-    return bytes.fromhex(match[1])
+    try:
+        if isinstance(value, str) and len(value) <= 2 + 2 * MAX_CONSTRUCTOR_BYTES:
+            return unhexlify(value[2:] if value[:2] in ("0x", "0X") else value)
+    except ValueError:
+        pass
+    raise InvalidParameter(
+        f"constructorArguments must be hex of at most {MAX_CONSTRUCTOR_BYTES} bytes.",
+        field="constructorArguments",
+    )
 
 
 def _license(value: object) -> str | None:

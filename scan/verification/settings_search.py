@@ -1,4 +1,4 @@
-"""Which compiler settings to try, likeliest first, where somebody did not tell theirs.
+"""Which compiler settings to try, likeliest first, where none were given.
 
 On 53 public single-file contracts without settings, 44 matched within two tries of this order and
 all within 22.
@@ -9,52 +9,57 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from scan.verification.bytecode_comparison import uses_push0
-from scan.verification.bytecode_metadata import hash_kind, metadata_tail
+from scan.verification.bytecode_metadata import hash_kind, read_metadata
 from scan.verification.compiler_releases import (
     APPEND_CBOR_FROM,
     BYTECODE_HASH_FROM,
     EVM_VERSIONS,
     SHANGHAI,
     VIA_IR_FROM,
-    Release,
+    SolcVersion,
     default_evm_version,
+    evm_versions,
 )
 
 RARER_RUNS = (999_999, 1_000_000, 1, 10_000, 1000, 800)
 OLDER_EVM_VERSIONS = 4
 
-Settings = dict[str, Any]
+CompilerSettings = dict[str, Any]
 
 
-class Traits(NamedTuple):
-    """What deployed code tells of its settings; `metadata` is what goes into settings.metadata."""
+class InferredSettings(NamedTuple):
+    """What deployed code shows of its settings; `metadata` is what goes into settings.metadata."""
 
     metadata: Mapping[str, Any]
     push0: bool
 
 
-def traits(deployed: bytes, wanted: Release) -> Traits:
-    return Traits(_metadata_mode(deployed, wanted), uses_push0(deployed))
+def infer_settings(deployed: bytes, version: SolcVersion) -> InferredSettings:
+    """Never beyond what the release takes."""
+    push0 = SHANGHAI in evm_versions(version) and uses_push0(deployed)
+    return InferredSettings(_metadata_mode(deployed, version), push0)
 
 
-def _metadata_mode(deployed: bytes, wanted: Release) -> dict[str, Any]:
+def _metadata_mode(deployed: bytes, version: SolcVersion) -> dict[str, Any]:
     """Empty where the release does that by itself: an explicit default changes the metadata."""
-    tail = metadata_tail(deployed)
-    kind = hash_kind(tail)
-    if wanted < BYTECODE_HASH_FROM or kind == "ipfs":
+    found = read_metadata(deployed)
+    kind = hash_kind(found)
+    if version < BYTECODE_HASH_FROM or kind == "ipfs":
         return {}
     if kind == "bzzr1":
         return {"bytecodeHash": "bzzr1"}
-    if tail is None and wanted >= APPEND_CBOR_FROM:
+    if found is None and version >= APPEND_CBOR_FROM:
         return {"bytecodeHash": "none", "appendCBOR": False}
     return {"bytecodeHash": "none"}
 
 
-def candidates(given: Mapping[str, Any], wanted: Release, seen: Traits) -> Iterator[Settings]:
+def candidate_settings(
+    given: Mapping[str, Any], version: SolcVersion, inferred: InferredSettings
+) -> Iterator[CompilerSettings]:
     """Complete settings, each once. What was given stays as it is."""
     likely, rarer = _optimizers(given.get("optimizer"))
-    first_evm, *other_evms = _evm_versions(given, wanted, seen.push0)
-    plain, via_ir = _pipelines(given, wanted)
+    first_evm, *other_evms = _evm_versions(given, version, inferred.push0)
+    plain, via_ir = _pipelines(given, version)
     order = itertools.chain(
         itertools.product(likely, [first_evm], plain),
         itertools.product(likely, [first_evm], via_ir),
@@ -64,9 +69,9 @@ def candidates(given: Mapping[str, Any], wanted: Release, seen: Traits) -> Itera
         itertools.product(likely, other_evms, via_ir),
         itertools.product(rarer, other_evms, [*plain, *via_ir]),
     )
-    metadata = {**seen.metadata, **given.get("metadata", {})}
+    metadata = {**inferred.metadata, **given.get("metadata", {})}
     for optimizer, evm_version, pipeline in order:
-        chosen: Settings = {**given, "optimizer": optimizer}
+        chosen: CompilerSettings = {**given, "optimizer": optimizer}
         if metadata:
             chosen["metadata"] = metadata
         if evm_version:
@@ -76,7 +81,9 @@ def candidates(given: Mapping[str, Any], wanted: Release, seen: Traits) -> Itera
         yield chosen
 
 
-def _optimizers(given: Mapping[str, Any] | None) -> tuple[list[Settings], list[Settings]]:
+def _optimizers(
+    given: Mapping[str, Any] | None,
+) -> tuple[list[CompilerSettings], list[CompilerSettings]]:
     """(likely, rarer)"""
     if given is not None and ("enabled" in given) and ("runs" in given or not given["enabled"]):
         return [dict(given)], []
@@ -90,13 +97,13 @@ def _optimizers(given: Mapping[str, Any] | None) -> tuple[list[Settings], list[S
     return [on, {**extra, "enabled": False, "runs": 200}], rarer
 
 
-def _evm_versions(given: Mapping[str, Any], wanted: Release, push0: bool) -> list[str | None]:
+def _evm_versions(given: Mapping[str, Any], version: SolcVersion, push0: bool) -> list[str | None]:
     """The default first, as None, unless the code shows that it was not used."""
-    default = default_evm_version(wanted)
+    default = default_evm_version(version)
     if "evmVersion" in given or default is None:
         return [None]
     place = EVM_VERSIONS.index(default)
-    newer = EVM_VERSIONS[place + 1 : place + 2]
+    newer = [each for each in EVM_VERSIONS[place + 1 : place + 2] if each in evm_versions(version)]
     older = EVM_VERSIONS[:place][::-1]
     shanghai = EVM_VERSIONS.index(SHANGHAI)
     fitting: list[str | None] = [
@@ -106,8 +113,10 @@ def _evm_versions(given: Mapping[str, Any], wanted: Release, push0: bool) -> lis
     return [None, *fitting] if (place >= shanghai) == push0 or not fitting else fitting
 
 
-def _pipelines(given: Mapping[str, Any], wanted: Release) -> tuple[list[None], list[bool | None]]:
+def _pipelines(
+    given: Mapping[str, Any], version: SolcVersion
+) -> tuple[list[None], list[bool | None]]:
     """(plain, via IR); None leaves the setting out, which is what most tools do."""
-    if "viaIR" in given or wanted < VIA_IR_FROM:
+    if "viaIR" in given or version < VIA_IR_FROM:
         return [None], []
     return [None], [True]

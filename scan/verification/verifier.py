@@ -14,13 +14,15 @@ from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.hex import BadHex, data, to_hex
 from scan.verification.bytecode_comparison import constructor_data
-from scan.verification.compiler import Compilers
-from scan.verification.compiler_install import Installer
-from scan.verification.matching import Match, Search
+from scan.verification.compiler_install import CompilerInstaller
+from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.contract_match import Match
+from scan.verification.matching import find_match
 from scan.verification.request import Submission
 
 BUDGET_S = 60.0
 NODE_TIMEOUT_S = 5.0
+MAX_ABI_BYTES = 1024 * 1024
 _EOF = b"\xef"
 
 
@@ -30,11 +32,11 @@ class Verifier:
 
     database: Database
     node: Node
-    compilers: Compilers
-    installer: Installer
+    installer: CompilerInstaller
+    places: CompilerPlaces
 
 
-class Target(NamedTuple):
+class IndexedContract(NamedTuple):
     """`creation_hash` is the transaction that created the contract, where there was one."""
 
     address: bytes
@@ -44,14 +46,14 @@ class Target(NamedTuple):
 
 
 class Creation(NamedTuple):
-    """`match` is None where the creating transaction is not known or does not fit."""
+    """The creating transaction; `match` is None where it is not known or does not fit."""
 
     match: str | None
     constructor_arguments: bytes | None
 
 
 class Verified(NamedTuple):
-    """`kept` is unset where an equal or better verification was there already."""
+    """`stored` is unset where an equal or better verification was there already."""
 
     submission: Submission
     match: str
@@ -60,46 +62,71 @@ class Verified(NamedTuple):
     file_path: str
     compiler_version: str
     settings: Mapping[str, Any]
-    kept: bool
+    stored: bool
+
+    @property
+    def warning(self) -> str | None:
+        given, found = self.submission.constructor_arguments, self.creation.constructor_arguments
+        if given is None or found is None or given == found:
+            return None
+        return "The constructor arguments given are not those of the creating transaction."
+
+    @property
+    def creation_match(self) -> str | None:
+        """Of this submission, with the arguments given; `creation` is what the chain shows."""
+        return None if self.warning else self.creation.match
 
 
-def verify(parts: Verifier, submission: Submission) -> Verified:
-    """Raises NotFound, VerificationFailed, Unavailable, InvalidParameter (no such compiler)."""
+def verify(parts: Verifier, submission: Submission, client: str | None = None) -> Verified:
+    """Raises NotFound, VerificationFailed, Unavailable, InvalidParameter (no such compiler).
+
+    `client` is whom the compiler's places are counted for.
+    """
     deadline = time.monotonic() + BUDGET_S
-    target = _target(parts.database, submission.address)
-    with parts.compilers.admitted():
-        executable = parts.installer.executable(submission.release)
-        with parts.compilers.running(deadline):
-            search = Search(parts.compilers, executable, submission, target.code, deadline)
-            match = search.run()
-    creation = _creation(parts.node, target, match)
-    return _store(parts.database, target, submission, match, creation)
+    contract = _indexed_contract(parts.database, submission.address)
+    with parts.places.admitted(client):
+        compiler = parts.installer.compiler(submission.version)
+        with parts.places.running(client, deadline):
+            match = find_match(compiler, submission, contract.code, deadline)
+            abi = _abi(match)
+    creation = _creation(parts.node, contract, match)
+    return _store(parts.database, contract, submission, match, creation, abi)
 
 
-def _target(database: Database, address: bytes) -> Target:
+def _abi(match: Match) -> str:
+    """As JSON; a call of the contract reads it, so it may not be of any size."""
+    abi = _json(match.contract.output.get("abi", []))
+    if len(abi) > MAX_ABI_BYTES:
+        raise VerificationFailed("The contract's ABI has more than 1 MiB of JSON.")
+    return abi
+
+
+def _indexed_contract(database: Database, address: bytes) -> IndexedContract:
     row = database.row("contracts/contracts_get_code", address=address)
     if row is None or not bytes(row[1]):
         raise NotFound("No contract is indexed at this address.", field="address")
     code_hash, code, creation_hash = row
-    target = Target(address, bytes(code_hash), bytes(code), creation_hash and bytes(creation_hash))
-    if target.code.startswith(DELEGATION):
+    contract = IndexedContract(
+        address, bytes(code_hash), bytes(code), creation_hash and bytes(creation_hash)
+    )
+    if contract.code.startswith(DELEGATION):
         raise NotFound("This address is an account that delegates (EIP-7702), not a contract.")
-    if target.code.startswith(_EOF):
+    if contract.code.startswith(_EOF):
         raise VerificationFailed("Contracts in the EVM Object Format are not supported.")
-    return target
+    return contract
 
 
-def _creation(node: Node, target: Target, match: Match) -> Creation:
+def _creation(node: Node, contract: IndexedContract, match: Match) -> Creation:
     """Compared second: what does not fit here voids nothing but the creation match."""
-    creation_input = _creation_input(node, target.creation_hash)
-    for spans in ((), match.creation_auxdata) if creation_input else ():
-        arguments = constructor_data(creation_input or b"", match.creation, match.libraries, spans)
+    creation_input = _creation_input(node, contract.creation_hash)
+    for ranges in ((), match.creation_auxdata) if creation_input else ():
+        arguments = constructor_data(creation_input or b"", match.creation, match.libraries, ranges)
         if arguments is None:
             continue
         if not _are_constructor_arguments(match.contract.output.get("abi", []), arguments):
             break
-        metadata = {(creation_input or b"")[span.start : span.end] for span in spans}
-        proven = match.level == "full" and all(map(target.code.endswith, metadata))
+        metadata = {(creation_input or b"")[each.start : each.end] for each in ranges}
+        proven = match.level == "full" and all(map(contract.code.endswith, metadata))
         return Creation("full" if proven else "partial", arguments)
     return Creation(None, None)
 
@@ -126,7 +153,12 @@ def _are_constructor_arguments(abi: list[dict[str, Any]], arguments: bytes) -> b
 
 
 def _store(
-    database: Database, target: Target, submission: Submission, match: Match, creation: Creation
+    database: Database,
+    contract: IndexedContract,
+    submission: Submission,
+    match: Match,
+    creation: Creation,
+    abi: str,
 ) -> Verified:
     metadata = orjson.loads(match.metadata)
     settings = dict(metadata.get("settings", {}))
@@ -135,10 +167,10 @@ def _store(
     version = str(metadata.get("compiler", {}).get("version", ""))
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
-    kept = database.value(
+    stored = database.value(
         "verification/verified_contracts_insert",
-        address=target.address,
-        code_hash=target.code_hash,
+        address=contract.address,
+        code_hash=contract.code_hash,
         match=match.level,
         creation_match=creation.match,
         contract_name=contract_name,
@@ -146,7 +178,7 @@ def _store(
         compiler_version=version,
         license=submission.license or _license_of(metadata, file_path),
         settings=_json(settings),
-        abi=_json(match.contract.output.get("abi", [])),
+        abi=abi,
         sources=_json(_sources(submission, metadata)),
         constructor_arguments=creation.constructor_arguments,
     )
@@ -158,7 +190,7 @@ def _store(
         file_path,
         version,
         settings,
-        kept is not None,
+        stored is not None,
     )
 
 
@@ -169,7 +201,7 @@ def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:
 
 
 def _sources(submission: Submission, metadata: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Only files that the compilation used: the code says nothing of any other."""
+    """Only files that the compilation used: the code proves nothing of any other."""
     used = list(metadata.get("sources", {}))
     if len(submission.sources) == 1 and len(used) == 1:
         return {used[0]: {"content": next(iter(submission.sources.values()))}}
@@ -191,10 +223,6 @@ def message(verified: Verified) -> str:
         else "Partial match: the source gives the deployed bytecode, but its metadata differs "
         "(comments, names or file paths may not be those of the deployer)."
     )
-    if not verified.kept:
+    if not verified.stored:
         sentence += " An equal or better verification is already stored and stays."
-    given = verified.submission.constructor_arguments
-    found = verified.creation.constructor_arguments
-    if given is not None and found is not None and given != found:
-        sentence += " The constructor arguments given are not those of the creating transaction."
     return sentence

@@ -109,6 +109,58 @@ def test_a_call_that_cannot_be_made_is_a_bad_request(
     assert answer.json["field"] == field
 
 
+def test_refusals_keep_the_names_of_functions(explorer: Explorer, many: str) -> None:
+    answer = explorer.call(many, "write")
+    assert answer.json["error"] == "The function write is neither view nor pure."
+    answer = explorer.call(many, "require_")
+    assert answer.json["error"].startswith("The function require_(uint256) takes 1 argument")
+    answer = explorer.client.post(f"/api/v1/contracts/{many}/call", json={})
+    assert answer.json["error"] == "functionName is required."
+
+
+@pytest.mark.parametrize(
+    ("function", "argument"),
+    [
+        ("echo", "0x" + "ab" * 400_000),
+        ("list", ["0x" + "ab" * 400_000]),
+        ("list", ["1" * 800_000]),
+        ("list", [10**4000]),
+        ("list", [[[0] * 200_000]]),
+        ("deep", {"name": "n", "pairs": "0x" + "0" * 800_000}),
+        ("over(address)", "0x" + "0" * 800_000),
+    ],
+    ids=["bytes4", "hex number", "decimal", "JSON number", "arrays", "tuples", "address"],
+)
+def test_a_large_argument_of_the_wrong_kind_is_a_bad_request(
+    explorer: Explorer, many: str, function: str, argument: Any
+) -> None:
+    arguments = [0, argument, True, ""] if function == "echo" else [argument]
+    answer = explorer.call(many, function, *arguments)
+    assert (answer.status_code, answer.json["field"]) == (400, "args"), answer.json
+    assert len(answer.json["error"]) < 300
+
+
+def test_a_number_too_long_to_read_is_invalid_json(explorer: Explorer, many: str) -> None:
+    body = f'{{"functionName": "list", "args": [[{"1" * 5000}]]}}'
+    answer = explorer.client.post(
+        f"/api/v1/contracts/{many}/call", data=body, content_type="application/json"
+    )
+    assert (answer.status_code, answer.json["code"]) == (400, "invalid_json")
+
+
+def test_of_a_large_abi_only_the_called_function_and_the_errors_are_loaded(
+    explorer: Explorer, many: str
+) -> None:
+    address = bytes.fromhex(many[2:])
+    entries = explorer.database.value(
+        "contracts/verified_contracts_get_function", address=address, function_name="over"
+    )
+    assert [entry["inputs"][0]["type"] for entry in entries["functions"]] == ["uint256", "address"]
+    assert entries["others"] == []
+    errors = explorer.database.value("contracts/verified_contracts_get_errors", address=address)
+    assert [entry["name"] for entry in errors] == ["Poor"]
+
+
 def test_a_storage_proxy_lends_its_implementation_s_abi(explorer: Explorer, many: str) -> None:
     proxy = deploy(explorer, PROXY, "Proxy", f"{int(many, 16):064x}" + SLOT)
     answer = explorer.call(proxy, "over", 5)

@@ -77,11 +77,20 @@ class Explorer:
             time.sleep(0.02)
         raise TimeoutError(f"{address} was not indexed")
 
-    def verify(self, address: str, source: object, version: str, **fields: object) -> Any:
+    def verify(
+        self,
+        address: str,
+        source: object,
+        version: str,
+        *,
+        client_address: str = "127.0.0.1",
+        **fields: object,
+    ) -> Any:
         """The response; a source that is no text goes as standard JSON."""
         code = source if isinstance(source, str) else json.dumps(source)
         body = {"address": address, "sourceCode": code, "compilerVersion": version, **fields}
-        return self.client.post("/api/v1/verify", json=body)
+        peer = {"REMOTE_ADDR": client_address}
+        return self.client.post("/api/v1/verify", json=body, environ_base=peer)
 
     def contract(self, address: str) -> Any:
         return self.client.get(f"/api/v1/contracts/{address}")

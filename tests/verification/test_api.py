@@ -9,8 +9,18 @@ from typing import Any
 import pytest
 
 from scan.verification import compiler
+from scan.verification.compiler_places import RUNNING, WAITING
 from tests.support.explorer import Explorer, standard_input
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
+
+ADDRESS = CHECKSUMMED.lower()
+ENDLESS = """pragma experimental SMTChecker;
+contract A {
+    function fermat(uint x, uint y, uint z) public pure {
+        require(x > 2 && y > 2 && z > 2 && x < 1000000 && y < 1000000 && z < 1000000);
+        assert(x * x * x + y * y * y != z * z * z);
+    }
+}"""
 
 
 @pytest.mark.parametrize("address", ["0x12", "0x" + "g" * 40, "5aAeb6053F3E94C9b9A09f33669435E7"])
@@ -69,6 +79,12 @@ def test_addresses_are_taken_in_any_case(explorer: Explorer, many: str) -> None:
         ({"constructorArguments": "0xzz"}, 400, "constructorArguments"),
         ({"constructorArguments": "0x1"}, 400, "constructorArguments"),
         ({"constructorArguments": 5}, 400, "constructorArguments"),
+        ({"constructorArguments": "0x" + "ab" * 2_400_000}, 400, "constructorArguments"),
+        ({"constructorArguments": "ab" * 20_000 + "g0"}, 400, "constructorArguments"),
+        ({"constructorArguments": "é" * 64}, 400, "constructorArguments"),
+        ({"constructorArguments": "00 11"}, 400, "constructorArguments"),
+        ({"runs": 10**4000}, 400, "runs"),
+        ({"libraries": {"A.sol": dict.fromkeys(map(str, range(201)), ADDRESS)}}, 400, "libraries"),
         ({"optimisationUsed": 1}, 400, "optimisationUsed"),
     ],
     ids=lambda value: str(value)[:60],
@@ -90,6 +106,7 @@ def test_each_specified_field_is_required(explorer: Explorer, many: str, name: s
     del body[name]
     answer = explorer.client.post("/api/v1/verify", json=body)
     assert (answer.status_code, answer.json["field"]) == (400, name)
+    assert answer.json["error"] == f"{name} is required."
 
 
 def test_bodies_have_their_limits(explorer: Explorer, many: str) -> None:
@@ -244,19 +261,13 @@ def test_two_verifications_of_one_address_at_once_both_end_well(explorer: Explor
 def hostile(explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
     """Four verifications whose compiler never ends by itself, under way; their answers."""
     monkeypatch.setattr(compiler, "COMPILE_TIMEOUT_S", 4.0)
-    source = """pragma experimental SMTChecker;
-    contract A {
-        function fermat(uint x, uint y, uint z) public pure {
-            require(x > 2 && y > 2 && z > 2 && x < 1000000 && y < 1000000 && z < 1000000);
-            assert(x * x * x + y * y * y != z * z * z);
-        }
-    }"""
     answers: list[Any] = []
 
-    def ask() -> None:
-        answers.append(explorer.verify(many, source, VERSION))
+    def ask(client: str) -> None:
+        answers.append(explorer.verify(many, ENDLESS, VERSION, client_address=client))
 
-    threads = [threading.Thread(target=ask) for _ in range(compiler.RUNNING + compiler.WAITING)]
+    clients = [f"192.0.2.{n // 2}" for n in range(RUNNING + WAITING)]
+    threads = [threading.Thread(target=ask, args=(each,)) for each in clients]
     for thread in threads:
         thread.start()
     time.sleep(1)
@@ -282,3 +293,46 @@ def test_others_are_served_while_hostile_sources_compile(
     assert "did not finish" in hostile[0].json["error"]
     monkeypatch.undo()
     assert explorer.verify(many, MANY, VERSION, optimizationUsed=0).status_code == 200
+
+
+def test_a_client_gets_one_compiler_and_one_place_to_wait(
+    explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiler, "COMPILE_TIMEOUT_S", 4.0)
+    answers: list[Any] = []
+
+    def ask() -> None:
+        answers.append(explorer.verify(many, ENDLESS, VERSION, client_address="192.0.2.1"))
+
+    threads = [threading.Thread(target=ask) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        time.sleep(1)
+        refused = explorer.verify(many, MANY, VERSION, client_address="192.0.2.1")
+        assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
+        assert int(refused.headers["Retry-After"]) > 0
+        monkeypatch.setattr(compiler, "COMPILE_TIMEOUT_S", 40.0)
+        other = explorer.verify(many, MANY, VERSION, client_address="192.0.2.2", optimizationUsed=0)
+        assert other.status_code == 200
+        assert len(answers) < 2  # the client's second one waits for its first
+    finally:
+        for thread in threads:
+            thread.join()
+
+
+def test_an_abi_of_more_than_a_mebibyte_is_not_stored(explorer: Explorer) -> None:
+    """An event of nested structures takes no code, and 8 to the 5th members in the ABI."""
+    levels = [
+        f"struct S{n} {{ {''.join(f'S{n - 1} m{m};' for m in range(8))} }}" for n in range(1, 5)
+    ]
+    first = f"struct S0 {{ {''.join(f'uint m{m};' for m in range(8))} }}"
+    source = (
+        f"pragma solidity ^0.8.0; contract Wide {{ {first} {' '.join(levels)} event E(S4 s); }}"
+    )
+    assert len(source) < 1000
+    address = deploy(explorer, source, "Wide")
+    answer = explorer.verify(address, source, VERSION, optimizationUsed=0)
+    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
+    assert "ABI" in answer.json["error"]
+    assert explorer.contract(address).status_code == 404

@@ -3,16 +3,16 @@
 import pytest
 
 from scan.verification.bytecode_comparison import (
+    ByteRange,
     Comparison,
     LinkedCode,
-    Span,
     compare_runtime,
     constructor_data,
     linked_code,
     moved_auxdata,
     uses_push0,
 )
-from scan.verification.bytecode_metadata import compiler_release, hash_kind, metadata_tail
+from scan.verification.bytecode_metadata import compiler_version, hash_kind, read_metadata
 from scan.verification.metadata_hash import bzzr0, bzzr1, ipfs
 
 CODE = bytes.fromhex("6080604052600080fd") + bytes(range(40))
@@ -73,9 +73,9 @@ def test_metadata_planted_within_the_code_is_not_masked() -> None:
     assert comparison.match is None
     assert comparison.inner_metadata
     # The compiler says that nothing but the tail moved when a space was added to the source.
-    spans = moved_auxdata(planted + auxdata(3), [auxdata(3)], planted + auxdata(4))
-    assert spans == [Span(len(planted), len(planted + auxdata(3)))]
-    again = compare_runtime(other + auxdata(3), plain(planted + auxdata(3)), {}, spans)
+    ranges = moved_auxdata(planted + auxdata(3), [auxdata(3)], planted + auxdata(4))
+    assert ranges == [ByteRange(len(planted), len(planted + auxdata(3)))]
+    again = compare_runtime(other + auxdata(3), plain(planted + auxdata(3)), {}, ranges)
     assert again.match is None
 
 
@@ -102,8 +102,8 @@ def test_a_constant_spelt_like_an_embedded_contract_s_metadata_is_not_masked() -
 
 
 def test_immutables_are_taken_from_the_chain_but_alike_everywhere() -> None:
-    spans = {"7": (Span(10, 42), Span(50, 82))}
-    compiled = LinkedCode(bytes(90) + auxdata(), {}, spans)
+    ranges = {"7": (ByteRange(10, 42), ByteRange(50, 82))}
+    compiled = LinkedCode(bytes(90) + auxdata(), {}, ranges)
     value = b"\x11" * 32
     alike = bytes(10) + value + bytes(8) + value + bytes(8) + auxdata()
     assert compare(alike, compiled).match == "full"
@@ -141,8 +141,8 @@ def test_what_follows_the_creation_code_are_the_arguments() -> None:
     arguments = bytes(31) + b"\7"
     assert constructor_data(CODE + auxdata() + arguments, creation, {}, ()) == arguments
     assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, ()) is None
-    spans = moved_auxdata(creation.code, (), b"")
-    assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, spans) == arguments
+    ranges = moved_auxdata(creation.code, (), b"")
+    assert constructor_data(CODE + auxdata(1) + arguments, creation, {}, ranges) == arguments
     assert constructor_data(CODE[:5], creation, {}, ()) is None
 
 
@@ -162,25 +162,34 @@ def test_what_follows_the_creation_code_are_the_arguments() -> None:
     ],
 )
 def test_bytes_that_are_no_metadata_are_not_taken_for_it(code: bytes) -> None:
-    assert metadata_tail(code) is None
+    assert read_metadata(code) is None
 
 
-def test_a_tail_tells_the_compiler_and_the_kind_of_hash() -> None:
-    tail = metadata_tail(CODE + auxdata())
-    assert (compiler_release(tail), hash_kind(tail)) == ("0.8.26", "ipfs")
+def test_metadata_names_the_compiler_and_the_kind_of_hash() -> None:
+    tail = read_metadata(CODE + auxdata())
+    assert (compiler_version(tail), hash_kind(tail)) == ("0.8.26", "ipfs")
     swarm = b"\xa1ebzzr0X\x20" + bytes(32) + b"\0\x29"
-    assert hash_kind(metadata_tail(CODE + swarm)) == "bzzr0"
+    assert hash_kind(read_metadata(CODE + swarm)) == "bzzr0"
     nightly = b"\xa1dsolcx\x1a0.8.26-nightly.2024.5.1+cm"
-    tail = metadata_tail(CODE + nightly + len(nightly).to_bytes(2, "big"))
-    assert compiler_release(tail) == "0.8.26"
-    assert (compiler_release(None), hash_kind(None)) == (None, None)
+    tail = read_metadata(CODE + nightly + len(nightly).to_bytes(2, "big"))
+    assert compiler_version(tail) == "0.8.26"
+    assert (compiler_version(None), hash_kind(None)) == (None, None)
 
 
 @pytest.mark.parametrize(
     ("code", "expected"),
-    [("5f80fd", True), ("605f80fd", False), ("7f" + "5f" * 32 + "00", False), ("60", False)],
+    [
+        ("5f80fd", True),
+        ("605f80fd", False),
+        ("7f" + "5f" * 32 + "00", False),
+        ("60", False),
+        ("600056 5b5f80fd", True),  # after a jump, where another may arrive
+        ("6000 80fd fe 5f80fd", False),  # an embedded contract
+        ("6000 56 5b 00 fe 305f5f", False),  # data
+        ("", False),
+    ],
 )
-def test_push0_is_told_from_pushed_data(code: str, expected: bool) -> None:
+def test_push0_is_distinguished_from_data(code: str, expected: bool) -> None:
     assert uses_push0(bytes.fromhex(code)) is expected
 
 

@@ -1,7 +1,8 @@
-"""Compilers under limits: what hostile sources cannot do."""
+"""InstalledCompilers under limits: what hostile sources cannot do."""
 
 import base64
 import hashlib
+import json
 import os
 import stat
 import tarfile
@@ -13,10 +14,20 @@ import pytest
 
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
-from scan.verification import compiler
-from scan.verification.compiler import Compilers, OutOfLimits, note_digest
-from scan.verification.compiler_install import Installer, NotFetched, NotPublished, install
-from scan.verification.compiler_releases import default_evm_version, dotted, release
+from scan.verification import compiler_install
+from scan.verification.compiler import OutOfLimits, compile_source, stated_version
+from scan.verification.compiler_install import (
+    CompilerInstaller,
+    NotFetched,
+    NotPublished,
+    install,
+)
+from scan.verification.compiler_places import RUNNING, CompilerPlaces
+from scan.verification.compiler_releases import default_evm_version, dotted, parse_version
+from scan.verification.installed_compilers import InstalledCompilers, record_digest
+from scan.verification.matching import find_match
+from scan.verification.request import parse
+from scan.verification.sandbox import MEMORY_KIB
 from tests.support.explorer import standard_input
 from tests.support.solidity import NODE
 
@@ -25,32 +36,34 @@ NEWEST = (0, 8, 28)
 
 
 @pytest.fixture
-def compilers(solc_dir: Path) -> Compilers:
-    return Compilers(Settings(solc_dir=solc_dir, path=os.environ["PATH"]))
+def compilers(solc_dir: Path) -> InstalledCompilers:
+    return InstalledCompilers(Settings(solc_dir=solc_dir, path=os.environ["PATH"]))
 
 
-def fake(tmp_path: Path, script: str, version: str = "0.8.28") -> Compilers:
+def fake(tmp_path: Path, script: str, version: str = "0.8.28") -> InstalledCompilers:
     """A compiler that does what no real one should."""
     name = f"solc-{version}"
     executable = tmp_path / name / name
     executable.parent.mkdir()
     executable.write_text(f"#!/bin/sh\n{script}\n")
     executable.chmod(0o755)
-    return Compilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    return InstalledCompilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
 
 
-def run(compilers: Compilers, source: str, timeout_s: float = 30.0, wanted: tuple = NEWEST) -> dict:
-    executable = compilers.find(wanted)
-    assert executable is not None
+def run(
+    compilers: InstalledCompilers, source: str, timeout_s: float = 30.0, wanted: tuple = NEWEST
+) -> dict:
+    found = compilers.find(wanted)
+    assert found is not None
     given = standard_input({"a.sol": source}, outputSelection=OBJECT)
-    return compilers.compile(executable, given, timeout_s)
+    return compile_source(found, given, timeout_s)
 
 
 @pytest.mark.parametrize(
     "text", ["0.8.19", "v0.8.19", "v0.8.19+commit.7dd6d404", "0.8.19+commit.7dd6d404.Linux.g++"]
 )
 def test_a_version_is_taken_as_people_write_it(text: str) -> None:
-    assert release(text) == (0, 8, 19)
+    assert parse_version(text) == (0, 8, 19)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +90,7 @@ def test_a_version_is_taken_as_people_write_it(text: str) -> None:
 )
 def test_a_version_that_is_none_is_refused(text: object) -> None:
     with pytest.raises(InvalidParameter):
-        release(text)
+        parse_version(text)
 
 
 def test_releases_know_their_default_evm_version() -> None:
@@ -93,14 +106,21 @@ def test_releases_know_their_default_evm_version() -> None:
     ]
 
 
-def test_installed_compilers_are_listed(compilers: Compilers) -> None:
-    listed = [dotted(each) for each in compilers.installed()]
-    assert listed == ["0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4", "0.8.28"]
+def test_installed_compilers_are_listed(compilers: InstalledCompilers) -> None:
+    listed = [dotted(each) for each in compilers.versions()]
+    assert listed == [
+        *(f"0.4.{patch}" for patch in (11, *range(13, 27))),
+        "0.5.16",
+        "0.6.12",
+        "0.7.6",
+        "0.8.4",
+        "0.8.28",
+    ]
 
 
 @pytest.mark.parametrize("wanted", [(0, 4, 26), (0, 8, 28)])
 def test_no_file_of_this_machine_is_read(
-    compilers: Compilers, wanted: tuple, tmp_path: Path
+    compilers: InstalledCompilers, wanted: tuple, tmp_path: Path
 ) -> None:
     secret = tmp_path / "secret.sol"
     secret.write_text("contract Secret {}")
@@ -112,7 +132,7 @@ def test_no_file_of_this_machine_is_read(
         assert "root:" not in str(output)
 
 
-def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers: Compilers) -> None:
+def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers: InstalledCompilers) -> None:
     modifiers = "".join(f"modifier m{n}() {{ _; _; }} " for n in range(24))
     used = " ".join(f"m{n}" for n in range(24))
     source = f"contract A {{ uint x; {modifiers} function f() public {used} {{ x++; }} }}"
@@ -129,7 +149,9 @@ def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers: Compiler
     ],
     ids=["long sum", "deep blocks", "deep parentheses"],
 )
-def test_a_source_that_nests_too_deep_ends_by_itself(compilers: Compilers, source: str) -> None:
+def test_a_source_that_nests_too_deep_ends_by_itself(
+    compilers: InstalledCompilers, source: str
+) -> None:
     try:
         output = run(compilers, source)
     except OutOfLimits:
@@ -173,45 +195,78 @@ def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path: Path
     seen = (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text()
     variables = {line.split("=")[0] for line in seen.splitlines() if "=" in line}
     assert variables <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
-    assert seen.endswith(f"{compiler.MEMORY_KIB}\n0\n")
+    assert seen.endswith(f"{MEMORY_KIB}\n0\n")
 
 
-def test_only_few_requests_get_a_compiler_at_once(compilers: Compilers) -> None:
-    leave, inside = threading.Event(), threading.Barrier(compiler.RUNNING + 1)
+def test_only_few_requests_get_a_compiler_at_once() -> None:
+    places = CompilerPlaces()
+    leave, inside = threading.Event(), threading.Barrier(RUNNING + 1)
 
     def occupy() -> None:
-        with compilers.admitted(), compilers.running(time.monotonic() + 60):
+        with places.admitted(None), places.running(None, time.monotonic() + 60):
             inside.wait(10)
             leave.wait(10)
 
-    threads = [threading.Thread(target=occupy) for _ in range(compiler.RUNNING)]
+    threads = [threading.Thread(target=occupy) for _ in range(RUNNING)]
     for thread in threads:
         thread.start()
     inside.wait(10)
     try:
         with (
             pytest.raises(Unavailable) as refusal,
-            compilers.admitted(),
-            compilers.running(time.monotonic() + 0.1),
+            places.admitted(None),
+            places.running(None, time.monotonic() + 0.1),
         ):
             pass
         assert int(refusal.value.headers["Retry-After"]) > 0
-        with compilers.admitted(), compilers.admitted(), pytest.raises(Unavailable):
-            compilers.admitted().__enter__()
+        with places.admitted(None), places.admitted(None), pytest.raises(Unavailable):
+            places.admitted(None).__enter__()
     finally:
         leave.set()
         for thread in threads:
             thread.join()
-    with compilers.admitted(), compilers.running(time.monotonic()):
+    with places.admitted(None), places.running(None, time.monotonic()):
         pass
+
+
+def test_a_client_s_second_compilation_waits_for_its_first_and_others_do_not() -> None:
+    places, soon = CompilerPlaces(), time.monotonic() + 0.05
+    with places.admitted("a"), places.running("a", soon):
+        with places.admitted("a"):
+            with pytest.raises(Unavailable), places.running("a", soon):
+                pass
+            with pytest.raises(Unavailable), places.admitted("a"):
+                pass
+            with places.admitted("b"), places.running("b", soon):
+                pass
+        entered = threading.Event()
+
+        def wait() -> None:
+            with places.running("a", time.monotonic() + 10):
+                entered.set()
+
+        thread = threading.Thread(target=wait)
+        thread.start()
+        assert not entered.wait(0.05)
+    assert entered.wait(10)
+    thread.join()
+
+
+def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers: InstalledCompilers) -> None:
+    found = compilers.find(NEWEST)
+    assert found is not None
+    body = {"address": "0x" + 40 * "1", "sourceCode": "contract A {}", "compilerVersion": "0.8.28"}
+    with pytest.raises(Unavailable, match="busy"):
+        find_match(found, parse(body), b"\x60", time.monotonic())
 
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path: Path) -> None:
     compilers = fake(tmp_path, "echo '{}'")
-    executable = compilers.find(NEWEST)
-    assert executable is not None
-    note_digest(executable.parent, executable.name)
-    assert compilers.find(NEWEST) == executable
+    found = compilers.find(NEWEST)
+    assert found is not None
+    executable = found.executable
+    record_digest(executable.parent, executable.name)
+    assert compilers.find(NEWEST) == found
     executable.write_text("#!/bin/sh\necho '[]'\n")
     with pytest.raises(Unavailable, match="damaged"):
         compilers.find(NEWEST)
@@ -219,9 +274,9 @@ def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path: Path) -> None:
 
 def test_a_file_that_is_not_executable_is_no_compiler(tmp_path: Path) -> None:
     compilers = fake(tmp_path, "echo '{}'")
-    executable = compilers.find(NEWEST)
-    assert executable is not None
-    executable.chmod(stat.S_IRUSR)
+    found = compilers.find(NEWEST)
+    assert found is not None
+    found.executable.chmod(stat.S_IRUSR)
     assert os.geteuid() == 0 or compilers.find(NEWEST) is None
     assert compilers.find((0, 8, 27)) is None
 
@@ -229,24 +284,24 @@ def test_a_file_that_is_not_executable_is_no_compiler(tmp_path: Path) -> None:
 def test_a_missing_compiler_is_fetched_once_for_all_who_wait(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    compilers = Compilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
-    installer = Installer(compilers)
+    compilers = InstalledCompilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    installer = CompilerInstaller(compilers)
     started, arrived, calls = threading.Event(), threading.Event(), []
 
-    def slow(wanted: tuple, directory: Path) -> str:
+    def slow(wanted: tuple, compilers: InstalledCompilers) -> str:
         calls.append(wanted)
         started.set()
         arrived.wait(10)
-        fake(directory, "echo '{}'")
+        fake(compilers.directory, "echo '{}'")
         return "a test"
 
-    monkeypatch.setattr("scan.compiler_install.install", slow)
+    monkeypatch.setattr("scan.verification.compiler_install.install", slow)
     for _ in range(3):
         with pytest.raises(Unavailable, match="being fetched") as refusal:
-            installer.executable(NEWEST, wait_s=0.05)
+            installer.compiler(NEWEST, wait_s=0.05)
         assert int(refusal.value.headers["Retry-After"]) > 0
     arrived.set()
-    assert installer.executable(NEWEST, wait_s=10).name == "solc-0.8.28"
+    assert installer.compiler(NEWEST, wait_s=10).executable.name == "solc-0.8.28"
     assert calls == [NEWEST]
 
 
@@ -256,25 +311,34 @@ def test_a_release_that_nobody_published_is_the_caller_s_mistake(
     def absent(*_: object) -> str:
         raise NotPublished("no such version")
 
-    monkeypatch.setattr("scan.compiler_install.install", absent)
-    installer = Installer(Compilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"])))
+    monkeypatch.setattr("scan.verification.compiler_install.install", absent)
+    installer = CompilerInstaller(
+        InstalledCompilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    )
     for _ in range(2):
         with pytest.raises(InvalidParameter, match=r"no Solidity compiler 0\.8\.99"):
-            installer.executable((0, 8, 99))
+            installer.compiler((0, 8, 99))
 
 
 def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     settings = Settings(solc_dir=tmp_path / "file" / "solc", path=os.environ["PATH"])
     with pytest.raises(Unavailable, match="scan solc install"):
-        Installer(Compilers(settings)).executable((0, 8, 19))
+        CompilerInstaller(InstalledCompilers(settings)).compiler((0, 8, 19))
 
 
-def fake_npm(folder: Path, listed: str | None = None) -> Path:
-    """An npm that has one package, solc@0.8.28, whose integrity is listed as told; its folder."""
+def placed_in(directory: Path) -> InstalledCompilers:
+    return InstalledCompilers(Settings(solc_dir=directory, path=os.environ["PATH"]))
+
+
+SOLJSON = NODE / "node_modules/solc-0.8.28/soljson.js"
+
+
+def fake_npm(folder: Path, listed: str | None = None, soljson: Path = SOLJSON) -> Path:
+    """An npm that has one package, solc@0.8.28, with `listed` as its integrity; its folder."""
     tarball = folder / "package.tgz"
     with tarfile.open(tarball, "w:gz") as package:
-        package.add(NODE / "node_modules/solc-0.8.28/soljson.js", "package/soljson.js")
+        package.add(soljson, "package/soljson.js")
     digest = base64.b64encode(hashlib.sha512(tarball.read_bytes()).digest()).decode()
     npm = folder / "bin" / "npm"
     npm.parent.mkdir()
@@ -295,35 +359,40 @@ def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable() -> None:
         raise NotFetched("nothing is reached from a test")
 
-    monkeypatch.setattr("scan.compiler_install._probe", unreachable)
+    monkeypatch.setattr("scan.verification.compiler_install._probe", unreachable)
 
 
-@pytest.mark.usefixtures("no_native_build")
+@pytest.fixture
+def no_pinned_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("scan.verification.compiler_install._pinned_digests", dict)
+
+
+@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
 def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
     directory = tmp_path / "solc"
-    assert install(NEWEST, directory) == "npm"
+    compilers = placed_in(directory)
+    assert install(NEWEST, compilers) == "npm"
     assert [each.name for each in directory.iterdir()] == ["solc-0.8.28"]
-    compilers = Compilers(Settings(solc_dir=directory, path=os.environ["PATH"]))
     assert "contracts" in run(compilers, "contract A {}")
     (directory / "solc-0.8.28" / "soljson.js").write_text("tampered")
     with pytest.raises(Unavailable, match="damaged"):
         compilers.find(NEWEST)
 
 
-@pytest.mark.usefixtures("no_native_build")
+@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
 def test_a_package_without_the_listed_digest_is_not_placed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path, "sha512-AAAA")), prepend=os.pathsep)
     with pytest.raises(NotFetched, match="digest"):
-        install(NEWEST, tmp_path / "solc")
+        install(NEWEST, placed_in(tmp_path / "solc"))
     assert list((tmp_path / "solc").iterdir()) == []
 
 
-@pytest.mark.usefixtures("no_native_build")
+@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
 def test_a_package_that_holds_another_version_is_not_placed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,7 +401,56 @@ def test_a_package_that_holds_another_version_is_not_placed(
     script = (folder / "npm").read_text().replace("0.8.28", "0.8.27")
     (folder / "npm").write_text(script)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    with pytest.raises(NotFetched, match=r"says 0\.8\.28 of itself"):
-        install((0, 8, 27), tmp_path / "solc")
+    with pytest.raises(NotFetched, match=r"states version 0\.8\.28"):
+        install((0, 8, 27), placed_in(tmp_path / "solc"))
     with pytest.raises(NotPublished):
-        install((0, 8, 25), tmp_path / "solc")
+        install((0, 8, 25), placed_in(tmp_path / "solc"))
+
+
+HOSTILE_SOLJSON = """
+const fs = require("fs");
+const limits = fs.readFileSync("/proc/self/limits", "utf8");
+const seen = { folder: process.cwd(), variables: Object.keys(process.env), limits };
+fs.writeFileSync(SEEN, JSON.stringify(seen));
+exports.cwrap = () => () => "0.8.28";
+exports._solidity_version = () => {};
+"""
+
+
+@pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
+def test_a_fetched_compiler_runs_under_limits_from_its_first_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    soljson, seen = tmp_path / "soljson.js", tmp_path / "seen.json"
+    soljson.write_text(HOSTILE_SOLJSON.replace("SEEN", json.dumps(str(seen))))
+    monkeypatch.setenv("PATH", str(fake_npm(tmp_path, soljson=soljson)), prepend=os.pathsep)
+    monkeypatch.setenv("DATABASE_URL", "postgresql://scan:secret@localhost/scan")
+    assert install(NEWEST, placed_in(tmp_path / "solc")) == "npm"
+    found = json.loads(seen.read_text())
+    assert set(found["variables"]) <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
+    assert str(MEMORY_KIB * 1024) in found["limits"]
+    assert str(tmp_path / "solc") not in found["folder"]
+
+
+def test_a_compiler_that_states_no_version_has_none(tmp_path: Path) -> None:
+    found = fake(tmp_path, "echo 'Version: 0.8.28'; exit 3").find(NEWEST)
+    assert found is not None
+    assert stated_version(found) is None
+
+
+@pytest.mark.usefixtures("no_native_build")
+def test_a_package_must_have_its_pinned_digest_whatever_is_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
+    with pytest.raises(NotFetched, match="digest"):
+        install(NEWEST, placed_in(tmp_path / "solc"))
+
+
+def test_every_compiler_of_the_tests_has_its_digest_pinned() -> None:
+    packages = json.loads((NODE / "package-lock.json").read_text())["packages"]
+    pinned = compiler_install._pinned_digests()
+    compilers = [found for found in packages.values() if found.get("name") == "solc"]
+    assert len(compilers) == 20
+    for found in compilers:
+        assert pinned[found["version"]] == found["integrity"]

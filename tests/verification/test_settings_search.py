@@ -6,18 +6,19 @@ from typing import Any
 import pytest
 
 from scan.verification.bytecode_comparison import uses_push0
-from scan.verification.bytecode_metadata import metadata_tail
+from scan.verification.bytecode_metadata import read_metadata
+from scan.verification.compiler_releases import evm_versions
 from scan.verification.metadata_hash import ipfs
-from scan.verification.metadata_search import likely_paths, spelling_of
-from scan.verification.settings_search import Traits, candidates, traits
+from scan.verification.metadata_search import find_variant, likely_paths
+from scan.verification.settings_search import InferredSettings, candidate_settings, infer_settings
 
 ON = {"enabled": True, "runs": 200}
 OFF = {"enabled": False, "runs": 200}
-OLD, SHANGHAI = Traits({}, push0=False), Traits({}, push0=True)
+OLD, SHANGHAI = InferredSettings({}, push0=False), InferredSettings({}, push0=True)
 
 
 def first(number: int, *given: Any) -> list[dict[str, Any]]:
-    return list(islice(candidates(*given), number))
+    return list(islice(candidate_settings(*given), number))
 
 
 def test_the_likeliest_come_first() -> None:
@@ -47,7 +48,7 @@ def test_code_without_push0_is_of_an_earlier_evm() -> None:
 )
 def test_what_is_given_is_not_searched(given: Any, optimizers: list[Any]) -> None:
     given = {**given, "evmVersion": "cancun", "viaIR": False}
-    tried = list(candidates(given, (0, 8, 28), SHANGHAI))
+    tried = list(candidate_settings(given, (0, 8, 28), SHANGHAI))
     assert [each["optimizer"] for each in tried] == optimizers
     assert {each["evmVersion"] for each in tried} == {"cancun"}
     assert {each["viaIR"] for each in tried} == {False}
@@ -55,7 +56,7 @@ def test_what_is_given_is_not_searched(given: Any, optimizers: list[Any]) -> Non
 
 def test_each_candidate_comes_once() -> None:
     for wanted in ((0, 4, 26), (0, 6, 12), (0, 8, 13), (0, 8, 28)):
-        tried = [repr(each) for each in candidates({}, wanted, OLD)]
+        tried = [repr(each) for each in candidate_settings({}, wanted, OLD)]
         assert len(tried) == len(set(tried))
 
 
@@ -70,10 +71,10 @@ def test_each_candidate_comes_once() -> None:
     ],
 )
 def test_the_metadata_mode_is_read_from_the_tail(tail: str, wanted: Any, metadata: Any) -> None:
-    assert traits(bytes.fromhex("6080" + tail), wanted).metadata == metadata
+    assert infer_settings(bytes.fromhex("6080" + tail), wanted).metadata == metadata
 
 
-def test_metadata_is_respelled_until_its_hash_is_right() -> None:
+def test_variants_of_metadata_are_tried_until_the_hash_is_right() -> None:
     """Path, runs and EVM version at once; a hit cannot be a coincidence."""
     text = (
         '{"settings":{"compilationTarget":{"contract.sol":"A"},"evmVersion":"cancun",'
@@ -82,8 +83,37 @@ def test_metadata_is_respelled_until_its_hash_is_right() -> None:
     )
     true = text.replace("contract.sol", "src/A.sol").replace('"runs":200', '"runs":1000000')
     cbor = b"\xa1dipfsX\x22" + ipfs(true.encode())
-    tail = metadata_tail(b"\0" + cbor + len(cbor).to_bytes(2, "big"))
-    assert spelling_of(tail, text, "contract.sol", likely_paths(["A"])) == true
-    assert spelling_of(tail, text, "contract.sol", []) is None
-    assert spelling_of(None, text, "contract.sol", []) is None
+    tail = read_metadata(b"\0" + cbor + len(cbor).to_bytes(2, "big"))
+    assert find_variant(tail, text, "contract.sol", likely_paths(["A"])) == true
+    assert find_variant(tail, text, "contract.sol", []) is None
+    assert find_variant(None, text, "contract.sol", []) is None
     assert not uses_push0(cbor)
+
+
+@pytest.mark.parametrize(
+    ("version", "newest"),
+    [
+        ((0, 4, 21), "byzantium"),
+        ((0, 5, 13), "petersburg"),
+        ((0, 5, 16), "berlin"),
+        ((0, 7, 6), "berlin"),
+        ((0, 8, 18), "paris"),
+        ((0, 8, 19), "paris"),
+        ((0, 8, 23), "shanghai"),
+        ((0, 8, 24), "cancun"),
+        ((0, 8, 28), "prague"),
+    ],
+)
+def test_no_evm_version_is_asked_for_that_the_release_does_not_take(
+    version: Any, newest: str
+) -> None:
+    assert evm_versions(version)[-1] == newest
+    for inferred in (infer_settings(bytes.fromhex("5f80fd"), version), OLD):
+        asked = {each.get("evmVersion") for each in candidate_settings({}, version, inferred)}
+        assert asked - {None} <= set(evm_versions(version))
+
+
+def test_before_shanghai_the_byte_of_push0_shows_nothing() -> None:
+    code = bytes.fromhex("5f80fd")
+    assert infer_settings(code, (0, 8, 18)) == infer_settings(b"", (0, 8, 18))
+    assert infer_settings(code, (0, 8, 20)).push0

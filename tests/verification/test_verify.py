@@ -154,6 +154,24 @@ def test_code_without_a_hash_can_only_match_partially(
         assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
 
 
+@pytest.mark.parametrize("patch", [11, *range(13, 27)])
+def test_a_contract_is_found_by_name_with_every_release_of_0_4(
+    explorer: Explorer, patch: int
+) -> None:
+    version = f"0.4.{patch}"
+    number = 1000 + patch  # code of its own for each
+    source = (
+        f"contract Other {{ uint public x = 7; }}\n"
+        f"contract Old {{ uint constant n = {number};"
+        f" function number() public constant returns (uint) {{ return n; }} }}"
+    )
+    found = compiled(version, standard_input({"Old.sol": source}), "Old.sol", "Old")
+    address = explorer.deploy(found.creation)
+    answer = explorer.verify(address, source, version, contractName="Old", optimizationUsed=0)
+    assert (answer.status_code, answer.json.get("match")) == (200, "full"), answer.json
+    assert explorer.call(address, "number").json == {"result": str(number)}
+
+
 def test_a_usual_path_is_guessed(explorer: Explorer) -> None:
     found = compiled("0.8.28", standard_input({"src/Box.sol": MODERN_BOX}), "src/Box.sol", "Box")
     address = explorer.deploy(found.creation, SEVEN)
@@ -261,9 +279,12 @@ def test_wrong_constructor_arguments_void_the_creation_match_alone(explorer: Exp
     answer = explorer.verify(
         address, MODERN_BOX, "0.8.28", constructorArguments="0x" + f"{8:064x}", **given
     )
-    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full")
+    assert (answer.json["match"], answer.json["creationMatch"]) == ("full", None)
     assert answer.json["constructorArguments"] == "0x" + SEVEN
-    assert "not those of the creating transaction" in answer.json["message"]
+    assert "not those of the creating transaction" in answer.json["warning"]
+    assert explorer.contract(address).json["creationMatch"] == "full"  # as the chain shows
+    answer = explorer.verify(address, MODERN_BOX, "0.8.28", constructorArguments=SEVEN, **given)
+    assert (answer.json["creationMatch"], answer.json["warning"]) == ("full", None)
 
 
 def test_the_same_bytecode_elsewhere_is_verified_by_the_first(explorer: Explorer) -> None:

@@ -32,7 +32,8 @@ CONTRACT_PATHS: Json = {
             "verifyContract", TAG, "Show which source a contract was made from", ref("Verified"),
             description="Compiles the source and compares it with the indexed code. Settings that"
             " are not given are searched for. A full match includes the metadata, a partial one"
-            " does not; a better earlier result stays.",
+            " does not; a better earlier result stays. One client address has one compilation"
+            " running and one waiting; more are a 503.",
             body=sends(
                 ref("VerifyRequest"),
                 file={
@@ -124,7 +125,11 @@ CONTRACT_SCHEMAS: Json = {
             "evmVersion": text("Such as paris; `default` is the compiler's.", "paris",
                                maxLength=30),
             "viaIR": _switch("Whether it was compiled through Yul."),
-            "constructorArguments": text("ABI-encoded, in hex with or without 0x.", "0x"),
+            "constructorArguments": text(
+                "ABI-encoded, in hex with or without 0x; compared with the creating"
+                " transaction.", "0x",
+                maxLength=2 + 2 * 48 * 1024,
+            ),
             "libraries": {
                 "type": "object",
                 "description": "Addresses of libraries, by `Name` or `file.sol:Name`; or by file"
@@ -142,13 +147,24 @@ CONTRACT_SCHEMAS: Json = {
             "message": text("What matched, in a sentence.", "Full match: the source, …"),
             "address": address("The contract.", CONTRACT_EXAMPLE),
             "match": one_of("Whether the metadata agrees, too.", MATCHES),
-            "creationMatch": nullable(one_of("As match, of the creating code.", MATCHES)),
+            "creationMatch": nullable(
+                one_of(
+                    "As match, of the creating code; null where that is not known, differs, or was"
+                    " given other constructor arguments.", MATCHES,
+                )
+            ),
             "contractName": text("The contract's name in the source.", "Token"),
             "filePath": text("The file it stands in.", "contracts/Token.sol"),
             "compilerVersion": text("The compiler's version.", f"{_VERSION}+commit.8a97fa7a"),
             "settings": _SETTINGS,
             "constructorArguments": nullable(
                 hex_bytes("As the creating transaction has them; null where that is not known.")
+            ),
+            "warning": nullable(
+                text(
+                    "What was given and is not so, though the code matches.",
+                    "The constructor arguments given are not those of the creating transaction.",
+                )
             ),
         },
     ),

@@ -1,0 +1,68 @@
+"""Solidity compilers on disk, in solc-select's layout: `solc-0.8.26/solc-0.8.26` in one folder."""
+
+import hashlib
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from scan.errors import InvalidParameter, Unavailable
+from scan.settings import Settings
+from scan.verification.compiler_releases import SolcVersion, dotted, parse_version
+from scan.verification.sandbox import Program
+
+_DIGEST_FILE = "SHA256"
+
+
+class InstalledCompilers:
+    """The compilers of one folder; those that were downloaded are checked before they run."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.directory = settings.solc_dir or _solc_select_directory()
+        self.path = settings.path
+        self._checked: dict[Path, tuple[int, int]] = {}
+
+    def versions(self) -> list[SolcVersion]:
+        found = []
+        for folder in self.directory.glob("solc-*"):
+            with suppress(InvalidParameter):
+                found.append(parse_version(folder.name.removeprefix("solc-")))
+        return sorted(version for version in found if self.find(version))
+
+    def find(self, version: SolcVersion) -> Program | None:
+        """The compiler, if it is there; Unavailable if it is not the one that was placed."""
+        name = f"solc-{dotted(version)}"
+        executable = self.directory / name / name
+        if not os.access(executable, os.X_OK) or not executable.is_file():
+            return None
+        self._check_digest(executable.parent)
+        return Program(executable, self.path)
+
+    def _check_digest(self, folder: Path) -> None:
+        """A compiler that was downloaded must still have the digest recorded then."""
+        recorded = folder / _DIGEST_FILE
+        if not recorded.is_file():
+            return
+        digest, name = recorded.read_text().split()
+        status = (folder / name).stat()
+        seen = (status.st_mtime_ns, status.st_size)
+        if self._checked.get(folder) == seen:
+            return
+        if sha256(folder / name) != digest:
+            raise Unavailable(f"The compiler in {folder.name} is damaged; install it again.")
+        self._checked[folder] = seen
+
+
+def sha256(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()
+
+
+def record_digest(folder: Path, name: str) -> None:
+    """Written as sha256sum writes it, so that an operator can check it with that."""
+    (folder / _DIGEST_FILE).write_text(f"{sha256(folder / name)}  {name}\n")
+
+
+def _solc_select_directory() -> Path:
+    from solc_select.constants import ARTIFACTS_DIR  # reads the environment at import
+
+    return Path(ARTIFACTS_DIR)

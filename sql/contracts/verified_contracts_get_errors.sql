@@ -1,0 +1,27 @@
+-- The errors in the ABI of the contract at an address, from a verification of its code there or
+-- elsewhere; of more than 1,000 the first.
+-- params: address bytea
+-- returns: no row where its code is not verified; else the ABI's entries as a JSON array
+-- index: contracts_pkey, verified_contracts_by_code_hash
+SELECT (
+    SELECT coalesce(json_agg(entry ORDER BY ordinality), '[]')
+    FROM (
+        SELECT entry, ordinality
+        FROM json_array_elements(verified.abi) WITH ORDINALITY AS entries (entry, ordinality)
+        WHERE entry ->> 'type' = 'error'
+        ORDER BY ordinality
+        LIMIT 1000
+    ) AS errors)
+FROM (
+    SELECT v.abi
+    FROM (
+        SELECT code_hash
+        FROM contracts
+        WHERE address = %(address)s
+        ORDER BY block_number DESC
+        LIMIT 1
+    ) AS now
+    JOIN verified_contracts v ON v.code_hash = now.code_hash
+    ORDER BY v.address = %(address)s DESC, v.match, v.verified_at, v.address
+    LIMIT 1
+) AS verified;

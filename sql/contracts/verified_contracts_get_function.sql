@@ -1,0 +1,43 @@
+-- What of the ABI of the contract at an address concerns one function, from a verification of its
+-- code there or elsewhere: its overloads, and where there are none, what else can be asked for.
+-- params: address bytea, function_name text
+-- returns: no row where its code is not verified; else JSON {"functions": the ABI's entries,
+--   "others": up to 50 names of view and pure functions, empty where "functions" is not}
+-- index: contracts_pkey, verified_contracts_by_code_hash
+WITH verified AS MATERIALIZED (
+    SELECT v.abi
+    FROM (
+        SELECT code_hash
+        FROM contracts
+        WHERE address = %(address)s
+        ORDER BY block_number DESC
+        LIMIT 1
+    ) AS now
+    JOIN verified_contracts v ON v.code_hash = now.code_hash
+    ORDER BY v.address = %(address)s DESC, v.match, v.verified_at, v.address
+    LIMIT 1
+), functions AS MATERIALIZED (
+    SELECT entry, ordinality, entry ->> 'name' AS name,
+        coalesce(
+            entry ->> 'stateMutability' IN ('view', 'pure'),
+            entry ->> 'constant' = 'true',
+            false) AS read_only
+    FROM verified, json_array_elements(verified.abi) WITH ORDINALITY AS entries (entry, ordinality)
+    WHERE coalesce(entry ->> 'type', 'function') = 'function'
+), named AS (
+    SELECT coalesce(json_agg(entry ORDER BY ordinality), '[]') AS entries
+    FROM functions
+    WHERE name = %(function_name)s
+), others AS (
+    SELECT coalesce(json_agg(name ORDER BY name), '[]') AS names
+    FROM (
+        SELECT DISTINCT name COLLATE "C" AS name
+        FROM functions
+        WHERE read_only AND name IS NOT NULL
+            AND NOT EXISTS (SELECT FROM functions WHERE name = %(function_name)s)
+        ORDER BY 1
+        LIMIT 50
+    ) AS first
+)
+SELECT json_build_object('functions', named.entries, 'others', others.names)
+FROM verified, named, others;
