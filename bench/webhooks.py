@@ -33,7 +33,7 @@ PACED_BLOCKS = 150
 BLOCK_EVERY_S = 0.1
 IDLE = 100_000
 BLOCK_EVENTS = 600
-CROWD = 5_000
+CROWDS = (100, 5_000)
 CROWD_TRANSACTIONS = 60
 WATCHED = address("watched")
 
@@ -101,20 +101,21 @@ def _matching(url: str) -> None:
 
 
 def _crowded(url: str) -> None:
-    """A block of a busy address that thousands of webhooks were registered for by hand."""
+    """A block of one busy address: with as many webhooks as the API allows for it, and with many
+    more, as somebody else's statement could have registered them."""
     database = Database(url, statement_timeout_ms=0)
     chain = Chain(database)
     moves = [Move(WATCHED, os.urandom(20)) for _ in range(CROWD_TRANSACTIONS)]
     chain.append(moves)
     script = Path(__file__).with_name("webhooks.sql").read_text(encoding="utf-8")
-    hexes = ",".join([WATCHED.hex()] * CROWD)
-    database.execute_script(f"SET bench.parties = '{hexes}';\n{script}")
-    for block in ("the first block", "the next block"):
+    for webhooks in CROWDS:
+        hexes = ",".join([WATCHED.hex()] * webhooks)
+        database.execute_script(f"SET bench.parties = '{hexes}';\n{script}")
         before, started = _wal_bytes(url), time.perf_counter()
         chain.append(moves)
         seconds = time.perf_counter() - started
         written = (_wal_bytes(url) - before) / 2**20
-        what = f"{CROWD:,} webhooks of one address, {block}"
+        what = f"{CROWD_TRANSACTIONS} transactions of one address, {webhooks:,} webhooks"
         _print(what, f"{1000 * seconds:.0f} ms, {written:.1f} MiB")
     database.close()
 
