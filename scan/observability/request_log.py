@@ -1,9 +1,7 @@
-"""The id of every request, its line in the log and its place in the metrics."""
+"""The line of every request in the log, and its place in the metrics."""
 
 import functools
 import logging
-import random
-import re
 
 from prometheus_client import Counter, Histogram
 
@@ -12,12 +10,6 @@ from scan.observability import metrics
 log = logging.getLogger("scan.http")
 
 METHODS = {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"}
-_SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
-
-
-def choose_request_id(given: str) -> str:
-    """The client's own where it can stand in a line; else 64 random bits in hex."""
-    return given if _SAFE_ID.match(given) else f"{random.getrandbits(64):016x}"
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
