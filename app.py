@@ -8,7 +8,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, Reque
 
 from scan import errors
 from scan.accounts.contract_wallets import ContractWallets
-from scan.accounts.key_lookup import Keyring
+from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
     addresses,
@@ -99,7 +99,7 @@ def _services(settings: Settings) -> Services:
         node,
         ContractWallets(node),
         make_limiter(settings),
-        Keyring(writes),
+        ApiKeyLookup(writes),
         KeyUsage(writes),
     )
 

@@ -79,9 +79,9 @@ def nworkers_changed(server, new_value, old_value):
 def post_worker_init(worker):
     """Webhooks are delivered beside serving; not before the fork, which threads do not survive."""
     if _settings.delivers and _settings.database_url:
-        from scan.webhooks.dispatcher import Pool
+        from scan.webhooks.dispatcher import Dispatcher
 
-        worker.deliveries = Pool(_settings)
+        worker.deliveries = Dispatcher(_settings)
         worker.deliveries.start()
 
 

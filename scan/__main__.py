@@ -176,14 +176,14 @@ def _index(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def _deliver(settings: Settings, _options: argparse.Namespace) -> int:
-    from scan.webhooks.dispatcher import Pool
+    from scan.webhooks.dispatcher import Dispatcher
 
     _require_database(settings)
     _bring_up(settings)
-    pool = Pool(settings)
-    _on_signals(pool.request_stop)
+    dispatcher = Dispatcher(settings)
+    _on_signals(dispatcher.request_stop)
     metrics.serve(settings.metrics_port)
-    pool.run()
+    dispatcher.run()
     return 0
 
 

@@ -36,6 +36,8 @@ class Settings:
     finality: int = 256
     rate_limit_anonymous: str = "10/minute"
     rate_limit_key: str = "100/minute"
+    rate_limit_address: str = "1000/minute"
+    rate_limit_new_keys: str = "20/day"
     rate_limit_storage: str = "memory://"
     trusted_proxies: int = 0
     owner_auth: str = "claimed"
@@ -83,6 +85,8 @@ class Settings:
             finality=read("SCAN_FINALITY", _integer(1, 1_000_000), 256),
             rate_limit_anonymous=read("SCAN_RATE_LIMIT_ANONYMOUS", _rate, "10/minute"),
             rate_limit_key=read("SCAN_RATE_LIMIT_KEY", _rate, "100/minute"),
+            rate_limit_address=read("SCAN_RATE_LIMIT_ADDRESS", _rate, "1000/minute"),
+            rate_limit_new_keys=read("SCAN_RATE_LIMIT_NEW_KEYS", _rate, "20/day"),
             rate_limit_storage=read("SCAN_RATE_LIMIT_STORAGE", _storage, "memory://"),
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),

@@ -75,8 +75,12 @@ def shared_database_url(postgres: Postgres, template: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def shared_server(shared_database_url: str) -> Iterator[str]:
-    """gunicorn on that database; anonymous requests are in fact not limited."""
-    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute") as address:
+    """gunicorn on that database; neither anonymous requests nor new keys are in fact limited."""
+    environment = {
+        "SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute",
+        "SCAN_RATE_LIMIT_NEW_KEYS": "100000/day",
+    }
+    with gunicorn(shared_database_url, **environment) as address:
         yield address
 
 

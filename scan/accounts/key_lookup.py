@@ -15,7 +15,7 @@ CACHED_S = 3.0
 # Unknown keys are remembered too, so that one bad client does not become a query per request.
 MOST_CACHED = 10_000
 # While the database is away, one lookup in this time waits for it and the others do not.
-REST_AFTER_FAILURE_S = 1.0
+PAUSE_AFTER_FAILURE_S = 1.0
 
 
 class _Found(NamedTuple):
@@ -23,7 +23,7 @@ class _Found(NamedTuple):
     until: float
 
 
-class Keyring:
+class ApiKeyLookup:
     """Active keys by the hash of their text."""
 
     def __init__(self, database: Database, clock: Callable[[], float] = time.monotonic) -> None:
@@ -31,7 +31,7 @@ class Keyring:
         self._clock = clock
         self._found: OrderedDict[bytes, _Found] = OrderedDict()
         self._lock = Lock()
-        self._resting_until = 0.0
+        self._paused_until = 0.0
 
     def find(self, text: str) -> ApiKey | None:
         """None for a key that is malformed, unknown or inactive; raises Unavailable."""
@@ -42,31 +42,31 @@ class Keyring:
         found = self._found.get(hashed)
         if found is None or found.until <= asked_at:
             found = _Found(self._look_up(hashed, asked_at), asked_at + CACHED_S)
-            self._remember(hashed, found)
+            self._store(hashed, found)
         return found.key
 
-    def recall(self, text: str) -> ApiKey | None:
+    def find_cached(self, text: str) -> ApiKey | None:
         """As find(), of a key found a moment ago; None for all others. Never waits."""
         hashed = key_hash(text)
         found = None if hashed is None else self._found.get(hashed)
         return found.key if found is not None and found.until > self._clock() else None
 
-    def forget(self) -> None:
+    def clear_cache(self) -> None:
         """After a key was revoked here: this process asks again at once."""
         with self._lock:
             self._found.clear()
 
     def _look_up(self, hashed: bytes, asked_at: float) -> ApiKey | None:
-        if asked_at < self._resting_until:
+        if asked_at < self._paused_until:
             raise Unavailable("The API key cannot be checked now; try again shortly.")
         try:
             row = self._database.row("accounts/api_keys_find", key_hash=hashed)
         except Unavailable:
-            self._resting_until = self._clock() + REST_AFTER_FAILURE_S
+            self._paused_until = self._clock() + PAUSE_AFTER_FAILURE_S
             raise
         return ApiKey(row[0], bytes(row[1]), row[2]) if row else None
 
-    def _remember(self, hashed: bytes, found: _Found) -> None:
+    def _store(self, hashed: bytes, found: _Found) -> None:
         with self._lock:
             self._found[hashed] = found
             self._found.move_to_end(hashed)

@@ -191,13 +191,13 @@ class Middleware:
 
     def _observe(self, exchange: Exchange, status_line: str) -> None:
         status, seconds = int(status_line[:3]), time.perf_counter() - exchange.began
-        request_log.count(exchange.route, exchange.method, status, seconds)
+        request_log.count_request(exchange.route, exchange.method, status, seconds)
         if status == 429:
             is_keyed = exchange.charged is not None and exchange.charged.key is not None
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
         if status >= 500 or self._logs_requests:
             client = exchange.environ.get("REMOTE_ADDR") or ""
-            request_log.tell(exchange.method, exchange.path, status, seconds, client)
+            request_log.log_request(exchange.method, exchange.path, status, seconds, client)
 
 
 def _is_unmodified(exchange: Exchange, response: WsgiResponse) -> bool:

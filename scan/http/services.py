@@ -6,7 +6,7 @@ from typing import cast
 from flask import current_app
 
 from scan.accounts.contract_wallets import ContractWallets
-from scan.accounts.key_lookup import Keyring
+from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
 from scan.ethereum.client import Node
@@ -24,7 +24,7 @@ class Services:
     node: Node
     contract_wallets: ContractWallets
     limiter: Limiter
-    keyring: Keyring
+    keyring: ApiKeyLookup
     key_usage: KeyUsage
 
 
