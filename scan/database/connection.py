@@ -80,9 +80,9 @@ class Database:
             return self._run(found, params)
 
     def prepared_row(self, statement: str, **params: object) -> Row | None:
-        """As row(), with a plan made once for all values but those its header names.
+        """As row(), with a plan made once for all values but literals; see prepared_statements.py.
 
-        Planning a page's statement takes longer than running it; see "plan depends on" in sql/.
+        Planning a page's statement takes longer than running it.
         """
         found = self._statements[statement]
         try:
