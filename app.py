@@ -37,6 +37,7 @@ from scan.http.nearest_path import nearest_path
 from scan.http.responses import json_value
 from scan.http.services import Services
 from scan.pages import landing
+from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 
@@ -45,6 +46,8 @@ log = logging.getLogger(__name__)
 RECURSION_LIMIT = 1000
 OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
+# Statements that no index bounds run up to their time-out; the other threads stay free.
+UNBOUNDED_STATEMENTS = 3
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
 # empty must serve when they are not.
 SESSION = "-c enable_seqscan=off -c enable_bitmapscan=off"
@@ -103,6 +106,12 @@ def _services(settings: Settings) -> Services:
         make_limiter(settings),
         ApiKeyLookup(writes),
         KeyUsage(writes),
+        ConcurrencyLimit(
+            UNBOUNDED_STATEMENTS,
+            places_per_client=1,
+            clients_wait=True,
+            busy="Too many combinations of filters are being read; try again shortly.",
+        ),
     )
 
 

@@ -11,6 +11,7 @@ from scan.accounts.key_usage import KeyUsage
 from scan.contracts.account_state import AccountStates
 from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
 
@@ -28,6 +29,7 @@ class Services:
     limiter: Limiter
     keyring: ApiKeyLookup
     key_usage: KeyUsage
+    unbounded_statements: ConcurrencyLimit
 
 
 def services() -> Services:

@@ -2,6 +2,7 @@
 
 import functools
 import logging
+from urllib.parse import quote
 
 from prometheus_client import Counter, Histogram
 
@@ -30,7 +31,7 @@ def log_request(method: str, path: str, status: int, seconds: float, client: str
     """Without the query string, where people put what does not belong there."""
     fields = {
         "method": method,
-        "path": path,
+        "path": quote(path, safe="/:@!$&'()*+,;=~"),  # a line stays one, whatever a path holds
         "status": status,
         "milliseconds": round(seconds * 1000, 1),
         "client": client,
