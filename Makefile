@@ -6,7 +6,8 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 SYNC = $(PIP) install --require-hashes --requirement $(1) && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
-JOBS ?= auto
+# Each worker starts servers of its own, so more of them than this only wait for each other.
+PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadgroup
 
 .PHONY: help run test check lint bench install lock clean
 .DEFAULT_GOAL := help
@@ -18,10 +19,10 @@ run: $(VENV)/.run ## set up, then serve, index and deliver until Ctrl-C
 	@exec $(BIN)/scan run
 
 test: install ## set up, then run every test, on all cores
-	@exec $(BIN)/pytest --numprocesses $(JOBS) $(ARGS)
+	@exec $(BIN)/pytest $(PARALLEL) $(ARGS)
 
 check: $(VENV)/.dev ## in under a minute: rooms, pure parts, statements, every endpoint once
-	@exec $(BIN)/pytest --numprocesses $(JOBS) -m check $(ARGS)
+	@exec $(BIN)/pytest $(PARALLEL) -m check $(ARGS)
 
 lint: $(VENV)/.dev ## style and types
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy

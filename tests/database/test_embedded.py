@@ -81,7 +81,9 @@ def test_a_killed_server_starts_again(started: EmbeddedPostgres, folder: Path) -
     require_answer(started)
 
 
-@pytest.mark.parametrize("left", [f"{os.getpid()}\n", "", "not a number\n"])
+@pytest.mark.parametrize(
+    "left", [f"{os.getpid()}\n", "", "not a number\n"], ids=["another's", "none", "no number"]
+)
 def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(folder: Path, left: str) -> None:
     (folder / "postgres" / "postmaster.pid").write_text(left)
     server = EmbeddedPostgres(folder)

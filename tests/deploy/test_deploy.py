@@ -12,7 +12,7 @@ import trustme
 
 from scan.api import metrics as state
 from scan.settings import ROOT, Settings
-from tests.support.serving import exchange, free_port, nginx
+from tests.support.serving import exchange, free_port, nginx, program
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -68,8 +68,6 @@ def curl(address: str, folder: Path) -> list[str]:
 
 
 def test_units_are_valid_to_systemd(tmp_path) -> None:
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd is not installed")
     for unit in (*UNITS, DEPLOY / "systemd" / "scan.target"):
         text = unit.read_text().replace("/opt/scan/.venv/bin/scan", "/bin/true")
         name = unit.name.replace("@.", "@8001.")
@@ -77,7 +75,7 @@ def test_units_are_valid_to_systemd(tmp_path) -> None:
     for port in (8002, 8003):
         shutil.copy(tmp_path / "scan-api@8001.service", tmp_path / f"scan-api@{port}.service")
     told = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", *sorted(map(str, tmp_path.iterdir()))],
+        [program("systemd-analyze"), "verify", "--man=no", *sorted(map(str, tmp_path.iterdir()))],
         capture_output=True,
         text=True,
         env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
@@ -115,7 +113,7 @@ def test_what_the_image_copies_exists() -> None:
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.M)
     names = {name for line in copied for name in line.split()}
     assert {name for name in names if not (ROOT / name).exists()} == set()
-    assert {"sql", "migrations", "schema.sql", "app.py", "demo"} <= names
+    assert {"sql", "migrations", "schema.sql", "app.py", "demo", "requirements"} <= names
 
 
 def test_the_readme_lists_every_variable_with_its_default() -> None:
