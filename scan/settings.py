@@ -26,7 +26,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass(frozen=True)
 class Settings:
-    """Every value the service can be told; units are in the names, empty means not given."""
+    """Every value that configures the service; units are in the names, empty means not given."""
 
     database_url: str = ""
     read_database_url: str = ""

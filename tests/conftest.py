@@ -33,7 +33,7 @@ hypothesis.settings.load_profile("scan")
 
 
 class Played(NamedTuple):
-    """The scenario's chain and what the API must say of it; tests read it, none adds to it."""
+    """The scenario's chain and what the API must answer; tests read it, none adds to it."""
 
     anvil: Anvil
     stage: Stage
@@ -175,7 +175,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture
 def receiver(authority: Authority) -> Iterator[Receiver]:
-    """An HTTPS server on loopback that answers 204 until it is told otherwise."""
+    """An HTTPS server on loopback that answers 204 until its behaviour is changed."""
     with running(Receiver(*authority.certificate("localhost"))) as server:
         yield server
 

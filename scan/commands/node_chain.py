@@ -2,11 +2,11 @@
 
 import logging
 import threading
-from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from scan.ethereum.client import Node, NodeError
 from scan.indexer.block_source import BlockSource
+from scan.indexer.chain_identity import ChainIdentity, read_identity
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -16,25 +16,9 @@ LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
-class NodeChain(NamedTuple):
-    chain_id: int
-    genesis_hash: bytes
-
-    def __str__(self) -> str:
-        return f"chain {self.chain_id} with genesis 0x{self.genesis_hash[:4].hex()}…"
-
-    @property
-    def database_name(self) -> str:
-        return f"scan_{self.chain_id}_{self.genesis_hash[:4].hex()}"
-
-
-def ask_chain(node: Node) -> NodeChain:
-    """Raises NodeError where the node cannot tell."""
-    source = BlockSource(node)
-    genesis_hash = source.hash_at(0)
-    if genesis_hash is None:
-        raise NodeError("the node does not have its genesis block")
-    return NodeChain(source.chain_id(), genesis_hash)
+def database_name(chain: ChainIdentity) -> str:
+    """Chains of one id, such as those of development nodes, differ by their genesis."""
+    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
 
 
 class ChainWatch:
@@ -58,13 +42,13 @@ class ChainWatch:
     def _watch(self) -> None:
         while not self._stop.wait(self._every_s) and not self.has_changed.is_set():
             chains = set(filter(None, map(_try_chain, self._nodes)))
-            if len(chains) == 1 and (chain := chains.pop()).database_name != self._database_name:
+            if len(chains) == 1 and database_name(chain := chains.pop()) != self._database_name:
                 log.warning("the node at RPC_URL serves %s by now: following that", chain)
                 self.has_changed.set()
 
 
-def _try_chain(node: Node) -> NodeChain | None:
+def _try_chain(node: Node) -> ChainIdentity | None:
     try:
-        return ask_chain(node)
+        return read_identity(BlockSource(node))
     except NodeError:
         return None

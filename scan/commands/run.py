@@ -16,13 +16,15 @@ from urllib.request import urlopen
 
 from scan.commands import demo_node
 from scan.commands.child_process import ChildProcess, stop_all
-from scan.commands.node_chain import ChainWatch, ask_chain
+from scan.commands.node_chain import ChainWatch, database_name
 from scan.commands.prerequisites import DATABASE_FILE, on_stop_signals, publish_database
 from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError
-from scan.settings import ROOT, Settings
+from scan.indexer.block_source import BlockSource
+from scan.indexer.chain_identity import read_identity
+from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +89,7 @@ def _bind_error(settings: Settings) -> OSError | None:
 
 
 def _with_demo_node(settings: Settings) -> Settings:
-    server = demo_node.start(ROOT / "demo" / "chain.jsonl.gz")
+    server = demo_node.start(demo_node.RECORDING)
     log.info("no RPC_URL is set: following the bundled demo chain")
     return replace(settings, rpc_urls=(server.url,))
 
@@ -123,11 +125,11 @@ def _database_of_chain(
     settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event, *, remembers: bool
 ) -> str:
     """Named by chain id and genesis; waits for a node never seen, and is empty when stopped."""
-    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
     key = settings.rpc_urls[0]
     while not stop.is_set():
         try:
-            name = ask_chain(node).database_name
+            name = database_name(read_identity(source))
             if remembers:
                 postgres.remember_chain(key, name)
             return name

@@ -7,15 +7,15 @@ from tqdm import tqdm
 
 from scan.commands import EXIT_FAILED
 from scan.settings import Settings
-from scan.verification.compiler import Compilers
 from scan.verification.compiler_install import NotFetched, install_one
-from scan.verification.compiler_releases import dotted, release
+from scan.verification.compiler_releases import dotted, parse_version
+from scan.verification.installed_compilers import InstalledCompilers
 
 
 def install(settings: Settings, options: argparse.Namespace) -> int:
-    compilers = Compilers(settings)
+    compilers = InstalledCompilers(settings)
     failures = 0
-    wanted = [release(version) for version in options.versions]
+    wanted = [parse_version(version) for version in options.versions]
     for each in tqdm(wanted, unit=" compilers", disable=None, leave=False):  # a terminal's bar
         try:
             tqdm.write(str(install_one(compilers, each)))
@@ -26,8 +26,8 @@ def install(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_installed(settings: Settings, _options: argparse.Namespace) -> int:
-    compilers = Compilers(settings)
-    installed = compilers.installed()
+    compilers = InstalledCompilers(settings)
+    installed = compilers.versions()
     for each in installed:
         print(dotted(each))
     if not installed:

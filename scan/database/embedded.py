@@ -32,7 +32,7 @@ effective_io_concurrency = 64
 jit = off
 timezone = UTC
 """
-# The kernel says whose process connects: nobody but root and the user that runs Scan is let in.
+# The kernel reports whose process connects; root and the user that runs Scan are accepted.
 ACCESS = """\
 # Written by scan at every start.
 local all,replication postgres peer map=scan
@@ -52,7 +52,7 @@ START_TIMEOUT_S = 10
 
 
 class StartFailed(Unavailable):
-    """PostgreSQL itself says no."""
+    """PostgreSQL does not start; the message has its own reason."""
 
 
 class StillStarting(StartFailed):
@@ -162,10 +162,10 @@ class EmbeddedPostgres:
     def _reason(self, error: Exception) -> str:
         """PostgreSQL's own last word, where it came as far as to have one."""
         try:
-            said = (Path(self._server.pgdata) / "log").read_text(errors="replace")
+            text = (Path(self._server.pgdata) / "log").read_text(errors="replace")
         except OSError:
             return str(error)
-        fatal = [line for line in said.splitlines() if "FATAL:" in line or "PANIC:" in line]
+        fatal = [line for line in text.splitlines() if "FATAL:" in line or "PANIC:" in line]
         return fatal[-1] if fatal else str(error)
 
     def _remembered(self) -> dict[str, str]:

@@ -36,10 +36,10 @@ def labels(url: str) -> dict[str, str]:
 
 
 def test_help_names_every_command_in_a_sentence() -> None:
-    told = scan("--help")
-    assert told.returncode == 0
+    done = scan("--help")
+    assert done.returncode == 0
     for command in COMMANDS + MORE:
-        assert f"    {command} " in told.stdout
+        assert f"    {command} " in done.stdout
         assert scan(command, "--help").returncode == 0
 
 
@@ -52,14 +52,14 @@ def test_without_a_command_or_an_action_it_prints_help() -> None:
 
 
 def test_the_version_is_the_packages() -> None:
-    told = scan("--version")
-    assert (told.returncode, told.stdout) == (0, f"scan {metadata.version('scan')}\n")
+    done = scan("--version")
+    assert (done.returncode, done.stdout) == (0, f"scan {metadata.version('scan')}\n")
 
 
 def test_where_there_is_no_compiler_the_list_says_so(tmp_path: Path) -> None:
-    told = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path))
-    assert (told.returncode, told.stdout) == (0, "")
-    assert str(tmp_path) in told.stderr and "scan solc install" in told.stderr
+    done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert str(tmp_path) in done.stderr and "scan solc install" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_where_there_is_no_compiler_the_list_says_so(tmp_path: Path) -> None:
         (["nonsense"], {}, "nonsense"),
     ],
 )
-def test_a_wrong_call_is_told_apart_from_a_fault(arguments, environment, named, tmp_path) -> None:
+def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tmp_path) -> None:
     called = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
     assert called.returncode == 2
     assert named in called.stderr
@@ -92,8 +92,8 @@ def test_migrating_says_what_it_did(postgres, tmp_path) -> None:
 def test_labels_are_stored_replaced_and_removed(database_url: str, tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text(f'address,label\n{FIRST},"Treasury, new"\n{SECOND},Bridge\n')
-    told = scan("labels", "import", str(file), DATABASE_URL=database_url)
-    assert (told.returncode, told.stdout) == (0, "2 labels stored, 0 removed\n")
+    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert (done.returncode, done.stdout) == (0, "2 labels stored, 0 removed\n")
     assert labels(database_url) == {FIRST: "Treasury, new", SECOND.lower(): "Bridge"}
     file.write_text(f"{SECOND},\n{FIRST},Vault\n")
     assert scan("labels", "import", str(file), DATABASE_URL=database_url).returncode == 0
@@ -106,9 +106,9 @@ def test_labels_are_stored_replaced_and_removed(database_url: str, tmp_path: Pat
 def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, line) -> None:
     file = tmp_path / "labels.csv"
     file.write_text(f"address,label\n{SECOND},Bridge\n{line}\n")
-    told = scan("labels", "import", str(file), DATABASE_URL=database_url)
-    assert told.returncode == 1
-    assert told.stderr.startswith("scan: line 3: ")
+    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert done.returncode == 1
+    assert done.stderr.startswith("scan: line 3: ")
     assert labels(database_url) == {}
 
 
@@ -130,8 +130,8 @@ def test_exported_labels_can_be_imported(database_url: str, tmp_path: Path) -> N
 def test_a_file_that_cannot_be_is_named(database_url: str, tmp_path: Path) -> None:
     for action in ("import", "export"):
         file = str(tmp_path / "none" / "labels.csv")
-        told = scan("labels", action, file, DATABASE_URL=database_url)
-        assert told.returncode == 1 and told.stderr == f"scan: {file}: No such file or directory\n"
+        done = scan("labels", action, file, DATABASE_URL=database_url)
+        assert done.returncode == 1 and done.stderr == f"scan: {file}: No such file or directory\n"
 
 
 def test_keys_are_listed_and_revoked(database_url: str) -> None:
@@ -169,21 +169,21 @@ def test_a_label_shows_in_answers_that_were_kept(
 
 
 def test_status_of_nobody(tmp_path) -> None:
-    told = scan("status", "--json", PORT="1")
-    assert told.returncode == 1
-    assert json.loads(told.stdout)["status"] == "unreachable"
+    done = scan("status", "--json", PORT="1")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["status"] == "unreachable"
 
 
 def test_status_is_for_scripts(database_url: str) -> None:
     from tests.support.serving import gunicorn
 
     with gunicorn(database_url) as server:
-        told = scan("status", "--json", "--url", server)
-        assert (told.returncode, json.loads(told.stdout)["status"]) == (0, "ready")
+        done = scan("status", "--json", "--url", server)
+        assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "ready")
         execute(database_url, "DROP TABLE migrations")
-        told = scan("status", "--url", server)
-        assert told.returncode == 1
-        assert "unavailable" in told.stdout
+        done = scan("status", "--url", server)
+        assert done.returncode == 1
+        assert "unavailable" in done.stdout
 
 
 def test_the_application_starts_without_a_database() -> None:
