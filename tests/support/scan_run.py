@@ -12,7 +12,7 @@ import requests
 
 from tests.support.serving import free_port, wait_until
 
-START_TIMEOUT_S = 120.0
+START_TIMEOUT_S = 240.0
 STOP_TIMEOUT_S = 60.0
 
 
