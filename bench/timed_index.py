@@ -15,7 +15,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from scan import __main__ as scan_command
+from scan import commands as scan_command
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.ethereum.client import Node

@@ -11,7 +11,11 @@ from urllib.parse import SplitResult, urlsplit
 
 from scan.errors import SettingError
 
-ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent
+# Where sql/, schema.sql, migrations/, demo/ and gunicorn.conf.py lie: in the repository beside the
+# package, in a wheel inside it (setup.py copies them).
+_RESOURCES = PACKAGE / "resources"
+ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
 _RATE = re.compile(
     r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?"
 )
@@ -22,7 +26,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass(frozen=True)
 class Settings:
-    """Every value the service can be told; units are in the names, empty means not given."""
+    """Every value that configures the service; units are in the names, empty means not given."""
 
     database_url: str = ""
     read_database_url: str = ""

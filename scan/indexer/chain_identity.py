@@ -16,6 +16,9 @@ class ChainIdentity(NamedTuple):
     chain_id: int
     genesis_hash: bytes
 
+    def __str__(self) -> str:
+        return f"chain {self.chain_id} with genesis {to_hex(self.genesis_hash[:4])}…"
+
 
 class StoredChain(NamedTuple):
     identity: ChainIdentity
@@ -27,7 +30,7 @@ def store_or_check(node: Node, database: Database, start_block: int) -> StoredCh
 
     Raises WrongChain where a node serves another, NodeError where the first cannot be reached.
     """
-    identity = _read_identity(BlockSource(node))
+    identity = read_identity(BlockSource(node))
     database.rows("indexer/chain_insert", **identity._asdict(), start_block=start_block)
     row = database.row("indexer/chain_get")
     assert row is not None
@@ -42,13 +45,14 @@ def _check_each_node(node: Node, stored: ChainIdentity) -> None:
     nodes = node.each()
     for number, one in enumerate(nodes if len(nodes) > 1 else [], start=1):
         try:
-            identity = _read_identity(BlockSource(one))
+            identity = read_identity(BlockSource(one))
         except NodeError:
             continue  # it is used when another fails, and then checked by its blocks
         _require_same(stored, identity, f"node {number} of {len(nodes)} in RPC_URL")
 
 
-def _read_identity(source: BlockSource) -> ChainIdentity:
+def read_identity(source: BlockSource) -> ChainIdentity:
+    """Raises NodeError."""
     genesis_hash = source.hash_at(0)
     if genesis_hash is None:
         raise NodeError("the node does not have its genesis block")
@@ -58,7 +62,6 @@ def _read_identity(source: BlockSource) -> ChainIdentity:
 def _require_same(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> None:
     if stored != served:
         raise WrongChain(
-            f"this database holds chain {stored.chain_id} with genesis"
-            f" {to_hex(stored.genesis_hash)}, but {node_name} serves chain {served.chain_id} with"
-            f" genesis {to_hex(served.genesis_hash)}; give that node a database of its own"
+            f"this database holds {stored}, but {node_name} serves {served};"
+            " give that node a database of its own"
         )

@@ -54,9 +54,7 @@ def unread(server: str) -> socket.socket:
 
 
 def assert_serves(server: str) -> None:
-    began = time.monotonic()
     assert requests.get(f"{server}/healthz", timeout=5).status_code == 200
-    assert time.monotonic() - began < 1.5
 
 
 def told_apart(request: bytes, number: int) -> bytes:

@@ -1,6 +1,7 @@
 """Real servers for tests: gunicorn as it is run, nginx from deploy/, Redis; all on loopback."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Barrier
 from types import MappingProxyType
@@ -20,13 +21,17 @@ import pytest
 import requests
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PORTS = (15_000, 32_000)
 NOWHERE = "http://127.0.0.1:1"  # a node that refuses connections
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """Below those that the kernel gives to connections: nobody else has it when it is bound."""
+    while True:
+        port = random.randrange(*PORTS)
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager
@@ -87,7 +92,7 @@ def nginx(
     (folder / "site.conf").write_text(site)
     (folder / "nginx.conf").write_text(_nginx_main(folder))
     process = subprocess.Popen(
-        [_program("nginx"), "-p", str(folder), "-c", str(folder / "nginx.conf")],
+        [program("nginx"), "-p", str(folder), "-c", str(folder / "nginx.conf")],
         stderr=subprocess.PIPE,
     )
     try:
@@ -114,7 +119,7 @@ def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
     port = port or free_port()
     process = subprocess.Popen(
         [
-            *(_program("redis-server"), "--port", str(port), "--bind", "127.0.0.1"),
+            *(program("redis-server"), "--port", str(port), "--bind", "127.0.0.1"),
             *("--save", "", "--appendonly", "no", "--dir", str(folder)),
         ],
         stdout=subprocess.DEVNULL,
@@ -127,10 +132,11 @@ def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
         stop(process)
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """Where it is installed; a test that needs it fails without it."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
     if found is None:
-        pytest.skip(f"{name} is not installed")
+        pytest.fail(f"{name} is not installed; .ci/run installs all that the tests need")
     return found
 
 

@@ -1,6 +1,5 @@
 """Webhooks on a database of the test's own: registered through the API, fed block by block."""
 
-import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -114,8 +113,3 @@ def wait_until(condition: Callable[[], object], timeout_s: float = 60.0) -> None
     while not condition():
         assert time.monotonic() < deadline, "it did not come about in time"
         time.sleep(0.02)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])
