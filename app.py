@@ -101,7 +101,7 @@ def _services(settings: Settings) -> Services:
         AccountStates(node),
         ContractWallets(node),
         make_limiter(settings),
-        ApiKeyLookup(writes),
+        ApiKeyLookup(writes, reads if has_replica else None),
         KeyUsage(writes),
     )
 
