@@ -104,7 +104,7 @@ def _services(settings: Settings) -> Services:
         AccountStates(node),
         ContractWallets(node),
         make_limiter(settings),
-        ApiKeyLookup(writes),
+        ApiKeyLookup(writes, reads if has_replica else None),
         KeyUsage(writes),
         ConcurrencyLimit(
             UNBOUNDED_STATEMENTS,

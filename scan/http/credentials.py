@@ -16,7 +16,7 @@ from scan.errors import InvalidApiKey, RateLimited, ScanError, Unavailable
 from scan.rate_limits.client_address import client_address
 from scan.rate_limits.limiter import Limiter, RateLimitResult
 
-BEARER = "Bearer "
+BEARER = "bearer "  # in any letter case
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 
 
@@ -65,14 +65,13 @@ class Credentials:
         """
         if not may_wait and not self._counts_in_process:
             return None
-        key = None
-        if caller.api_key is not None:
-            key = self._key_lookup.find_cached(caller.api_key)
-            if key is None and not may_wait:
-                return None
+        if caller.api_key is None:
+            return self._charge(caller, None, to_address)
+        found = self._key_lookup.find_cached(caller.api_key)
+        if found is None and not may_wait:
+            return None
         try:
-            if key is None and caller.api_key is not None:
-                key = self._key_lookup.find(caller.api_key)
+            key = found.key if found else self._key_lookup.find(caller.api_key)
         except Unavailable as unavailable:
             return Charged(self.peek(caller), refusal=unavailable)
         return self._charge(caller, key, to_address)
@@ -117,8 +116,8 @@ def caller_of(environ: dict[str, Any], parameter: str | None = None) -> Caller:
     a `parameter` for it, in the query."""
     api_key = environ.get("HTTP_X_API_KEY")
     authorization = environ.get("HTTP_AUTHORIZATION", "")
-    if api_key is None and authorization.startswith(BEARER):
-        api_key = authorization.removeprefix(BEARER).strip()
+    if api_key is None and authorization[: len(BEARER)].lower() == BEARER:
+        api_key = authorization[len(BEARER) :].strip()
     caller = Caller(
         environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR", ""), api_key
     )

@@ -64,7 +64,7 @@ def deactivate(database, key):
 
 def test_a_key_revoked_elsewhere_is_found_no_longer_than_it_is_cached(database):
     now = [0.0]
-    lookup = ApiKeyLookup(database, lambda: now[0])
+    lookup = ApiKeyLookup(database, clock=lambda: now[0])
     key = stored_key(database)
     assert lookup.find(key.text) == ApiKey(key.id, OWNER, 100)
     deactivate(database, key)
@@ -76,7 +76,7 @@ def test_a_key_revoked_elsewhere_is_found_no_longer_than_it_is_cached(database):
 
 
 def test_forgetting_asks_again_at_once(database):
-    lookup = ApiKeyLookup(database, lambda: 0.0)
+    lookup = ApiKeyLookup(database, clock=lambda: 0.0)
     key = stored_key(database)
     assert lookup.find(key.text) is not None
     deactivate(database, key)
@@ -85,7 +85,7 @@ def test_forgetting_asks_again_at_once(database):
 
 
 def test_unknown_keys_fill_a_bounded_memory(database):
-    lookup = ApiKeyLookup(database, lambda: 0.0)
+    lookup = ApiKeyLookup(database, clock=lambda: 0.0)
     for _ in range(MOST_CACHED + 10):
         lookup._store(new_key().hash, object())
     assert len(lookup._found) == MOST_CACHED
@@ -94,7 +94,7 @@ def test_unknown_keys_fill_a_bounded_memory(database):
 
 def test_a_lost_database_is_asked_once_a_second_and_found_again(database, database_url, postgres):
     now = [0.0]
-    lookup = ApiKeyLookup(database, lambda: now[0])
+    lookup = ApiKeyLookup(database, clock=lambda: now[0])
     key = stored_key(database)
     with away(postgres, database_url):
         for _ in range(2):

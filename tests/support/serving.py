@@ -44,19 +44,17 @@ def gunicorn(database_url: str, *arguments: str, **environment: str) -> Iterator
 
 @contextmanager
 def gunicorn_started(
-    database_url: str, port: int, *arguments: str, **environment: str
+    database_url: str, port: int, *arguments: str, shell: str = "", **environment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
+    """Started by `shell`, such as "ulimit -n 1024", where that is given."""
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("SCAN_", "WEB_"))
     }
     given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
     process = subprocess.Popen(
         [
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "-c",
-            "gunicorn.conf.py",
+            *(("bash", "-c", f'{shell}; exec "$@"', "bash") if shell else ()),
+            *(sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"),
             *arguments,
             "app:create_app()",
         ],
