@@ -69,6 +69,7 @@ COSTLY_FILES = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a file share its fixtures, so they share a worker; `check` marks what is quick."""
     for item in items:
