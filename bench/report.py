@@ -6,7 +6,7 @@ from typing import Any
 from bench.ingest import memory_growth, slowest_steps
 from bench.targets import Target, ratio
 
-COLUMNS = ("scan", "small", "bare", "fastapi", "orm", "pgbench")
+COLUMNS = ("scan", "bare", "plain", "fastapi", "orm", "small", "pgbench")
 
 
 def write(results: dict[str, Any], targets: list[Target]) -> str:
@@ -33,7 +33,14 @@ def _machine(machine: dict[str, Any], options: dict[str, Any]) -> str:
 
 
 def _serving(serving: dict[str, Any]) -> str:
-    head = ["", *(f"{name}/s" for name in COLUMNS), "scan p50 ms", "scan p99 ms", "of bare"]
+    head = [
+        "",
+        *(f"{name}/s" for name in COLUMNS),
+        "scan p50 ms",
+        "scan p99 ms",
+        "of bare",
+        "of plain",
+    ]
     rows = [_case(case) for case in serving["cases"]]
     notes = list(_notes(serving["cases"]))
     return "\n".join(["## Requests a second", "", *_table(head, rows), *notes])
@@ -43,10 +50,13 @@ def _case(case: dict[str, Any]) -> list[str]:
     servers = case["servers"]
     rates = [_rate(servers.get(name)) for name in COLUMNS]
     scan = servers["scan"]
-    of_bare = f"{ratio(servers, 'bare', 'per_s'):.2f}" if "bare" in servers else ""
+    shares = [
+        f"{ratio(servers, other, 'per_s'):.2f}" if other in servers else ""
+        for other in ("bare", "plain")
+    ]
     name = f"{case['name']}, {case['place']}"
     tail = "" if scan["p99_ms"] is None else f"{scan['p99_ms']:.1f}"
-    return [name, *rates, f"{scan['p50_ms']:.2f}", tail, of_bare]
+    return [name, *rates, f"{scan['p50_ms']:.2f}", tail, *shares]
 
 
 def _rate(server: dict[str, Any] | None) -> str:
@@ -62,7 +72,7 @@ def _notes(cases: list[dict[str, Any]]) -> Iterator[str]:
     for case in cases:
         name = f"{case['name']}, {case['place']}"
         if case["differs"]:
-            yield f"\n{name}: {', '.join(case['differs'])} answered something else"
+            yield f"\n{name}: {', '.join(case['differs'])} returned something else"
         failed = {name: one["failed"] for name, one in case["servers"].items() if one["failed"]}
         if failed:
             yield f"\n{name}: failed requests {failed}"
@@ -128,7 +138,7 @@ def _each(found: dict[str, Any]) -> str:
 
 
 def _targets(targets: list[Target]) -> str:
-    words = {True: "met", False: "NOT MET", None: "not told"}
+    words = {True: "met", False: "NOT MET", None: "not measured"}
     rows = [[target.text, words[target.met], target.found] for target in targets]
     return "\n".join(["## Targets", "", *_table(["target", "", "found"], rows)])
 

@@ -22,6 +22,8 @@ from sqlalchemy.orm import (
     relationship,
 )
 
+from scan import VERSION
+
 PER_PAGE = 25
 NEWEST = 100
 
@@ -31,6 +33,11 @@ class Base(DeclarativeBase):
 
 
 db = SQLAlchemy(model_class=Base)
+
+
+class Chain(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "chain"
+    chain_id: Mapped[int] = mapped_column(primary_key=True)
 
 
 class Block(db.Model):  # type: ignore[name-defined]
@@ -143,6 +150,7 @@ def create_app() -> Flask:
     app.config["SQLALCHEMY_DATABASE_URI"] = os.environ["DATABASE_URL"]
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {"pool_size": 8, "max_overflow": 0}
     app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
     db.init_app(app)
     prefix = "/api/v1"
     app.add_url_rule(f"{prefix}/stats", view_func=stats)
@@ -270,6 +278,8 @@ def stats() -> Response:
             "totalTransactions": db.session.scalar(select(func.count()).select_from(Transaction)),
             "totalTokens": db.session.scalar(select(func.count()).select_from(Token)),
             "avgGasPrice": str(int(db.session.scalar(price) or 0)),
+            "chainId": db.session.scalar(select(Chain.chain_id)),
+            "version": VERSION,
         }
     )
 
