@@ -68,6 +68,21 @@ class Postgres:
             else:
                 return
 
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """While it lasts no process of the server runs; its sockets still take connections."""
+        main = self._server.get_postmaster_info().pid
+        os.kill(main, signal.SIGSTOP)  # first, so that it starts no other
+        children = _children(main)
+        for process in children:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in [*children, main]:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
+
     def url(self, name: str) -> str:
         return str(self._server.get_uri(name))
 
@@ -107,6 +122,11 @@ class Postgres:
                 cursor.execute(sql.SQL(statement).format(**identifiers))
         finally:
             connection.close()
+
+
+def _children(process: int) -> list[int]:
+    found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [int(child) for child in found]
 
 
 def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...]]:
