@@ -3,7 +3,7 @@
 import logging
 import sys
 
-from flask import Flask, Response, request
+from flask import Flask, Response, current_app, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
@@ -24,6 +24,7 @@ from scan.api import (
     webhooks,
 )
 from scan.api import query as query_api
+from scan.contracts.account_state import AccountStates
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
@@ -32,6 +33,7 @@ from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
+from scan.http.nearest_path import nearest_path
 from scan.http.responses import json_value
 from scan.http.services import Services
 from scan.pages import landing
@@ -72,7 +74,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
-    app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
     app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
     for module in OUTSIDE:
         app.register_blueprint(module.blueprint)
@@ -97,6 +98,7 @@ def _services(settings: Settings) -> Services:
         reads,
         writes,
         node,
+        AccountStates(node),
         ContractWallets(node),
         make_limiter(settings),
         Keyring(writes),
@@ -144,7 +146,7 @@ def _answer_http_exception(error: HTTPException) -> Response:
 
 def _ours(error: HTTPException) -> errors.ScanError:
     if isinstance(error, NotFound):
-        return errors.NotFound("There is nothing at this path; all paths start with /api/v1.")
+        return errors.NotFound(_nothing_at(request.path))
     if isinstance(error, MethodNotAllowed):
         allow = ", ".join(sorted(error.valid_methods or ()))
         return errors.MethodNotAllowed(
@@ -157,6 +159,13 @@ def _ours(error: HTTPException) -> errors.ScanError:
     ours = errors.InvalidParameter(error.description or "The request cannot be understood.")
     ours.status = error.code or 400
     return ours
+
+
+def _nothing_at(path: str) -> str:
+    found = nearest_path(path, [rule.rule for rule in current_app.url_map.iter_rules()])
+    if found is None:
+        return "There is nothing at this path; all paths start with /api/v1."
+    return f"There is nothing at this path; the nearest is {found}."
 
 
 def _answer_bug(error: Exception) -> Response:

@@ -1,1 +1,5 @@
 """Scan: a block explorer's REST API over an EVM node."""
+
+from importlib.metadata import version
+
+VERSION = version("scan")

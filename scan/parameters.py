@@ -1,5 +1,6 @@
 """What a client sends, checked: pure functions that return values or raise InvalidParameter."""
 
+import difflib
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -9,14 +10,16 @@ from scan.errors import InvalidJson, InvalidParameter
 
 MAX_LIMIT = 100
 DEFAULT_LIMIT = 25
+PAGED = ("page", "limit")  # the parameters of a paginated list
 BIGINT_MAX = 2**63 - 1
+LONGEST_NAME = 50  # of an unknown name, in an error
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
 
 
-class Page(NamedTuple):
+class LimitAndOffset(NamedTuple):
     limit: int
     offset: int
 
@@ -28,11 +31,11 @@ def required(values: Mapping[str, Any], name: str) -> Any:
     return values[name]
 
 
-def page(arguments: Mapping[str, str]) -> Page:
+def limit_and_offset(arguments: Mapping[str, str]) -> LimitAndOffset:
     """`page` (from 1) and `limit` (1 to 100) of a list's query string."""
     number = integer_text(arguments, "page", default=1, least=1)
     limit = integer_text(arguments, "limit", default=DEFAULT_LIMIT, least=1, most=MAX_LIMIT)
-    return Page(limit, min((number - 1) * limit, BIGINT_MAX))
+    return LimitAndOffset(limit, min((number - 1) * limit, BIGINT_MAX))
 
 
 def integer_text(
@@ -110,12 +113,43 @@ def one_of(value: object, name: str, allowed: Collection[str]) -> str:
     return value
 
 
+def required_one_of(values: Mapping[str, Any], name: str, allowed: Collection[str]) -> str:
+    if name not in values:
+        raise InvalidParameter(f"{name} is required: one of {', '.join(allowed)}.", field=name)
+    return one_of(values[name], name, allowed)
+
+
+def nearest(name: str, known: Collection[str]) -> str | None:
+    """The known name that was probably meant, if any is near."""
+    by_lower_case = {word.lower(): word for word in known}
+    found = difflib.get_close_matches(name[:LONGEST_NAME].lower(), by_lower_case, n=1)
+    return by_lower_case[found[0]] if found else None
+
+
+def only_known_arguments(names: Collection[str], known: Collection[str]) -> None:
+    """Raises for the first query parameter that no view reads; `_` begins those to be ignored."""
+    for name in names:
+        if name and name not in known and not name.startswith("_"):
+            raise InvalidParameter(_unknown_message(name, known), field=name[:LONGEST_NAME])
+
+
+def _unknown_message(name: str, known: Collection[str]) -> str:
+    unknown = f"Unknown query parameter {name[:LONGEST_NAME]!r}"
+    found = nearest(name, known)
+    if found is not None:
+        return f"{unknown}; did you mean {found}?"
+    allowed = f"allowed: {', '.join(known)}" if known else "this path takes none"
+    return f"{unknown}; {allowed}."
+
+
 def only_known(values: Mapping[str, Any], allowed: Collection[str], what: str) -> None:
     """Raises for the first key that nobody reads: a typo must not silently widen a query."""
     for name in values:
         if name not in allowed:
             known = f"allowed: {', '.join(allowed)}" if allowed else "there are none"
-            raise InvalidParameter(f"Unknown {what} {name[:50]!r}; {known}.", field=name[:50])
+            raise InvalidParameter(
+                f"Unknown {what} {name[:LONGEST_NAME]!r}; {known}.", field=name[:LONGEST_NAME]
+            )
 
 
 def json_object(body: bytes) -> dict[str, Any]:

@@ -24,13 +24,13 @@ BIGGEST = 2**63 - 1
     ],
 )
 def test_pages(arguments: dict[str, str], limit: int, offset: int) -> None:
-    assert parameters.page(arguments) == (limit, offset)
+    assert parameters.limit_and_offset(arguments) == (limit, offset)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "101", "1.0", " 1", "\u0661", "1\n", "", 400 * "9"])
 def test_a_refused_number_names_its_field_and_its_range(text: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
-        parameters.page({"limit": text})
+        parameters.limit_and_offset({"limit": text})
     assert caught.value.field == "limit" and "from 1 to 100" in caught.value.message
 
 

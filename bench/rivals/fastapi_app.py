@@ -54,9 +54,9 @@ app = FastAPI(lifespan=_lifespan)
 async def _row(request: Request, name: str, **params: object) -> Any:
     text, names = STATEMENTS.numbered(name, params)
     row = await request.app.state.pool.fetchrow(text, *(params[name] for name in names))
-    if row is None:
+    if row[1] is None:
         raise HTTPException(404, "not found")
-    return row
+    return row[1:]  # without the index's version
 
 
 def _json(body: str | bytes) -> Response:
@@ -74,7 +74,7 @@ def _bytes(address: str | None) -> bytes | None:
 
 @app.get("/api/v1/stats")
 async def stats(request: Request) -> Response:
-    return _json((await _row(request, "api/network_get_stats"))[0])
+    return _json((await _row(request, "api/network_get_stats", version="bench"))[0])
 
 
 @app.get("/api/v1/blocks")
@@ -85,7 +85,8 @@ async def blocks(request: Request, page: Page = 1, limit: Limit = 25) -> Respons
 
 @app.get("/api/v1/blocks/{number}")
 async def block(request: Request, number: int) -> Response:
-    return _json((await _row(request, "api/blocks_get", number=number, hash=None))[0])
+    named = {"number": number, "hash": None, "has_number": True, "has_hash": False}
+    return _json((await _row(request, "api/blocks_get", **named))[0])
 
 
 @app.get("/api/v1/transactions")
@@ -168,7 +169,7 @@ async def query(request: Request, body: QueryBody) -> Response:
         block_to=asked.blockTo if asked.blockNumber is None else asked.blockNumber,
     )
     if body.entity in ("blocks", "tokens"):
-        row = await _row(request, f"{body.entity}_list", **window)
+        row = await _row(request, f"api/{body.entity}_list", **window)
     else:
         filters = _filters(body.entity, asked)
         row = await _filtered(request, body.entity, filters, window)
@@ -190,10 +191,17 @@ async def _filtered(
     """The same choice of statement and checkpoint list as Scan's."""
     given = [name for name, value in filters.items() if value is not None]
     if not given:
-        return await _row(request, f"{entity}_list", **window)
-    whole = window["block_from"] == 0 and window["block_to"] == BIGINT_MAX
-    listed = f"{entity}_by_{given[0]}" if len(given) == 1 and whole else None
+        return await _row(request, f"api/{entity}_list", **window)
+    has_from, has_to = window["block_from"] > 0, window["block_to"] < BIGINT_MAX
+    has_list = len(given) == 1 and not has_from and not has_to
     key = filters[given[0]]
-    window |= {"list": listed, "key": key.encode() if isinstance(key, str) else key}
-    name = f"{entity}_list_by_{'address' if filters.get('address') else 'party'}"
+    window |= {
+        "has_lower": has_from or (has_list and window["direction"] == "asc"),
+        "has_upper": has_to or (has_list and window["direction"] == "desc"),
+        "has_list": has_list,
+        "list": f"{entity}_by_{given[0]}" if has_list else None,
+        "key": key.encode() if isinstance(key, str) else key,
+        **{f"has_{name}": value is not None for name, value in filters.items()},
+    }
+    name = f"api/{entity}_list_by_{'address' if filters.get('address') else 'party'}"
     return await _row(request, name, **window, **filters)

@@ -1,7 +1,7 @@
 """Scan's own statements for a driver that prepares them: values as $1::bigint, choices written in.
 
-What decides the shape of a plan (direction, the list, a filter that is not given, a range that is
-the whole chain) stays in the text; each choice is then a statement that is prepared once.
+What decides the shape of a plan (direction, the list, which filters are given) stays in the text;
+each choice is then a statement that is prepared once.
 """
 
 import re
@@ -11,7 +11,6 @@ from scan.database.connection import load_statements
 from scan.settings import ROOT
 
 CHOICES = ("direction", "list")
-WHOLE = {"block_from": 0, "block_to": 2**63 - 1}
 
 
 class Numbered(NamedTuple):
@@ -39,7 +38,7 @@ class Statements:
 
 
 def _is_written(key: str, value: object) -> bool:
-    return value is None or key in CHOICES or (key in WHOLE and value == WHOLE[key])
+    return value is None or isinstance(value, bool) or key in CHOICES
 
 
 def _number(text: str, types: dict[str, str], written: dict[str, object]) -> Numbered:
@@ -54,10 +53,10 @@ def _number(text: str, types: dict[str, str], written: dict[str, object]) -> Num
 
 
 def _literal(value: object) -> str:
-    """Of the few values that are written in: null, a number, or one of our own words."""
+    """Of the few values that are written in: null, true or false, or one of our own words."""
     if value is None:
         return "NULL"
-    return str(value) if isinstance(value, int) else f"'{value}'"
+    return str(value) if isinstance(value, bool) else f"'{value}'"
 
 
 def _types(name: str) -> dict[str, str]:

@@ -1,127 +1,80 @@
 """GET /api/v1/addresses/:address and /addresses/:address/tokens."""
 
-import json
-import threading
-from collections import OrderedDict
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from flask import Blueprint, Response, current_app
+import orjson
+from flask import Blueprint, Response
 
 from scan import parameters
-from scan.api.lists import Records, page
+from scan.api.lists import Page, page_body
 from scan.errors import NotFound, UpstreamFailed
-from scan.ethereum.blocks import DELEGATION
-from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.hex import BadHex, data, quantity, to_hex
+from scan.hex import to_hex
+from scan.http.chain_reads import do_not_cache, read_chain
 from scan.http.requests import query_arguments
-from scan.http.responses import chain_body, json_body
+from scan.http.responses import json_body
 from scan.http.services import services
 
 blueprint = Blueprint("addresses", __name__)
 
-ASK_TIMEOUT_S = 0.5
-ASKED_AT_ONCE = 8
-REMEMBERED = 10_000
 
+class Balance(NamedTuple):
+    """In wei as text, with the block it was read at."""
 
-class State(NamedTuple):
-    """What the node says of an address at a block; balance in wei."""
-
-    balance: int
+    value: str | None
+    block: int | None
     is_contract: bool
-
-
-class NodeStates:
-    """Balance and code at the indexed head: asked once for each address and head."""
-
-    def __init__(self, node: Node) -> None:
-        self._node = node
-        self._slots = threading.BoundedSemaphore(ASKED_AT_ONCE)
-        self._lock = threading.Lock()
-        self._known: OrderedDict[tuple[bytes, bytes], State] = OrderedDict()
-
-    def at(self, address: bytes, head_number: int, head_hash: bytes) -> State | None:
-        """None when the node cannot say within half a second, or too many are asking."""
-        key = (address, head_hash)
-        known = self._known.get(key)
-        if known is not None:
-            return known
-        if not self._slots.acquire(blocking=False):
-            return None
-        try:
-            state = _ask(self._node, address, head_number)
-        except (NodeError, BadHex):
-            return None
-        finally:
-            self._slots.release()
-        if state is not None:
-            with self._lock:
-                self._known[key] = state
-                while len(self._known) > REMEMBERED:
-                    self._known.popitem(last=False)
-        return state
-
-
-def _ask(node: Node, address: bytes, block_number: int) -> State | None:
-    block = hex(block_number)
-    balance, code = node.once(
-        [
-            Call("eth_getBalance", (to_hex(address), block)),
-            Call("eth_getCode", (to_hex(address), block)),
-        ],
-        ASK_TIMEOUT_S,
-    )
-    if isinstance(balance, RpcError) or isinstance(code, RpcError):
-        return None
-    code_bytes = data(code)
-    return State(quantity(balance), bool(code_bytes) and not code_bytes.startswith(DELEGATION))
 
 
 @blueprint.get("/addresses/<address>")
 def get_address(address: str) -> Response:
+    query_arguments()
     key = parameters.address(address)
-    row = services().reads.prepared_row("api/addresses_get", address=key)
-    if row is None:
-        raise NotFound("This address has not been seen in any indexed block.")
+    row = read_chain("api/addresses_get", address=key)
     count, label, first_seen, last_seen, recent, *stored, head_number, head_hash = row
-    balance, balance_block, is_contract = _state(key, stored, head_number, bytes(head_hash))
-    # What the node could not tell now it may tell to the next who asks.
-    body_of = chain_body if balance_block == head_number else json_body
-    detail = json.dumps(
-        {
-            "address": to_hex(key),
-            "balance": balance,
-            "txCount": count,
-            "isContract": is_contract,
-            "label": label,
-            "firstSeen": first_seen,
-            "lastSeen": last_seen,
-            "balanceBlock": balance_block,
-        }
-    )
-    return body_of(f'{detail[:-1]}, "recentTxs": {recent}}}')
+    if count is None:
+        raise _unseen()
+    balance = _balance(key, Balance(*stored), head_number, bytes(head_hash))
+    if balance.block != head_number:  # the node may return it to the next request
+        do_not_cache()
+    detail = {
+        "address": to_hex(key),
+        "balance": balance.value,
+        "txCount": count,
+        "isContract": balance.is_contract,
+        "label": label,
+        "firstSeen": first_seen,
+        "lastSeen": last_seen,
+        "balanceBlock": balance.block,
+        "recentTxs": orjson.Fragment(recent),
+    }
+    return json_body(orjson.dumps(detail))
 
 
-def _state(
-    address: bytes, stored: list[Any], head_number: int, head_hash: bytes
-) -> tuple[str, int, bool]:
-    """(balance, its block, is contract): stored when fresh, else the node's, else stored."""
-    balance, balance_block, is_contract = stored
-    if balance_block != head_number:
-        states: NodeStates = current_app.extensions["scan.states"]
-        state = states.at(address, head_number, head_hash)
+def _balance(address: bytes, stored: Balance, head_number: int, head_hash: bytes) -> Balance:
+    """The stored one where it is of the head, else the node's, else the stored one."""
+    if stored.block != head_number:
+        state = services().account_states.at(address, head_number, head_hash)
         if state is not None:
-            return str(state.balance), head_number, state.is_contract
-    if balance is None:
+            return Balance(str(state.balance), head_number, state.is_contract)
+    if stored.value is None:
         raise UpstreamFailed("The node does not answer, and this balance has not been read yet.")
-    return balance, balance_block, is_contract
+    return stored
+
+
+def _unseen() -> NotFound:
+    return NotFound("This address has not been seen in any indexed block.")
 
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    limit, offset = parameters.page(query_arguments())
-    row = services().reads.prepared_row(
-        "api/addresses_list_tokens", address=parameters.address(address), limit=limit, offset=offset
+    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    row = read_chain(
+        "api/addresses_list_tokens",
+        address=parameters.address(address),
+        limit=limit,
+        offset=offset,
     )
-    assert row is not None
-    return chain_body(page("tokens", Records(*row)))
+    held = Page(*row)
+    if held.data is None:
+        raise _unseen()
+    return json_body(page_body("tokens", held))

@@ -1,29 +1,37 @@
-"""GET /api/v1/blocks and /blocks/:numberOrHash."""
+"""GET /api/v1/blocks, /blocks/latest and /blocks/:numberOrHash."""
 
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.api import lists
-from scan.api.lists import Window, page
+from scan.api.lists import PageRequest, page_body
 from scan.errors import NotFound
+from scan.http.chain_reads import read_chain
 from scan.http.requests import query_arguments
-from scan.http.responses import chain_body
-from scan.http.services import services
+from scan.http.responses import json_body
 
 blueprint = Blueprint("blocks", __name__)
 
 
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
-    limit, offset = parameters.page(query_arguments())
-    return chain_body(page("blocks", lists.blocks(services().reads, Window(limit, offset))))
+    request = PageRequest(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
+    return json_body(page_body("blocks", lists.blocks(request)))
 
 
 @blueprint.get("/blocks/<block>")
 def get_block(block: str) -> Response:
-    key = parameters.block_number_or_hash(block)
-    number, block_hash = (key, None) if isinstance(key, int) else (None, key)
-    body = services().reads.prepared_value("api/blocks_get", number=number, hash=block_hash)
+    query_arguments()
+    named = None if block == "latest" else parameters.block_number_or_hash(block)
+    number = named if isinstance(named, int) else None
+    block_hash = named if isinstance(named, bytes) else None
+    (body,) = read_chain(
+        "api/blocks_get",
+        number=number,
+        hash=block_hash,
+        has_number=number is not None,
+        has_hash=block_hash is not None,
+    )
     if body is None:
         raise NotFound("No such block is indexed.")
-    return chain_body(body)
+    return json_body(body)

@@ -10,7 +10,7 @@ from scan.contracts.proxy_contracts import Proxy
 from scan.contracts.read_calls import ReadCalls
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.requests import client_address, json_object
+from scan.http.requests import client_address, json_object, query_arguments
 from scan.http.responses import json_body, json_value
 from scan.http.services import Services, services
 from scan.verification.compiler_install import CompilerInstaller
@@ -68,6 +68,7 @@ def _verified(verified: Verified) -> dict[str, object]:
 
 @blueprint.get("/contracts/<address>")
 def get_contract(address: str) -> Response:
+    query_arguments()
     wanted = parameters.address(address)
     row = services().reads.row("contracts/contracts_get_code", address=wanted)
     if row is None:

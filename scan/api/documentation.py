@@ -7,6 +7,7 @@ from flask import Blueprint, Response
 from flask_swagger_ui import get_swaggerui_blueprint
 
 from scan.api.openapi import PREFIX, document
+from scan.http.requests import query_arguments
 from scan.http.responses import json_body
 
 blueprint = Blueprint("documentation", __name__)
@@ -31,6 +32,7 @@ def docs() -> Blueprint:
 
 @blueprint.get(DOCUMENT)
 def openapi() -> Response:
+    query_arguments()
     return json_body(_document())
 
 

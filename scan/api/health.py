@@ -2,8 +2,10 @@
 
 from flask import Blueprint, Response
 
+from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
+from scan.http.chain_reads import read_chain
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
 
@@ -20,7 +22,7 @@ def ready() -> Response:
     """200 when the database answers with the current schema; how far behind the node it is."""
     try:
         _require_current_schema()
-        body = services().reads.value("api/chain_get_status")
+        (body,) = read_chain("api/chain_get_status", version=VERSION)
     except ScanError as error:
         told = {"status": "unavailable", "problem": error.message, **error.body()}
         response = json_value(told, 503)

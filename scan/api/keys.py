@@ -38,7 +38,7 @@ LONGEST_SIGNATURE = 8192  # of a contract wallet, which may be many signatures i
 
 @blueprint.get("/keys")
 def list_keys() -> Response:
-    owner = parameters.address(query_arguments().get("owner"), "owner")
+    owner = parameters.address(query_arguments("owner").get("owner"), "owner")
     mode = services().settings.owner_auth
     if mode == "always":
         require_owner(owner, api_key(), mode, claimed=True)

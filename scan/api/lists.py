@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from scan.database.connection import Database
+from scan.http.chain_reads import read_chain
 from scan.parameters import BIGINT_MAX
 
 
-class Window(NamedTuple):
+class PageRequest(NamedTuple):
     """What part of a list is wanted: `direction` is asc or desc."""
 
     limit: int
@@ -17,13 +17,9 @@ class Window(NamedTuple):
     block_from: int = 0
     block_to: int = BIGINT_MAX
 
-    @property
-    def is_whole(self) -> bool:
-        return self.block_from == 0 and self.block_to == BIGINT_MAX
-
 
 @dataclass(frozen=True)
-class Records:
+class Page:
     """`data` is a JSON array as text; `total` counts the rows that match the filter."""
 
     data: str
@@ -31,96 +27,81 @@ class Records:
     total: int
 
 
-def page(name: str, found: Records) -> str:
+def page_body(name: str, page: Page) -> str:
     """A list's body: {name: [...], total}."""
-    return f'{{"{name}":{found.data},"total":{found.total}}}'
+    return f'{{"{name}":{page.data},"total":{page.total}}}'
 
 
-def blocks(reads: Database, window: Window) -> Records:
-    return _records(reads, "api/blocks_list", window)
+def blocks(request: PageRequest) -> Page:
+    return _read("api/blocks_list", request)
 
 
-def tokens(reads: Database, window: Window) -> Records:
-    row = reads.prepared_row(
-        "api/tokens_list",
-        direction=window.direction,
-        limit=window.limit,
-        offset=window.offset,
+def tokens(request: PageRequest) -> Page:
+    return Page(
+        *read_chain(
+            "api/tokens_list",
+            direction=request.direction,
+            limit=request.limit,
+            offset=request.offset,
+        )
     )
-    assert row is not None
-    return Records(*row)
 
 
 def transactions(
-    reads: Database,
-    window: Window,
+    request: PageRequest,
     *,
     address: bytes | None = None,
     sender: bytes | None = None,
     recipient: bytes | None = None,
-) -> Records:
+) -> Page:
     filters = {"address": address, "from": sender, "to": recipient}
-    return _filtered(reads, "transactions", filters, window)
+    return _filtered("transactions", filters, request)
 
 
 def token_transfers(
-    reads: Database,
-    window: Window,
+    request: PageRequest,
     *,
     address: bytes | None = None,
     sender: bytes | None = None,
     recipient: bytes | None = None,
     token: bytes | None = None,
-) -> Records:
+) -> Page:
     filters = {"address": address, "from": sender, "to": recipient, "token": token}
-    return _filtered(reads, "token_transfers", filters, window)
+    return _filtered("token_transfers", filters, request)
 
 
-def dex_trades(
-    reads: Database, window: Window, *, maker: bytes | None = None, dex: str | None = None
-) -> Records:
-    return _filtered(reads, "dex_trades", {"maker": maker, "dex": dex}, window)
+def dex_trades(request: PageRequest, *, maker: bytes | None = None, dex: str | None = None) -> Page:
+    return _filtered("dex_trades", {"maker": maker, "dex": dex}, request)
 
 
-def _filtered(
-    reads: Database, entity: str, filters: Mapping[str, bytes | str | None], window: Window
-) -> Records:
+def _filtered(entity: str, filters: Mapping[str, bytes | str | None], request: PageRequest) -> Page:
     """No filter: by ordinal. One: from its nearest checkpoint. Several: the narrowest index."""
     given = [name for name, value in filters.items() if value is not None]
     if not given:
-        return _records(reads, f"api/{entity}_list", window)
-    is_single = len(given) == 1 and window.is_whole
+        return _read(f"api/{entity}_list", request)
+    has_from, has_to = request.block_from > 0, request.block_to < BIGINT_MAX
+    has_list = len(given) == 1 and not has_from and not has_to
     key = filters[given[0]]
-    checkpoints: dict[str, object] = {
-        "list": f"{entity}_by_{given[0]}" if is_single else None,
-        "key": (key.encode() if isinstance(key, str) else key) if is_single else None,
-    }
-    statement = f"api/{entity}_list_by_party"
-    if filters.get("address") is not None:
-        statement = f"api/{entity}_list_by_address"
-    else:
-        filters = {name: value for name, value in filters.items() if name != "address"}
-    # Which index is the narrowest for a combination depends on the values themselves.
-    return _records(reads, statement, window, is_prepared=is_single, **filters, **checkpoints)
-
-
-def _records(
-    reads: Database,
-    statement: str,
-    window: Window,
-    *,
-    is_prepared: bool = True,
-    **filters: object,
-) -> Records:
-    read = reads.prepared_row if is_prepared else reads.row
-    row = read(
-        statement,
-        limit=window.limit,
-        offset=window.offset,
-        direction=window.direction,
-        block_from=window.block_from,
-        block_to=window.block_to,
-        **filters,
+    by_address = filters.get("address") is not None
+    optional = {name: value for name, value in filters.items() if name != "address"}
+    return _read(
+        f"api/{entity}_list_by_address" if by_address else f"api/{entity}_list_by_party",
+        request,
+        # Which index is the narrowest for a combination depends on the values themselves.
+        planned_per_call=not has_list,
+        **({"address": filters["address"]} if by_address else {}),
+        **optional,
+        **{f"has_{name}": value is not None for name, value in optional.items()},
+        has_lower=has_from or (has_list and request.direction == "asc"),
+        has_upper=has_to or (has_list and request.direction == "desc"),
+        has_list=has_list,
+        list=f"{entity}_by_{given[0]}" if has_list else None,
+        key=(key.encode() if isinstance(key, str) else key) if has_list else None,
     )
-    assert row is not None
-    return Records(*row)
+
+
+def _read(
+    statement: str, request: PageRequest, *, planned_per_call: bool = False, **filters: object
+) -> Page:
+    row = read_chain(statement, planned_per_call=planned_per_call, **request._asdict(), **filters)
+    return Page(*row)

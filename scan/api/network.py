@@ -2,12 +2,16 @@
 
 from flask import Blueprint, Response
 
-from scan.http.responses import chain_body
-from scan.http.services import services
+from scan import VERSION
+from scan.http.chain_reads import read_chain
+from scan.http.requests import query_arguments
+from scan.http.responses import json_body
 
 blueprint = Blueprint("network", __name__)
 
 
 @blueprint.get("/stats")
 def stats() -> Response:
-    return chain_body(services().reads.prepared_value("api/network_get_stats"))
+    query_arguments()
+    (body,) = read_chain("api/network_get_stats", version=VERSION)
+    return json_body(body)

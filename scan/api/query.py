@@ -7,12 +7,10 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.api import lists
-from scan.api.lists import Records, Window
-from scan.database.connection import Database
+from scan.api.lists import Page, PageRequest
 from scan.errors import InvalidParameter
 from scan.http.requests import json_object
-from scan.http.responses import chain_body
-from scan.http.services import services
+from scan.http.responses import json_body
 
 blueprint = Blueprint("query", __name__)
 
@@ -31,11 +29,10 @@ MAX_DEX_NAME = 100
 def query() -> Response:
     body = json_object()
     parameters.only_known(body, BODY_KEYS, "key")
-    entity = parameters.one_of(body.get("entity"), "entity", FILTER_KEYS)
+    entity = parameters.required_one_of(body, "entity", FILTER_KEYS)
     filters = _filters(body, entity)
-    window = _window(body, filters)
-    found = _find(services().reads, entity, filters, window)
-    return chain_body(f'{{"entity":"{entity}","count":{found.count},"data":{found.data}}}')
+    page = _find(entity, filters, _page_request(body, filters))
+    return json_body(f'{{"entity":"{entity}","count":{page.count},"data":{page.data}}}')
 
 
 def _filters(body: Mapping[str, Any], entity: str) -> dict[str, Any]:
@@ -46,7 +43,7 @@ def _filters(body: Mapping[str, Any], entity: str) -> dict[str, Any]:
     return filters
 
 
-def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
+def _page_request(body: Mapping[str, Any], filters: Mapping[str, Any]) -> PageRequest:
     limit = parameters.integer(
         body, "limit", default=parameters.DEFAULT_LIMIT, least=1, most=parameters.MAX_LIMIT
     )
@@ -57,26 +54,24 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
     if "blockNumber" in filters:
         number = parameters.integer(filters, "blockNumber", default=0, least=0)
         block_from, block_to = max(block_from, number), min(block_to, number)
-    return Window(limit, offset, direction, block_from, block_to)
+    return PageRequest(limit, offset, direction, block_from, block_to)
 
 
-def _find(reads: Database, entity: str, filters: Mapping[str, Any], window: Window) -> Records:
+def _find(entity: str, filters: Mapping[str, Any], request: PageRequest) -> Page:
     if entity == "blocks":
-        return lists.blocks(reads, window)
+        return lists.blocks(request)
     if entity == "tokens":
-        return lists.tokens(reads, window)
+        return lists.tokens(request)
     address = parameters.optional_address(filters, "address")
     if entity == "dex_trades":
-        return lists.dex_trades(reads, window, maker=address, dex=_dex(filters))
+        return lists.dex_trades(request, maker=address, dex=_dex(filters))
     sender = parameters.optional_address(filters, "from")
     recipient = parameters.optional_address(filters, "to")
     if entity == "transactions":
-        return lists.transactions(
-            reads, window, address=address, sender=sender, recipient=recipient
-        )
+        return lists.transactions(request, address=address, sender=sender, recipient=recipient)
     token = parameters.optional_address(filters, "tokenAddress")
     return lists.token_transfers(
-        reads, window, address=address, sender=sender, recipient=recipient, token=token
+        request, address=address, sender=sender, recipient=recipient, token=token
     )
 
 

@@ -4,35 +4,41 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.api import lists
-from scan.api.lists import Records, Window, page
+from scan.api.lists import Page, PageRequest, page_body
 from scan.errors import NotFound
+from scan.http.chain_reads import read_chain
 from scan.http.requests import query_arguments
-from scan.http.responses import chain_body
-from scan.http.services import services
+from scan.http.responses import json_body
 
 blueprint = Blueprint("tokens", __name__)
 
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    window = Window(*parameters.page(query_arguments()))
-    return chain_body(page("tokens", lists.tokens(services().reads, window)))
+    request = PageRequest(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
+    return json_body(page_body("tokens", lists.tokens(request)))
 
 
 @blueprint.get("/tokens/<address>")
 def get_token(address: str) -> Response:
-    body = services().reads.prepared_value("api/tokens_get", address=parameters.address(address))
+    query_arguments()
+    (body,) = read_chain("api/tokens_get", address=parameters.address(address))
     if body is None:
         raise NotFound("No token is known at this address.")
-    return chain_body(body)
+    return json_body(body)
 
 
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
-    limit, offset = parameters.page(query_arguments())
-    row = services().reads.prepared_row(
-        "api/tokens_list_holders", address=parameters.address(address), limit=limit, offset=offset
+    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    holders = Page(
+        *read_chain(
+            "api/tokens_list_holders",
+            address=parameters.address(address),
+            limit=limit,
+            offset=offset,
+        )
     )
-    if row is None:
+    if holders.data is None:
         raise NotFound("No token is known at this address.")
-    return chain_body(page("holders", Records(*row)))
+    return json_body(page_body("holders", holders))

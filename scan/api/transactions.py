@@ -4,29 +4,28 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.api import lists
-from scan.api.lists import Window, page
+from scan.api.lists import PageRequest, page_body
 from scan.errors import NotFound
+from scan.http.chain_reads import read_chain
 from scan.http.requests import query_arguments
-from scan.http.responses import chain_body
-from scan.http.services import services
+from scan.http.responses import json_body
 
 blueprint = Blueprint("transactions", __name__)
 
 
 @blueprint.get("/transactions")
 def list_transactions() -> Response:
-    arguments = query_arguments()
-    window = Window(*parameters.page(arguments))
+    arguments = query_arguments(*parameters.PAGED, "address")
+    request = PageRequest(*parameters.limit_and_offset(arguments))
     address = parameters.optional_address(arguments, "address")
-    found = lists.transactions(services().reads, window, address=address)
-    return chain_body(page("transactions", found))
+    page = lists.transactions(request, address=address)
+    return json_body(page_body("transactions", page))
 
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    body = services().reads.prepared_value(
-        "api/transactions_get", hash=parameters.hash32(transaction_hash)
-    )
+    query_arguments()
+    (body,) = read_chain("api/transactions_get", hash=parameters.hash32(transaction_hash))
     if body is None:
         raise NotFound("No such transaction is indexed.")
-    return chain_body(body)
+    return json_body(body)

@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.accounts.ownership import is_claimed, require_owner
-from scan.api.lists import Records, page
+from scan.api.lists import Page, page_body
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
 from scan.http.requests import api_key, json_object, query_arguments
@@ -29,7 +29,7 @@ LOOKUP_TIMEOUT_S = 1.5
 
 @blueprint.get("/webhooks")
 def list_webhooks() -> Response:
-    owner = parameters.address(query_arguments().get("owner"), "owner")
+    owner = parameters.address(query_arguments("owner").get("owner"), "owner")
     _require_owner(owner)
     return json_body(services().writes.value("webhooks/webhooks_list", owner=owner))
 
@@ -99,13 +99,13 @@ def change_webhook(webhook_id: str) -> Response:
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
 def list_deliveries(webhook_id: str) -> Response:
-    limit, offset = parameters.page(query_arguments())
+    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
     number, _ = _owned(webhook_id)
     row = services().writes.row(
         "webhooks/deliveries_list", webhook_id=number, limit=limit, offset=offset
     )
     assert row is not None
-    return json_body(page("deliveries", Records(*row)))
+    return json_body(page_body("deliveries", Page(*row)))
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")

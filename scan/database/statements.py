@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scan.settings import ROOT
 
 _PARAMS = re.compile(r"^-- params: (.*(?:\n--   .*)*)", re.M)
-_PLANNED = re.compile(r"^-- plan depends on: (.*)", re.M)
+_PLANNED = re.compile(r"^-- plan depends on: (.*(?:\n--   .*)*)", re.M)
 _NULL_TEST = re.compile(r"%\((\w+)\)s(?:::\w+)? IS NULL")
 
 
@@ -78,7 +78,9 @@ def _planned(name: str, header: str, types: Mapping[str, str]) -> frozenset[str]
     found = _PLANNED.search(header)
     if found is None:
         return None
-    planned = frozenset(part.strip() for part in found[1].split(",")) - {"nothing"}
+    planned = frozenset(part.strip() for part in found[1].replace("\n--", " ").split(",")) - {
+        "nothing"
+    }
     if not planned <= types.keys():
         raise StatementError(f"{name}: its plan depends on what is no parameter")
     return planned

@@ -7,12 +7,15 @@ from scan.http.exchange import exchange_of
 from scan.http.services import services
 
 
-def read_chain(statement: str, **params: object) -> Row:
-    """The row of a prepared statement whose first column is index_version(), without that column.
+def read_chain(statement: str, *, planned_per_call: bool = False, **params: object) -> Row:
+    """The row of a statement whose first column is index_version(), without that column.
 
-    Such a statement always returns one row. The version is recorded for the response cache.
+    Such a statement always returns one row. The version is recorded for the response cache. The
+    statement is prepared unless it is `planned_per_call`, as where the best index depends on the
+    values.
     """
-    row = services().reads.prepared_row(statement, **params)
+    reads = services().reads
+    row = (reads.row if planned_per_call else reads.prepared_row)(statement, **params)
     assert row is not None
     exchange_of(request.environ).index_versions.add(row[0])
     return row[1:]

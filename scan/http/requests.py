@@ -31,8 +31,12 @@ def client_address() -> str:
     )
 
 
-def query_arguments() -> Mapping[str, str]:
-    """The query string; raises InvalidParameter where a parameter is given twice."""
+def query_arguments(*known: str) -> Mapping[str, str]:
+    """The query string; raises InvalidParameter where a parameter is unknown or given twice.
+
+    Names that begin with `_` are ignored: caches and trackers append them.
+    """
+    parameters.only_known_arguments(request.args, known)
     for name, values in request.args.lists():
         if len(values) > 1:
             raise InvalidParameter(f"{name[:50]} is given twice.", field=name[:50])

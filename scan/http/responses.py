@@ -11,6 +11,3 @@ def json_body(body: str | bytes, status: int = 200) -> Response:
 
 def json_value(value: object, status: int = 200) -> Response:
     return json_body(orjson.dumps(value), status)
-
-
-chain_body = json_body

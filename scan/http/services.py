@@ -8,6 +8,7 @@ from flask import current_app
 from scan.accounts.contract_wallets import ContractWallets
 from scan.accounts.key_lookup import Keyring
 from scan.accounts.key_usage import KeyUsage
+from scan.contracts.account_state import AccountStates
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.rate_limits.limiter import Limiter
@@ -22,6 +23,7 @@ class Services:
     reads: Database
     writes: Database
     node: Node
+    account_states: AccountStates
     contract_wallets: ContractWallets
     limiter: Limiter
     keyring: Keyring

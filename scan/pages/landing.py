@@ -4,8 +4,9 @@ import json
 
 from flask import Blueprint, Response, render_template, request
 
+from scan import VERSION
 from scan.errors import ScanError
-from scan.http.services import services
+from scan.http.chain_reads import read_chain
 
 blueprint = Blueprint("pages", __name__, template_folder="templates")
 
@@ -17,9 +18,10 @@ def landing() -> Response:
     """Never an error: whoever looks here wants to know why nothing else answers."""
     problem, answer, stats, head = None, "", None, {}
     try:
-        answer = services().reads.prepared_value("api/network_get_stats")
+        (answer,) = read_chain("api/network_get_stats", version=VERSION)
         stats = json.loads(answer)
-        head = json.loads(services().reads.value("api/chain_get_status"))
+        (status,) = read_chain("api/chain_get_status", version=VERSION)
+        head = json.loads(status)
     except ScanError as error:
         problem = error.message
     page = render_template(
@@ -29,5 +31,6 @@ def landing() -> Response:
         stats=stats,
         head=head,
         problem=problem,
+        version=VERSION,
     )
     return Response(page, headers={"Content-Security-Policy": POLICY})

@@ -3,7 +3,7 @@
 -- params: owner bytea
 -- returns: the answer as JSON text
 -- index: api_keys_signed_once
-SELECT json_build_object('keys', coalesce(json_agg(newest.record), '[]'::json))::text
+SELECT '{"keys":' || json_list(string_agg(newest.record::text, ',')) || '}'
 FROM (
     SELECT api_key_record(k) AS record
     FROM api_keys k

@@ -1,19 +1,21 @@
 -- What is indexed about one address; its newest 25 transactions.
 -- params: address bytea
 -- plan depends on: nothing
--- returns: no row for one never seen; else transaction_count, label, first_seen and last_seen
---   (ISO 8601), recent (JSON text), balance, balance_block, is_contract, head_number, head_hash
+-- returns: one row: index version, transaction_count (null for one never seen), label, first_seen and
+--   last_seen (ISO 8601), recent (JSON text), balance, balance_block, is_contract, head_number,
+--   head_hash
 -- index: addresses_pkey, transactions_by_from, transactions_by_to, transactions_by_contract,
 --   transactions_pkey, contracts_pkey, blocks_pkey
-SELECT a.transaction_count,
+SELECT index_version(),
+    a.transaction_count,
     (SELECT l.label FROM labels l WHERE l.address = a.address),
     (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.first_seen),
     (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.last_seen),
-    (SELECT coalesce(json_agg((
-        SELECT transaction_record(t,
-            (SELECT b.timestamp FROM blocks b WHERE b.number = t.block_number))
+    (SELECT json_list(string_agg(
+        (SELECT transaction_record(t,
+            (SELECT b.timestamp FROM blocks b WHERE b.number = t.block_number))::text
         FROM transactions t
-        WHERE t.ordinal = page.ordinal)), '[]')::text
+        WHERE t.ordinal = page.ordinal), ','))
     FROM (
         SELECT ordinal
         FROM (
@@ -43,6 +45,6 @@ SELECT a.transaction_count,
     EXISTS (SELECT 1 FROM contracts c WHERE c.address = a.address),
     head.number,
     head.hash
-FROM addresses a
-CROSS JOIN (SELECT number, hash FROM blocks ORDER BY number DESC LIMIT 1) AS head
-WHERE a.address = %(address)s;
+FROM (SELECT 1) AS always
+LEFT JOIN addresses a ON a.address = %(address)s
+LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;

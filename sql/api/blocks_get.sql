@@ -1,9 +1,11 @@
--- One block, by number or by hash.
--- params: number bigint null, hash bytea null
--- plan depends on: nothing
--- returns: no row, or the record as JSON text
+-- One block: by its number, by its hash, or the newest where neither is given.
+-- params: number bigint null, hash bytea null, has_number boolean, has_hash boolean
+-- plan depends on: has_number, has_hash
+-- returns: one row: index version, the record as JSON text or null
 -- index: blocks_pkey, blocks_hash_key
-SELECT block_record(b)::text
-FROM blocks b
-WHERE (%(number)s::bigint IS NULL OR b.number = %(number)s)
-    AND (%(hash)s::bytea IS NULL OR b.hash = %(hash)s);
+SELECT index_version(), (
+    SELECT block_record(b)::text
+    FROM blocks b
+    WHERE (NOT %(has_number)s OR b.number = %(number)s)
+        AND (NOT %(has_hash)s OR b.hash = %(hash)s)
+        AND (%(has_number)s OR %(has_hash)s OR b.number = (SELECT max(number) FROM blocks)));

@@ -1,17 +1,22 @@
 -- How far the index is behind the node, for /readyz. An indexer that lives notes something at
--- least every two minutes, unless a node has asked it to wait longer, which is a problem it told.
--- params: none
--- returns: one row, the body as JSON text
+-- least every two minutes, unless a node has asked it to wait longer, which is a problem it reported.
+-- params: version text
+-- plan depends on: nothing
+-- returns: one row: index version, the body as JSON text
 -- index: blocks_pkey
-SELECT json_build_object(
-    'status', 'ready',
-    'indexedBlock', head.number,
-    'headBlock', greatest(s.node_head, head.number),
-    'lagBlocks', greatest(s.node_head - coalesce(head.number, c.start_block - 1), 0),
-    'problem', coalesce(s.problem, CASE WHEN s.checked_at < now() - interval '2 minutes'
-        THEN 'the indexer has not been heard of since ' || iso(s.checked_at) END),
-    'checkedAt', iso(s.checked_at))::text
-FROM (SELECT 1) AS always
-LEFT JOIN chain c ON true
-LEFT JOIN indexer_status s ON true
-LEFT JOIN (SELECT number FROM blocks ORDER BY number DESC LIMIT 1) AS head ON true;
+SELECT index_version(), row_to_json(body)::text
+FROM (
+    SELECT 'ready' AS "status",
+        head.number AS "indexedBlock",
+        greatest(s.node_head, head.number) AS "headBlock",
+        greatest(s.node_head - coalesce(head.number, c.start_block - 1), 0) AS "lagBlocks",
+        coalesce(s.problem, CASE WHEN s.checked_at < now() - interval '2 minutes'
+            THEN 'the indexer has not been heard of since ' || iso(s.checked_at) END) AS "problem",
+        iso(s.checked_at) AS "checkedAt",
+        c.chain_id AS "chainId",
+        %(version)s AS "version"
+    FROM (SELECT 1) AS always
+    LEFT JOIN chain c ON true
+    LEFT JOIN indexer_status s ON true
+    LEFT JOIN (SELECT b.number FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true
+) AS body;

@@ -1,36 +1,30 @@
 -- Token transfers of a range of blocks, at any depth: a page is a range of ordinals.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
 -- plan depends on: direction
--- returns: one row: data (JSON text), count in data, total in the range
+-- returns: one row: index version, data (JSON text), count in data, total in the range
 -- index: token_transfers_pkey, transactions_pkey, tokens_pkey, blocks_pkey
-WITH span AS (
-    SELECT first, last
-    FROM (SELECT token_transfers_before AS first FROM blocks WHERE number >= %(block_from)s
-            ORDER BY number ASC LIMIT 1) AS oldest,
-        (SELECT token_transfers_before + token_transfer_count - 1 AS last FROM blocks
-            WHERE number <= %(block_to)s ORDER BY number DESC LIMIT 1) AS newest
-), window_ AS (
-    SELECT
-        CASE WHEN %(direction)s = 'asc' THEN first + skip
-            ELSE greatest(last - skip - (%(limit)s - 1), first) END AS lowest,
-        CASE WHEN %(direction)s = 'asc' THEN least(first + skip + (%(limit)s - 1), last)
-            ELSE last - skip END AS highest
-    FROM (SELECT first, last, least(%(offset)s, greatest(last - first + 1, 0)) AS skip FROM span)
+WITH ordinals AS (
+    SELECT first, last FROM token_transfer_ordinals(%(block_from)s, %(block_to)s)
+), bounds AS (
+    SELECT p.lowest, p.highest
+    FROM ordinals,
+        page_of_range(ordinals.first, ordinals.last, %(offset)s, %(limit)s, %(direction)s) AS p
 )
-SELECT coalesce(json_agg((
-        SELECT token_transfer_record(page.x,
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT token_transfer_record(page.x,
             (SELECT t.hash FROM transactions t
                 WHERE t.ordinal = b.transactions_before + (page.x).transaction_index),
             (SELECT k.type FROM tokens k WHERE k.address = (page.x).token_address),
-            b.timestamp)
+            b.timestamp)::text
         FROM blocks b
-        WHERE b.number = (page.x).block_number)), '[]')::text,
+        WHERE b.number = (page.x).block_number), ',')),
     count(page.x),
-    coalesce((SELECT greatest(last - first + 1, 0) FROM span), 0)
+    coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0)
 FROM (
     SELECT x
     FROM token_transfers x
-    WHERE x.ordinal BETWEEN (SELECT lowest FROM window_) AND (SELECT highest FROM window_)
+    WHERE x.ordinal BETWEEN (SELECT lowest FROM bounds) AND (SELECT highest FROM bounds)
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
         CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
     LIMIT %(limit)s

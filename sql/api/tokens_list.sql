@@ -2,7 +2,7 @@
 -- last costs what the first does.
 -- params: direction text, limit integer, offset bigint
 -- plan depends on: direction, limit
--- returns: one row: data (JSON text), count in data, total
+-- returns: one row: index version, data (JSON text), count in data, total
 -- index: tokens_by_holder_count, tokens_pkey, chain_pkey
 WITH whole AS (
     SELECT coalesce((SELECT token_count FROM chain), 0) AS total
@@ -45,8 +45,9 @@ WITH whole AS (
         CASE WHEN %(direction)s = 'desc' THEN holder_count END DESC,
         CASE WHEN %(direction)s = 'desc' THEN address END DESC
 )
-SELECT coalesce(json_agg((
-        SELECT token_record(k) FROM tokens k WHERE k.address = page.address)), '[]')::text,
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT token_record(k)::text FROM tokens k WHERE k.address = page.address), ',')),
     count(*),
     (SELECT total FROM whole)
 FROM page;

@@ -2,7 +2,8 @@
 -- so that the last costs what the first does.
 -- params: address bytea, limit integer, offset bigint
 -- plan depends on: limit
--- returns: no row where there is no such token; else data (JSON text), count in data, total
+-- returns: one row: index version, data (JSON text; null where there is no such token), count in
+--   data, total
 -- index: token_holders_by_balance, tokens_pkey
 WITH span AS (
     SELECT k.holder_count AS total, %(offset)s > k.holder_count / 2 AS is_from_end,
@@ -34,9 +35,10 @@ WITH span AS (
     ) AS places
     ORDER BY balance DESC, holder DESC
 )
-SELECT
-    (SELECT coalesce(json_agg(json_build_object(
-        'address', hex(page.holder), 'balance', page.balance::text)), '[]') FROM page)::text,
-    (SELECT count(*) FROM page),
-    span.total
-FROM span;
+SELECT index_version(),
+    CASE WHEN EXISTS (SELECT 1 FROM span)
+        THEN json_list(string_agg(
+            token_holder_record(page.holder, page.balance)::text, ',')) END,
+    count(*),
+    (SELECT total FROM span)
+FROM page;

@@ -1,29 +1,27 @@
 -- Transactions that an address sent, received or was created by; from and to narrow them.
--- Places are counted on the index alone, then the page's rows are fetched. A filter by one key
--- starts at the checkpoint of `list` and `key` nearest to offset; other combinations pass list as
--- null and count from their end. The planner takes a range between two numbers that it does not
--- know for 0.5 % of a table: an end that bounds nothing is left out, and the upper one is compared
--- as a row, which the planner does not pair with the lower.
--- params: address bytea, from bytea null, to bytea null, block_from bigint, block_to bigint,
+-- See "Pages of the long lists" in schema.sql.
+-- params: address bytea, from bytea null, to bytea null, has_from boolean, has_to boolean,
+--   block_from bigint, block_to bigint, has_lower boolean, has_upper boolean, has_list boolean,
 --   list text null, key bytea null, direction text, limit integer, offset bigint
--- plan depends on: direction, limit, list
--- returns: one row: data (JSON text), count in data, total of the list where list is given
+-- plan depends on: has_from, has_to, has_lower, has_upper, has_list, list,
+--   direction, limit
+-- returns: one row: index version, data (JSON text), count in data, total of the list where there
+--   is one
 -- index: transactions_by_from, transactions_by_to, transactions_by_contract, list_checkpoints_pkey,
 --   transactions_pkey, blocks_pkey
 WITH entries AS (
-    SELECT transaction_count AS total FROM addresses WHERE address = %(key)s
-), span AS (
-    SELECT first, last
-    FROM (SELECT transactions_before AS first FROM blocks WHERE number >= %(block_from)s
-            ORDER BY number ASC LIMIT 1) AS oldest,
-        (SELECT transactions_before + transaction_count - 1 AS last FROM blocks
-            WHERE number <= %(block_to)s ORDER BY number DESC LIMIT 1) AS newest
-), bound AS (
+    SELECT coalesce((
+        SELECT a.transaction_count FROM addresses a WHERE a.address = %(key)s), 0) AS total
+), start AS (
     SELECT s.ordinal, s.pass
     FROM entries, list_start(%(list)s, %(key)s, entries.total, %(offset)s, %(direction)s) AS s
-    UNION ALL
-    SELECT CASE WHEN %(direction)s = 'asc' THEN 0 ELSE 9223372036854775807 END, %(offset)s
-    LIMIT 1
+), ordinals AS (
+    SELECT first, last FROM transaction_ordinals(%(block_from)s, %(block_to)s)
+), bounds AS (
+    SELECT CASE WHEN %(has_list)s THEN (SELECT ordinal FROM start)
+            ELSE (SELECT first FROM ordinals) END AS lowest,
+        CASE WHEN %(has_list)s THEN (SELECT ordinal FROM start)
+            ELSE (SELECT last FROM ordinals) END AS highest
 ), page AS (
     SELECT ordinal
     FROM (
@@ -31,72 +29,55 @@ WITH entries AS (
             SELECT t.ordinal
             FROM transactions t
             WHERE t.from_address = %(address)s
-                AND (%(from)s::bytea IS NULL OR t.from_address = %(from)s)
-                AND (%(to)s::bytea IS NULL OR t.to_address = %(to)s)
-                AND (%(list)s IS NULL OR %(direction)s <> 'asc'
-                    OR t.ordinal >= (SELECT ordinal FROM bound))
-                AND (%(list)s IS NULL OR %(direction)s <> 'desc'
-                    OR t.ordinal <= (SELECT ordinal FROM bound))
-                AND (%(block_from)s = 0 OR t.ordinal >= (SELECT first FROM span))
-                AND (%(block_to)s = 9223372036854775807
-                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM span))
+                AND (NOT %(has_from)s OR t.from_address = %(from)s)
+                AND (NOT %(has_to)s OR t.to_address = %(to)s)
+                AND (NOT %(has_lower)s OR t.ordinal >= (SELECT lowest FROM bounds))
+                AND (NOT %(has_upper)s
+                    OR (t.ordinal, t.ordinal) <= (SELECT highest, highest FROM bounds))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
-            LIMIT CASE WHEN %(list)s IS NULL
-                THEN least(%(offset)s, 9000000000000000000) + %(limit)s
-                ELSE checkpoint_every() + 1 + %(limit)s END
+            LIMIT entries_to_read(%(has_list)s, %(offset)s, %(limit)s)
         )
         UNION ALL
         (
             SELECT t.ordinal
             FROM transactions t
             WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
-                AND (%(from)s::bytea IS NULL OR t.from_address = %(from)s)
-                AND (%(to)s::bytea IS NULL OR t.to_address = %(to)s)
-                AND (%(list)s IS NULL OR %(direction)s <> 'asc'
-                    OR t.ordinal >= (SELECT ordinal FROM bound))
-                AND (%(list)s IS NULL OR %(direction)s <> 'desc'
-                    OR t.ordinal <= (SELECT ordinal FROM bound))
-                AND (%(block_from)s = 0 OR t.ordinal >= (SELECT first FROM span))
-                AND (%(block_to)s = 9223372036854775807
-                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM span))
+                AND (NOT %(has_from)s OR t.from_address = %(from)s)
+                AND (NOT %(has_to)s OR t.to_address = %(to)s)
+                AND (NOT %(has_lower)s OR t.ordinal >= (SELECT lowest FROM bounds))
+                AND (NOT %(has_upper)s
+                    OR (t.ordinal, t.ordinal) <= (SELECT highest, highest FROM bounds))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
-            LIMIT CASE WHEN %(list)s IS NULL
-                THEN least(%(offset)s, 9000000000000000000) + %(limit)s
-                ELSE checkpoint_every() + 1 + %(limit)s END
+            LIMIT entries_to_read(%(has_list)s, %(offset)s, %(limit)s)
         )
         UNION ALL
         (
             SELECT t.ordinal
             FROM transactions t
             WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
-                AND (%(from)s::bytea IS NULL OR t.from_address = %(from)s)
-                AND (%(to)s::bytea IS NULL OR t.to_address = %(to)s)
-                AND (%(list)s IS NULL OR %(direction)s <> 'asc'
-                    OR t.ordinal >= (SELECT ordinal FROM bound))
-                AND (%(list)s IS NULL OR %(direction)s <> 'desc'
-                    OR t.ordinal <= (SELECT ordinal FROM bound))
-                AND (%(block_from)s = 0 OR t.ordinal >= (SELECT first FROM span))
-                AND (%(block_to)s = 9223372036854775807
-                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM span))
+                AND (NOT %(has_from)s OR t.from_address = %(from)s)
+                AND (NOT %(has_to)s OR t.to_address = %(to)s)
+                AND (NOT %(has_lower)s OR t.ordinal >= (SELECT lowest FROM bounds))
+                AND (NOT %(has_upper)s
+                    OR (t.ordinal, t.ordinal) <= (SELECT highest, highest FROM bounds))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
-            LIMIT CASE WHEN %(list)s IS NULL
-                THEN least(%(offset)s, 9000000000000000000) + %(limit)s
-                ELSE checkpoint_every() + 1 + %(limit)s END
+            LIMIT entries_to_read(%(has_list)s, %(offset)s, %(limit)s)
         )
     ) AS places
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
         CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
     LIMIT %(limit)s
-    OFFSET (SELECT pass FROM bound)
+    OFFSET (SELECT pass FROM start)
 )
-SELECT coalesce(json_agg((
-        SELECT transaction_record(t,
-            (SELECT b.timestamp FROM blocks b WHERE b.number = t.block_number))
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT transaction_record(t,
+            (SELECT b.timestamp FROM blocks b WHERE b.number = t.block_number))::text
         FROM transactions t
-        WHERE t.ordinal = page.ordinal)), '[]')::text,
+        WHERE t.ordinal = page.ordinal), ',')),
     count(*),
-    coalesce((SELECT total FROM entries), 0)
+    (SELECT total FROM entries)
 FROM page;

@@ -3,21 +3,22 @@
 -- returns: no row when the webhook is gone; else the delivery's id
 -- index: webhooks_pkey
 INSERT INTO deliveries (webhook_id, event, body, created_at)
-SELECT w.id, made.event, made.body::text, %(now)s
+SELECT w.id, made.event, (
+    SELECT row_to_json(body)::text
+    FROM (SELECT made.event, iso(%(now)s) AS "timestamp", made.data) AS body), %(now)s
 FROM webhooks w
 CROSS JOIN LATERAL (
-    SELECT w.event_types[1] AS event, json_build_object(
-        'event', w.event_types[1], 'timestamp', iso(%(now)s), 'data', CASE w.event_types[1]
-            WHEN 'tx' THEN json_build_object(
-                'hash', hex(decode(repeat('00', 32), 'hex')), 'from', hex(w.watch_address),
-                'to', hex(w.watch_address), 'value', '0', 'blockNumber', 0, 'status', true,
-                'contractAddress', NULL, 'test', true)
-            ELSE json_build_object(
-                'hash', hex(decode(repeat('00', 32), 'hex')), 'from', hex(w.watch_address),
-                'to', hex(w.watch_address), 'value', '0', 'blockNumber', 0,
-                'tokenAddress', hex(decode(repeat('00', 20), 'hex')), 'tokenType', 'BEP20',
-                'tokenId', NULL, 'logIndex', 0, 'batchIndex', 0, 'test', true)
-            END) AS body
+    SELECT w.event_types[1] AS event, CASE w.event_types[1]
+        WHEN 'tx' THEN (SELECT row_to_json(data) FROM (
+            SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
+                hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",
+                true AS "status", NULL AS "contractAddress", true AS "test") AS data)
+        ELSE (SELECT row_to_json(data) FROM (
+            SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
+                hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",
+                hex(decode(repeat('00', 20), 'hex')) AS "tokenAddress", 'BEP20' AS "tokenType",
+                NULL AS "tokenId", 0 AS "logIndex", 0 AS "batchIndex", true AS "test") AS data)
+        END AS data
 ) AS made
 WHERE w.id = %(webhook_id)s
 RETURNING id;

@@ -2,7 +2,7 @@
 -- params: webhook_id bigint, limit integer, offset bigint
 -- returns: one row: data (JSON text), count in data, total
 -- index: deliveries_by_webhook
-SELECT coalesce(json_agg(delivery_record(page.d)), '[]')::text,
+SELECT json_list(string_agg(delivery_record(page.d)::text, ',')),
     count(page.d),
     (SELECT count(*) FROM deliveries WHERE webhook_id = %(webhook_id)s)
 FROM (

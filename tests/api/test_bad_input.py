@@ -1,5 +1,7 @@
 """What clients get wrong, and what is refused: exact status, code and field, always JSON."""
 
+import json
+from importlib.metadata import version
 from typing import Any
 from urllib.parse import quote
 
@@ -92,7 +94,7 @@ def test_addresses_in_paths(client: FlaskClient, path: str, value: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "value", ["0x", "-1", "1.0", "latest", HASH[:-1], HASH + "1", "1\0", "\u0661", HUGE, " 1", "+1"]
+    "value", ["0x", "-1", "1.0", "Latest", HASH[:-1], HASH + "1", "1\0", "\u0661", HUGE, " 1", "+1"]
 )
 def test_blocks_in_paths(client: FlaskClient, value: str) -> None:
     require_parameter(client.get(f"/api/v1/blocks/{quote(value)}"), "block")
@@ -107,6 +109,7 @@ def test_transaction_hashes_in_paths(client: FlaskClient, value: str) -> None:
     "path",
     [
         f"/addresses/{ADDRESS}",
+        f"/addresses/{ADDRESS}/tokens",
         f"/tokens/{ADDRESS}",
         f"/tokens/{ADDRESS}/holders",
         f"/transactions/{HASH}",
@@ -131,10 +134,96 @@ def test_bytes_that_are_no_text(client: FlaskClient, query: str) -> None:
     require_parameter(client.get(f"/api/v1/transactions?{query}"), query.split("=")[0])
 
 
-@pytest.mark.parametrize("query", ["", "&", "&&=&", "unknown=1", "%00=%00", "page", "_=" + HUGE])
+@pytest.mark.parametrize("query", ["", "&", "&&=&", "_=" + HUGE, "_cache_buster=1&_=2"])
 def test_query_strings_that_mean_nothing(client: FlaskClient, query: str) -> None:
-    status = 400 if query == "page" else 200
-    assert client.get(f"/api/v1/blocks?{query}").status_code == status
+    assert client.get(f"/api/v1/blocks?{query}").status_code == 200
+
+
+GETS = [
+    *("/stats", "/blocks", "/blocks/0", "/transactions", f"/transactions/{HASH}", "/tokens"),
+    *(f"/tokens/{ADDRESS}", f"/tokens/{ADDRESS}/holders", f"/addresses/{ADDRESS}"),
+    *(f"/addresses/{ADDRESS}/tokens", f"/contracts/{ADDRESS}", f"/keys?owner={ADDRESS}"),
+    *(f"/webhooks?owner={ADDRESS}", "/webhooks/1/deliveries", "/openapi.json"),
+]
+
+
+@pytest.mark.parametrize("path", GETS)
+@pytest.mark.parametrize("name", ["adress", "x", "%00", "owners", "Page", 200 * "a"])
+def test_unknown_parameters_are_refused(client: FlaskClient, path: str, name: str) -> None:
+    answer = client.get(f"/api/v1{path}{'&' if '?' in path else '?'}{name}=1")
+    require_parameter(answer, name.replace("%00", "\0")[:50])
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/transactions?adress=0x1", "did you mean address?"),
+        ("/blocks?Limits=5", "did you mean limit?"),
+        ("/webhooks?Owner=0x1", "did you mean owner?"),
+        ("/tokens?sort=asc", "allowed: page, limit."),
+        ("/stats?page=1", "this path takes none."),
+    ],
+)
+def test_the_nearest_known_parameter_is_named(client: FlaskClient, path: str, meant: str) -> None:
+    assert client.get(f"/api/v1{path}").json["error"].endswith(meant)
+
+
+@pytest.mark.parametrize(
+    ("path", "nearest"),
+    [
+        ("/api/v1/block", "/api/v1/blocks"),
+        ("/stats", "/api/v1/stats"),
+        ("/blocks/17", "/api/v1/blocks/:block"),
+        (f"/api/v1/adresses/{ADDRESS}/tokens", "/api/v1/addresses/:address/tokens"),
+        (f"/api/v1/token/{ADDRESS}/holder", "/api/v1/tokens/:address/holders"),
+        ("/api/v1/stats/", None),
+        ("/wp-login.php", None),
+        ("/api/v1/" + 5000 * "a", None),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_a_wrong_path_is_told_the_nearest(
+    client: FlaskClient, path: str, nearest: str | None
+) -> None:
+    answer = client.get(path)
+    if answer.status_code == 404:
+        error = answer.json["error"]
+        assert error.endswith(f"the nearest is {nearest}." if nearest else "/api/v1.")
+    else:
+        assert nearest is None
+
+
+def test_the_newest_block_has_a_name(client: FlaskClient, scenario: Played) -> None:
+    newest = client.get("/api/v1/blocks?limit=1").json["blocks"][0]
+    assert client.get("/api/v1/blocks/latest").json == newest
+
+
+def test_chain_and_release_are_named(client: FlaskClient) -> None:
+    release = version("scan")
+    for path in ("/api/v1/stats", "/readyz"):
+        body = client.get(path).json
+        assert (body["chainId"], body["version"]) == (31337, release)
+        assert list(body)[-2:] == ["chainId", "version"]
+    assert f"Scan {release}, chain 31337" in client.get("/").text
+
+
+@pytest.mark.parametrize("limit", [1, 100])
+def test_json_has_no_spaces(client: FlaskClient, scenario: Played, limit: int) -> None:
+    token, holder = scenario.truth.tokens[0]["address"], next(iter(scenario.truth.addresses))
+    paths = ("/stats", "/blocks", "/blocks/1", "/transactions", "/tokens", f"/tokens/{token}")
+    paths += (f"/tokens/{token}/holders", f"/addresses/{holder}", f"/addresses/{holder}/tokens")
+    for path in paths:
+        arguments = f"?limit={limit}" if path.endswith("s") and path != "/stats" else ""
+        require_compact(client.get(f"/api/v1{path}{arguments}"))
+    for entity in ("transactions", "blocks", "tokens", "token_transfers", "dex_trades"):
+        require_compact(client.post("/api/v1/query", json={"entity": entity, "limit": limit}))
+    require_compact(client.get("/readyz"))
+
+
+def require_compact(answer: TestResponse) -> None:
+    assert answer.status_code == 200
+    again = json.dumps(answer.json, separators=(",", ":"), ensure_ascii=False)
+    assert answer.text.rstrip("\n") == again
 
 
 @pytest.mark.parametrize("change", [str.upper, str.lower, str.title])

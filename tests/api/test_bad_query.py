@@ -112,7 +112,8 @@ def test_the_entity_is_one_of_five(client: FlaskClient, value: Any) -> None:
 
 
 def test_the_entity_is_required(client: FlaskClient) -> None:
-    require_parameter(ask(client), "entity")
+    body = require_refusal(ask(client), 400, "invalid_parameter", "entity")
+    assert body["error"] == f"entity is required: one of {', '.join(ENTITIES)}."
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def test_a_new_block_is_in_answers_a_moment_later(
             asked_again(client)
             anvil.mine()
             wait_until(lambda number=number: indexed_number(database_url) == number)
-            assert_soon(client, NEWEST, f'"number" : {number},')
+            assert_soon(client, NEWEST, f'"number":{number},')
 
 
 def test_no_thread_keeps_an_old_answer_as_a_new_one(
@@ -84,7 +84,7 @@ def test_no_thread_keeps_an_old_answer_as_a_new_one(
         client, highest = Client(server), 0
         while not over.is_set():
             body = newest(client, ODD * (number % 2))
-            found = int(body.partition('"number" : ')[2].partition(",")[0])
+            found = int(body.partition('"number":')[2].partition(",")[0])
             assert found >= highest, "an older answer came after a newer one"
             highest = found
         return highest
@@ -131,7 +131,7 @@ def test_who_was_told_of_a_change_sees_nothing_older(
             wait_until(lambda: indexed_number(database_url) == 4)
             assert newest(client) == before  # or nobody would need what follows
             client.ask(told.format(4))
-            assert '"number" : 4,' in newest(client)
+            assert '"number":4,' in newest(client)
         finally:
             os.kill(listening, signal.SIGCONT)
 
@@ -147,7 +147,7 @@ def test_what_is_never_announced_is_found_out(anvil: Anvil, database_url: str, s
             anvil.mine()
             wait_until(lambda: indexed_number(database_url) == 1)
             since = time.monotonic()
-            wait_until(lambda: '"number" : 1,' in newest(client))
+            wait_until(lambda: '"number":1,' in newest(client))
             assert time.monotonic() - since < UNCHECKED_S + 1.0
         finally:
             os.kill(listening, signal.SIGCONT)
@@ -203,7 +203,7 @@ def test_a_lost_connection_keeps_nothing_from_before(
             kill_backends(database_url)
             anvil.mine()
             wait_until(lambda number=number: indexed_number(database_url) == number)
-            assert_soon(client, NEWEST, f'"number" : {number},')
+            assert_soon(client, NEWEST, f'"number":{number},')
         wait_until(lambda: is_answered_at_once(server))
 
 
@@ -256,7 +256,7 @@ def test_a_balance_that_the_node_did_not_tell_is_asked_for_again(
     path = f"/api/v1/addresses/{sender}"
     with gunicorn(database_url, RPC_URL="http://127.0.0.1:1", **UNLIMITED) as server:
         client = Client(server)
-        assert [client.ask(path).body.count(b'"balanceBlock": 1') for _ in range(3)] == [1] * 3
+        assert [client.ask(path).body.count(b'"balanceBlock":1') for _ in range(3)] == [1] * 3
         client.socket.settimeout(0.5)
         with busy_threads(server), pytest.raises(TimeoutError):
             client.ask(path)

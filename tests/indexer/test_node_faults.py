@@ -31,7 +31,7 @@ def status(database_url: str) -> dict[str, Any]:
     """The body of /readyz."""
     database = Database(database_url, statement_timeout_ms=1000)
     try:
-        return dict(json.loads(database.value("api/chain_get_status")))
+        return dict(json.loads(database.row("api/chain_get_status", version="")[1]))
     finally:
         database.close()
 

@@ -1,5 +1,6 @@
 """The API as an OpenAPI 3.1 document; tests hold it and the code to each other."""
 
+from scan import VERSION
 from scan.api.openapi.chain import CHAIN_PATHS, CHAIN_SCHEMAS
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, OWNER_PATHS, OWNER_SCHEMAS
@@ -32,6 +33,7 @@ calls to them; API keys and signed webhooks.
   answer tells both limit and rest.
 - Errors are `{"error": sentence, "code": slug}`, with `field` where one is to blame. A path that
   does not exist answers 404, another method 405 with `Allow`.
+- An unknown query parameter is refused; names that begin with `_` are ignored.
 - HEAD works where GET does. OPTIONS works everywhere, and any origin may ask.
 """
 
@@ -56,7 +58,7 @@ def document() -> Json:
         "openapi": "3.1.0",
         "info": {
             "title": "Scan",
-            "version": "1",
+            "version": VERSION,
             "summary": "A block explorer's REST API",
             "description": DESCRIPTION,
             "license": {"name": "MIT", "identifier": "MIT"},
@@ -91,7 +93,12 @@ def document() -> Json:
                     "in": "header",
                     "name": "X-API-Key",
                     "description": "`scan_` and 64 hex digits; see POST /api/v1/keys.",
-                }
+                },
+                "Bearer": {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "The same key as `Authorization: Bearer scan_…`.",
+                },
             },
         },
     }  # fmt: skip
@@ -176,6 +183,8 @@ SERVICE_SCHEMAS: Json = {
             "lagBlocks": nullable(number("The blocks between them.", 0)),
             "problem": nullable(text("Why the head stands still.", "the node cannot be reached")),
             "checkedAt": nullable(moment("When the node was last asked.")),
+            "chainId": nullable(number("The chain's id; null before the first block.", 1)),
+            "version": text("The release of Scan that answers.", VERSION),
         },
     ),
     "Unready": record(

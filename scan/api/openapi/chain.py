@@ -33,8 +33,8 @@ ENTITIES = {
 
 _BLOCK = path(
     "block",
-    text("Its number, or its hash in any letter case.", "17",
-         pattern="^([0-9]{1,18}|0[xX][0-9a-fA-F]{64})$"),
+    text("Its number, its hash in any letter case, or latest: the newest indexed.", "17",
+         pattern="^([0-9]{1,18}|0[xX][0-9a-fA-F]{64}|latest)$"),
 )  # fmt: skip
 _HASH = path(
     "transaction_hash",
@@ -113,6 +113,7 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "listAddressTokens", TAG, "The tokens an address holds", ref("TokenBalancePage"),
             parameters=(path("address", any_case_address("The holder.")), PAGE, LIMIT),
+            errors=(404,),
         ),
     },
     "/query": {

@@ -189,7 +189,7 @@ def operation(
         "tags": [tag],
         "summary": summary,
         "description": description or summary,
-        "security": [{"ApiKey": []}] if needs_key else [{}, {"ApiKey": []}],
+        "security": [*([] if needs_key else [{}]), {"ApiKey": []}, {"Bearer": []}],
         "parameters": [*parameters],
         "responses": answers,
     }

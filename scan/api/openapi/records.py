@@ -1,5 +1,6 @@
 """The records of the chain: what schema.sql's functions make, field by field."""
 
+from scan import VERSION
 from scan.api.openapi.parts import (
     TOKEN_EXAMPLE,
     Json,
@@ -46,6 +47,8 @@ RECORDS: Json = {
                 "Mean effective gas price of the newest 100 blocks' transactions, in wei.",
                 "1513422051",
             ),
+            "chainId": nullable(number("The chain's id; null before the first block.", 1)),
+            "version": text("The release of Scan that answers.", VERSION),
         },
     ),
     "Block": record(

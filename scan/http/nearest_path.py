@@ -1,0 +1,31 @@
+"""Which path of the API was probably meant by one that does not exist."""
+
+import difflib
+import re
+from collections.abc import Iterable
+
+from scan.http.interfaces import API
+
+LEAST_LIKENESS = 0.7
+LONGEST_PATH = 150  # comparing takes the product of both lengths
+
+_VARIABLE = re.compile(r"<(?:\w+:)?(\w+)>")
+
+
+def nearest_path(path: str, rules: Iterable[str]) -> str | None:
+    """The nearest rule with its variables as :name, or None where none is near."""
+    if len(path) > LONGEST_PATH:
+        return None
+    likeness, rule = max((_likeness(path, rule), rule) for rule in rules)
+    return _VARIABLE.sub(r":\1", rule) if likeness >= LEAST_LIKENESS else None
+
+
+def _likeness(path: str, rule: str) -> float:
+    """0 to 1; the prefix and what stands in a variable's place do not count."""
+    segments = path.removeprefix(API).rstrip("/").split("/")
+    wanted = rule.removeprefix(API).split("/")
+    for place in range(1, min(len(segments), len(wanted))):
+        if _VARIABLE.fullmatch(wanted[-place]):
+            segments[-place] = wanted[-place] = ":"
+    matcher = difflib.SequenceMatcher(None, "/".join(segments), "/".join(wanted))
+    return matcher.ratio() if matcher.real_quick_ratio() >= LEAST_LIKENESS else 0.0
