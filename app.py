@@ -28,13 +28,16 @@ from scan.contracts.account_state import AccountStates
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
+from scan.etherscan import blueprint as etherscan
+from scan.etherscan.parts import parts_of
+from scan.etherscan.replies import ETHERSCAN
+from scan.http.chain_reads import do_not_cache
 from scan.http.credentials import Credentials
 from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
-from scan.http.responses import json_value
 from scan.http.services import Services
 from scan.pages import landing
 from scan.rate_limits.limiter import counts_in_process, make_limiter
@@ -59,7 +62,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
-INTERFACES = (REST,)
+INTERFACES = (REST, ETHERSCAN)
 OUTSIDE = (health, metrics, documentation, landing)  # the version and the rate limits
 
 
@@ -75,7 +78,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
-    for module in OUTSIDE:
+    app.extensions["scan.etherscan"] = parts_of(app.extensions["scan"])
+    for module in (*OUTSIDE, etherscan):
         app.register_blueprint(module.blueprint)
     app.register_blueprint(documentation.docs())
     for module in BLUEPRINTS:
@@ -134,9 +138,10 @@ def _middleware(app: Flask) -> Middleware:
 
 
 def _answer_error(error: errors.ScanError) -> Response:
-    response = json_value(error.body(), error.status)
-    response.headers.update(error.headers)
-    return response
+    """In the form of the interface that was asked."""
+    do_not_cache()
+    refusal = (exchange_of(request.environ).interface or REST).refuse(error)
+    return Response(refusal.body, refusal.status, refusal.headers)
 
 
 def _answer_http_exception(error: HTTPException) -> Response:

@@ -427,6 +427,64 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
+-- How many entries of a list lie before an ordinal: the last checkpoint before it is found by halving,
+-- since places and ordinals grow together, and the few entries after that are counted. Each function
+-- is of one list: the plan of its count is kept. 17 probes for a list of 16 million entries.
+CREATE OR REPLACE FUNCTION checkpoint_before(l text, k bytea, entries bigint, bound bigint)
+RETURNS TABLE (place bigint, ordinal bigint) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    low bigint := 0;               -- in checkpoints: this one lies before the bound,
+    high bigint := (entries - 1) / checkpoint_every() + 1; -- and this one does not
+    middle bigint;
+    found bigint;
+BEGIN
+    place := 0;
+    ordinal := 0;
+    WHILE low + 1 < high LOOP
+        middle := (low + high) / 2;
+        SELECT c.ordinal INTO found FROM list_checkpoints c
+        WHERE c.list = l AND c.key = k AND c.place = middle * checkpoint_every();
+        IF found < bound THEN
+            low := middle;
+            place := middle * checkpoint_every();
+            ordinal := found;
+        ELSE
+            high := middle;
+        END IF;
+    END LOOP;
+    RETURN NEXT;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION transactions_of_address_before(a bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (
+        SELECT c.place + (SELECT count(*) FROM (
+            SELECT 1 FROM transactions t
+            WHERE t.from_address = a AND t.ordinal >= c.ordinal AND t.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM transactions t
+            WHERE t.to_address = a AND t.to_address <> t.from_address
+                AND t.ordinal >= c.ordinal AND t.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM transactions t
+            WHERE t.contract_address = a AND t.contract_address <> t.from_address
+                AND t.ordinal >= c.ordinal AND t.ordinal < bound) AS passed)
+        FROM checkpoint_before('transactions_by_address', a, entries, bound) AS c);
+END
+$$;
+
+CREATE OR REPLACE FUNCTION transfers_of_token_before(token bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (
+        SELECT c.place + (SELECT count(*) FROM token_transfers x
+            WHERE x.token_address = token AND x.ordinal >= c.ordinal AND x.ordinal < bound)
+        FROM checkpoint_before('token_transfers_by_token', token, entries, bound) AS c);
+END
+$$;
+
 -- How many entries of an index a page needs at most: from a checkpoint, or from the list's end.
 CREATE OR REPLACE FUNCTION entries_to_read(has_list boolean, skip bigint, size bigint)
 RETURNS bigint LANGUAGE sql IMMUTABLE
@@ -617,3 +675,38 @@ RETURN (SELECT row_to_json(record)
         iso(v.verified_at) AS "verifiedAt",
         CASE WHEN v.address <> at THEN hex(v.address) END AS "verifiedBy",
         proxy AS "proxy") AS record);
+
+-- Responses in Etherscan's form name functions by verified ABIs, so a verification ends what was
+-- cached, as a change of labels does.
+CREATE OR REPLACE TRIGGER verified_contracts_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
+-- Rows in Etherscan's form: every value is text. What the index does not have is added by
+-- scan/etherscan; `called` is whom the transaction called, for the name of its function.
+CREATE OR REPLACE FUNCTION seconds(value timestamptz) RETURNS bigint LANGUAGE sql STABLE
+RETURN extract(epoch FROM value)::bigint;
+
+CREATE OR REPLACE FUNCTION etherscan_transaction_record(t transactions, b blocks, head bigint)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"blockNumber":"%s","timeStamp":"%s","hash":"%s","blockHash":"%s","transactionIndex":"%s",'
+    '"from":"%s","to":"%s","value":"%s","gasPrice":"%s","isError":"%s","contractAddress":"%s",'
+    '"gasUsed":"%s","confirmations":"%s"}',
+    t.block_number, seconds(b.timestamp), hex(t.hash), hex(b.hash), t.transaction_index,
+    hex(t.from_address), coalesce(hex(t.to_address), ''), t.value, t.gas_price,
+    CASE WHEN t.status THEN 0 ELSE 1 END, coalesce(hex(t.contract_address), ''), t.gas_used,
+    head - t.block_number + 1)::json;
+
+CREATE OR REPLACE FUNCTION etherscan_token_transfer_record(
+    x token_transfers, t transactions, b blocks, k tokens, head bigint)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"blockNumber":"%s","timeStamp":"%s","hash":"%s","blockHash":"%s","from":"%s",'
+    '"contractAddress":"%s","to":"%s","value":"%s","tokenID":"%s","tokenName":%s,"tokenSymbol":%s,'
+    '"tokenDecimal":"%s","transactionIndex":"%s","gasPrice":"%s","gasUsed":"%s",'
+    '"confirmations":"%s","called":"%s"}',
+    x.block_number, seconds(b.timestamp), hex(t.hash), hex(b.hash), hex(x.from_address),
+    hex(x.token_address), hex(x.to_address), x.value, x.token_id, json_text(k.name),
+    json_text(k.symbol), k.decimals, x.transaction_index, t.gas_price, t.gas_used,
+    head - x.block_number + 1, hex(t.to_address))::json;
