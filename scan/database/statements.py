@@ -9,7 +9,6 @@ from scan.settings import ROOT
 
 _PARAMS = re.compile(r"^-- params: (.*(?:\n--   .*)*)", re.M)
 _PLANNED = re.compile(r"^-- plan depends on: (.*(?:\n--   .*)*)", re.M)
-_NULL_TEST = re.compile(r"%\((\w+)\)s(?:::\w+)? IS NULL")
 
 
 class StatementError(Exception):
@@ -30,18 +29,6 @@ class Statement(NamedTuple):
     @property
     def params(self) -> frozenset[str]:
         return frozenset(self.types)
-
-    def is_literal(self, name: str, value: object) -> bool:
-        """Whether a prepared form of this statement holds the value itself, not a place for it."""
-        return value is None or name in (self.planned or ())
-
-    def folded(self, params: Mapping[str, object]) -> str:
-        """The text with its tests for null answered, which a plan for any value could not do."""
-
-        def answer(test: re.Match[str]) -> str:
-            return "true" if params[test[1]] is None else "false"
-
-        return _NULL_TEST.sub(answer, self.text)
 
 
 def load_statements(folder: Path = ROOT / "sql") -> dict[str, Statement]:

@@ -124,18 +124,9 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -
     assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
 
 
-def test_tests_for_null_are_answered_before_a_plan_is_made(tmp_path: Path) -> None:
-    body = "SELECT 1 WHERE (%(a)s::bytea IS NULL OR %(b)s IS NULL OR %(a)s = %(b)s)"
-    header = "-- A.\n-- params: a bytea null, b text\n-- plan depends on: b\n"
-    (tmp_path / "things_list.sql").write_text(f"{header}{body};\n")
-    statement = load_statements(tmp_path)["things_list"]
-    folded = "SELECT 1 WHERE (true OR false OR %(a)s = %(b)s)"
-    assert statement.folded({"a": None, "b": "x"}) == folded
-    assert statement.is_literal("a", None) and not statement.is_literal("a", b"1")
-    assert statement.is_literal("b", "x")
-
-
-@pytest.mark.parametrize("params", [{}, {"number": 1, "hash": None, "more": 1}])
+@pytest.mark.parametrize(
+    "params", [{}, {"number": 1, "hash": None, "has_number": True, "has_hash": False, "more": 1}]
+)
 def test_a_call_with_other_parameters_is_refused(
     database_url: str, params: dict[str, object]
 ) -> None:
