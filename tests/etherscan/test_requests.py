@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.test import Client
 
 from app import create_app
 from scan.etherscan.actions import MODULES
@@ -200,7 +201,6 @@ def test_lists_are_cached_until_the_index_changes(client: FlaskClient, scenario:
     asked = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
     first = client.get("/api", query_string=asked)
     assert first.headers["X-Total-Count"] == str(len(first.json["result"]))
-    again = client.get(
-        "/api", query_string=asked, headers={"If-None-Match": first.headers["ETag"]}
-    )
+    plain = Client(client.application)
+    again = plain.get("/api", query_string=asked, headers={"If-None-Match": first.headers["ETag"]})
     assert again.status_code == 304
