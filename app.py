@@ -37,6 +37,11 @@ from scan.http.services import Services
 from scan.pages import landing
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
+from scan.verification.compiler_install import CompilerInstaller
+from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification.jobs import VerificationJobs
+from scan.verification.verifier import Verifier
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +78,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.states"] = addresses.NodeStates(app.extensions["scan"].node)
-    app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
+    app.extensions["scan.read_calls"] = contracts.read_calls_of(app.extensions["scan"])
     for module in OUTSIDE:
         app.register_blueprint(module.blueprint)
     app.register_blueprint(documentation.docs())
@@ -92,6 +97,7 @@ def _services(settings: Settings) -> Services:
     writes = _connect(settings, settings.database_url)
     reads = _connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    installer = CompilerInstaller(InstalledCompilers(settings))
     return Services(
         settings,
         reads,
@@ -101,6 +107,8 @@ def _services(settings: Settings) -> Services:
         make_limiter(settings),
         Keyring(writes),
         KeyUsage(writes),
+        Verifier(writes, node, installer, CompilerPlaces()),
+        VerificationJobs(writes),
     )
 
 
