@@ -27,16 +27,18 @@ from scan.api import query as query_api
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
+from scan.http.chain_reads import do_not_cache
 from scan.http.credentials import Credentials
 from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
-from scan.http.responses import json_value
 from scan.http.services import Services
 from scan.pages import landing
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
+from scan.sourcify import blueprint as sourcify
+from scan.sourcify.errors import SOURCIFY
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.installed_compilers import InstalledCompilers
@@ -62,7 +64,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
-INTERFACES = (REST,)
+INTERFACES = (REST, SOURCIFY)
 OUTSIDE = (health, metrics, documentation, landing)  # the version and the rate limits
 
 
@@ -81,6 +83,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["scan.read_calls"] = contracts.read_calls_of(app.extensions["scan"])
     for module in OUTSIDE:
         app.register_blueprint(module.blueprint)
+    app.register_blueprint(sourcify.blueprint)
+    app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
     app.register_blueprint(documentation.docs())
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
@@ -140,9 +144,10 @@ def _middleware(app: Flask) -> Middleware:
 
 
 def _answer_error(error: errors.ScanError) -> Response:
-    response = json_value(error.body(), error.status)
-    response.headers.update(error.headers)
-    return response
+    """In the form of the interface that was asked."""
+    do_not_cache()
+    refusal = (exchange_of(request.environ).interface or REST).refuse(error)
+    return Response(refusal.body, refusal.status, refusal.headers)
 
 
 def _answer_http_exception(error: HTTPException) -> Response:
