@@ -42,6 +42,13 @@ from scan.http.services import Services
 from scan.pages import landing
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
+from scan.sourcify import blueprint as sourcify
+from scan.sourcify.errors import SOURCIFY
+from scan.verification.compiler_install import CompilerInstaller
+from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification.jobs import VerificationJobs
+from scan.verification.verifier import Verifier
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +69,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
-INTERFACES = (REST, ETHERSCAN)
+INTERFACES = (REST, ETHERSCAN, SOURCIFY)
 OUTSIDE = (health, metrics, documentation, landing)  # the version and the rate limits
 
 
@@ -77,10 +84,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
-    app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
+    app.extensions["scan.read_calls"] = contracts.read_calls_of(app.extensions["scan"])
     app.extensions["scan.etherscan"] = parts_of(app.extensions["scan"])
     for module in (*OUTSIDE, etherscan):
         app.register_blueprint(module.blueprint)
+    app.register_blueprint(sourcify.blueprint)
+    app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
     app.register_blueprint(documentation.docs())
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
@@ -97,6 +106,7 @@ def _services(settings: Settings) -> Services:
     writes = _connect(settings, settings.database_url)
     reads = _connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    installer = CompilerInstaller(InstalledCompilers(settings))
     return Services(
         settings,
         reads,
@@ -107,6 +117,8 @@ def _services(settings: Settings) -> Services:
         make_limiter(settings),
         Keyring(writes),
         KeyUsage(writes),
+        Verifier(writes, node, installer, CompilerPlaces()),
+        VerificationJobs(writes),
     )
 
 

@@ -13,6 +13,8 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
+from scan.verification.jobs import VerificationJobs
+from scan.verification.verifier import Verifier
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,8 @@ class Services:
     limiter: Limiter
     keyring: Keyring
     key_usage: KeyUsage
+    verifier: Verifier
+    jobs: VerificationJobs
 
 
 def services() -> Services:
