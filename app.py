@@ -8,7 +8,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, Reque
 
 from scan import errors
 from scan.accounts.contract_wallets import ContractWallets
-from scan.accounts.key_lookup import Keyring
+from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
     addresses,
@@ -40,6 +40,7 @@ from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
 from scan.http.services import Services
 from scan.pages import landing
+from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.sourcify import blueprint as sourcify
@@ -55,6 +56,8 @@ log = logging.getLogger(__name__)
 RECURSION_LIMIT = 1000
 OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
+# Statements that no index bounds run up to their time-out; the other threads stay free.
+UNBOUNDED_STATEMENTS = 3
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
 # empty must serve when they are not.
 SESSION = "-c enable_seqscan=off -c enable_bitmapscan=off"
@@ -115,8 +118,14 @@ def _services(settings: Settings) -> Services:
         AccountStates(node),
         ContractWallets(node),
         make_limiter(settings),
-        Keyring(writes),
+        ApiKeyLookup(writes, reads if has_replica else None),
         KeyUsage(writes),
+        ConcurrencyLimit(
+            UNBOUNDED_STATEMENTS,
+            places_per_client=1,
+            clients_wait=True,
+            busy="Too many combinations of filters are being read; try again shortly.",
+        ),
         Verifier(writes, node, installer, CompilerPlaces()),
         VerificationJobs(writes),
     )

@@ -85,9 +85,9 @@ def post_worker_init(worker):
         worker.verification_jobs = JobRunner(parts.writes, parts.verifier, parts.jobs)
         worker.verification_jobs.start()
     if _settings.delivers and _settings.database_url:
-        from scan.webhooks.dispatcher import Pool
+        from scan.webhooks.dispatcher import Dispatcher
 
-        worker.deliveries = Pool(_settings)
+        worker.deliveries = Dispatcher(_settings)
         worker.deliveries.start()
 
 

@@ -515,7 +515,7 @@ RETURN format(
     k.id, json_text(k.key_prefix), json_text(k.label), k.requests_per_minute, k.total_requests,
     iso(k.created_at), iso(k.last_used_at), k.active::text)::json;
 
--- Webhooks: who wants to know, of what, and where. What changes with every delivery stands in
+-- Webhooks: whose events are sent where. What changes with every delivery stands in
 -- delivery_queues, so that an event does not touch the index that matching works with.
 CREATE TABLE IF NOT EXISTS webhooks (
     id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND 9007199254740991), -- random: not to be counted
@@ -525,12 +525,17 @@ CREATE TABLE IF NOT EXISTS webhooks (
     event_types text[] NOT NULL
         CHECK (event_types <@ '{tx,token_transfer}' AND event_types <> '{}'),
     active boolean NOT NULL DEFAULT true,
-    created_at timestamptz NOT NULL
+    created_at timestamptz NOT NULL,
+    stopped_reason text,           -- why the service stopped it; null where it did not
+    client_address text            -- who activated it without a key of its owner
 );
--- serves webhooks/webhooks_list, webhooks/webhooks_insert
+-- serves webhooks/webhooks_list, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);
--- serves indexer/events_insert, indexer/webhooks_find_active
+-- serves indexer/events_insert, indexer/webhooks_find_active, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_watch_address ON webhooks (watch_address) WHERE active;
+-- serves webhooks/webhooks_count_active
+CREATE INDEX IF NOT EXISTS webhooks_by_client_address ON webhooks (client_address)
+    WHERE active AND client_address IS NOT NULL;
 
 -- Apart from webhooks, so that nothing that lists those can show one. Deliveries sign with it.
 CREATE TABLE IF NOT EXISTS webhook_secrets (
@@ -550,14 +555,16 @@ CREATE TABLE IF NOT EXISTS delivery_queues (
     last_triggered_at timestamptz,
     last_success_at timestamptz,
     lease bigint,                  -- names one holding of the queue, null while nobody holds it
-    lease_holder integer,          -- the process that holds it, see webhooks/deliverers_register.sql
-    leased_until timestamptz NOT NULL DEFAULT '-infinity' -- or when it was released
+    lease_holder integer,          -- the process that holds it, see webhooks/dispatchers_register.sql
+    leased_until timestamptz NOT NULL DEFAULT '-infinity', -- or when it was released
+    -- How many of its deliveries are pending: exact while nobody holds a lease, and never too low.
+    pending_count integer NOT NULL DEFAULT 0
 );
 -- serves webhooks/queues_claim: the longest unserved first
 CREATE INDEX IF NOT EXISTS delivery_queues_waiting ON delivery_queues (leased_until, webhook_id)
     WHERE fresh_block IS NOT NULL OR retry_at IS NOT NULL;
 
--- The outbox: one row for each event and webhook, in chain order by id. There is no foreign key:
+-- Deliveries: one row for each event and webhook, in chain order by id. There is no foreign key:
 -- the indexer would wait for whoever deletes a webhook. What is left of one is swept later.
 CREATE TABLE IF NOT EXISTS deliveries (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -566,7 +573,7 @@ CREATE TABLE IF NOT EXISTS deliveries (
     status text NOT NULL DEFAULT 'pending'
         CHECK (status IN ('pending', 'delivered', 'failed', 'cancelled')),
     event text NOT NULL,
-    removed boolean NOT NULL DEFAULT false,  -- tells that an event's block was orphaned
+    removed boolean NOT NULL DEFAULT false,  -- reports that an event's block was orphaned
     orphaned boolean NOT NULL DEFAULT false, -- its own block was
     sent boolean NOT NULL DEFAULT false,     -- the receiver may have seen it
     attempts smallint NOT NULL DEFAULT 0,    -- with a known end, since it was last put to work
@@ -579,9 +586,28 @@ CREATE TABLE IF NOT EXISTS deliveries (
     error text,
     body text NOT NULL             -- the very bytes that are signed and sent, every time
 );
+-- Receivers tell deliveries apart by id, so no id may be given twice. A standby that missed the last
+-- commits goes on from an older value of the sequence: before ids are given, the sequence moves on to
+-- the clock (microseconds; below 2^53 until the year 2255) where it is behind, which after a failover
+-- is past all that were given. Ids stay in order. Up to 100 ms behind it is left alone: no failover is
+-- that short, and a statement that gives ids meanwhile is far behind the clock by the time another
+-- moves it.
+CREATE OR REPLACE FUNCTION advance_delivery_ids() RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    ids CONSTANT regclass := pg_get_serial_sequence('deliveries', 'id');
+    latest bigint;
+BEGIN
+    PERFORM pg_advisory_lock(hashtextextended('scan.delivery_ids', 0));
+    latest := nextval(ids);
+    IF latest < extract(epoch FROM clock_timestamp()) * 1000000 - 100000 THEN
+        latest := setval(ids, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint);
+    END IF;
+    PERFORM pg_advisory_unlock(hashtextextended('scan.delivery_ids', 0));
+    RETURN latest;
+END $$;
 -- serves webhooks/deliveries_list
 CREATE INDEX IF NOT EXISTS deliveries_by_webhook ON deliveries (webhook_id, id);
--- serve webhooks/deliveries_get_next, webhooks/queues_refresh
+-- serve webhooks/deliveries_begin_attempt, webhooks/queues_refresh
 CREATE INDEX IF NOT EXISTS deliveries_fresh
     ON deliveries (webhook_id, coalesce(block_number, -1), id)
     WHERE status = 'pending' AND tried_since IS NULL;
@@ -590,7 +616,7 @@ CREATE INDEX IF NOT EXISTS deliveries_tried ON deliveries (webhook_id, retry_at)
 -- serves indexer/events_lock_queues, indexer/events_unwind
 CREATE INDEX IF NOT EXISTS deliveries_by_block ON deliveries (block_number)
     WHERE block_number IS NOT NULL AND NOT orphaned;
--- serve webhooks/deliveries_sweep
+-- serve webhooks/deliveries_delete_old
 CREATE INDEX IF NOT EXISTS deliveries_delivered ON deliveries (finished_at)
     WHERE status = 'delivered';
 CREATE INDEX IF NOT EXISTS deliveries_given_up ON deliveries (finished_at)
@@ -600,9 +626,10 @@ CREATE OR REPLACE FUNCTION webhook_record(w webhooks, q delivery_queues) RETURNS
 LANGUAGE sql STABLE
 RETURN format(
     '{"id":%s,"url":%s,"watchAddress":"%s","eventTypes":%s,"active":%s,"createdAt":"%s",'
-    '"lastTriggeredAt":%s,"failCount":%s}',
+    '"lastTriggeredAt":%s,"failCount":%s,"stoppedReason":%s}',
     w.id, json_text(w.url), hex(w.watch_address), array_to_json(w.event_types), w.active::text,
-    iso(w.created_at), json_text(iso(q.last_triggered_at)), q.fail_count)::json;
+    iso(w.created_at), json_text(iso(q.last_triggered_at)), q.fail_count,
+    json_text(w.stopped_reason))::json;
 
 -- `payload` is the body as it was signed and sent.
 CREATE OR REPLACE FUNCTION delivery_record(d deliveries) RETURNS json LANGUAGE sql STABLE

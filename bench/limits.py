@@ -12,7 +12,7 @@ from limits import parse
 from limits.storage import MemoryStorage
 from limits.strategies import MovingWindowRateLimiter
 
-from scan.rate_limits.limiter import MemoryWindows
+from scan.rate_limits.memory_storage import MemoryWindowStorage
 
 CLIENTS = 100_000
 REQUESTS_EACH = 10
@@ -22,7 +22,7 @@ RATE = parse(f"{REQUESTS_EACH}/minute")
 
 
 def main() -> None:
-    for storage in (MemoryWindows(), MemoryStorage()):
+    for storage in (MemoryWindowStorage(), MemoryStorage()):
         name = type(storage).__name__
         limiter = MovingWindowRateLimiter(storage)
         before = _resident_mb()

@@ -4,7 +4,7 @@ import logging
 from pathlib import Path
 
 from scan.database.connection import Database
-from scan.indexer.block_range import span
+from scan.indexer.block_range import read_block_range
 from scan.indexer.writer import derive
 from scan.settings import ROOT
 
@@ -28,7 +28,7 @@ def seed(url: str, transactions: int, hot_share: float = 0.05) -> None:
     for first in range(0, blocks, SPAN_BLOCKS):
         last = min(first + SPAN_BLOCKS, blocks) - 1
         with database.transaction() as tx:
-            derive(tx, span(tx, first, last))
+            derive(tx, read_block_range(tx, first, last))
         log.info("derived blocks up to %d of %d", last, blocks)
     database.execute_script("VACUUM ANALYZE")
     database.close()

@@ -2,7 +2,7 @@
 
 Wall and processor seconds by step. Inspecting overlaps with writing, so the steps add up to more
 than the whole; processor time of one interpreter cannot. What the process that fetches does has no
-clocks: it is told as a whole, and in steps where WORTH_A_PROCESS lets it be done here.
+clocks: it is measured as a whole, and in steps where MIN_PROCESS_BLOCKS lets it be done here.
 """
 
 import json
@@ -15,14 +15,15 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
-from scan import __main__ as scan_command
+from scan import commands as scan_command
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.ethereum.client import Node
-from scan.indexer import block_source, follower
+from scan.indexer import block_source
 from scan.indexer.block_source import BlockSource
-from scan.indexer.contract_inspection import Inspector
-from scan.indexer.stale_state import Refresher
+from scan.indexer.contract_inspection import ContractInspector
+from scan.indexer.reorganisation import ForkFinder
+from scan.indexer.stale_state import StaleStateRefresher
 from scan.indexer.writer import Writer
 
 
@@ -61,12 +62,10 @@ def main() -> None:
     _wrap(clock, BlockSource, "blocks", "fetch: a span of blocks, in threads")
     _wrap(clock, Node, "_post", "fetch: ask the node and parse its JSON")
     block_source.decode_block = clock.around(block_source.decode_block, "fetch: decode a block")
-    _wrap(clock, Inspector, "inspect", "inspect: what logs mean")
+    _wrap(clock, ContractInspector, "inspect", "inspect: what logs mean")
     _wrap(clock, Writer, "append", "write: a batch, whole")
-    follower.Follower._is_on_our_chain = clock.around(
-        follower.Follower._is_on_our_chain, "follow: is it our chain"
-    )
-    _wrap(clock, Refresher, "refresh", "refresh: balances and supplies")
+    _wrap(clock, ForkFinder, "has_head", "follow: does the node have the head")
+    _wrap(clock, StaleStateRefresher, "refresh", "refresh: balances and supplies")
     Transaction.copy_lines = clock.around(Transaction.copy_lines, "copy", by_argument=True)
     Transaction.rows = clock.around(Transaction.rows, "statement", by_argument=True)
     Transaction.execute = clock.around(Transaction.execute, "statement", by_argument=True)

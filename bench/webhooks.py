@@ -18,6 +18,8 @@ from multiprocessing.synchronize import Event
 from pathlib import Path
 from typing import NamedTuple
 
+import psycopg2
+
 from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres
 from scan.settings import ROOT
@@ -31,6 +33,8 @@ PACED_BLOCKS = 150
 BLOCK_EVERY_S = 0.1
 IDLE = 100_000
 BLOCK_EVENTS = 600
+CROWDS = (100, 5_000)
+CROWD_TRANSACTIONS = 60
 WATCHED = address("watched")
 
 
@@ -57,6 +61,7 @@ def main() -> None:
         postgres.start()
         try:
             _matching(_fresh(postgres, "matching"))
+            _crowded(_fresh(postgres, "crowded"))
             _delivering(postgres, Path(folder))
         finally:
             postgres.stop()
@@ -93,6 +98,36 @@ def _matching(url: str) -> None:
     database.execute_script(f"SET bench.parties = '{hexes}';\n{script}")
     _print("… and 600 that match, each once", f"{block_ms():.0f} ms")
     database.close()
+
+
+def _crowded(url: str) -> None:
+    """A block of one busy address: with as many webhooks as the API allows for it, and with many
+    more, as somebody else's statement could have registered them."""
+    database = Database(url, statement_timeout_ms=0)
+    chain = Chain(database)
+    moves = [Move(WATCHED, os.urandom(20)) for _ in range(CROWD_TRANSACTIONS)]
+    chain.append(moves)
+    script = Path(__file__).with_name("webhooks.sql").read_text(encoding="utf-8")
+    for webhooks in CROWDS:
+        hexes = ",".join([WATCHED.hex()] * webhooks)
+        database.execute_script(f"SET bench.parties = '{hexes}';\n{script}")
+        before, started = _wal_bytes(url), time.perf_counter()
+        chain.append(moves)
+        seconds = time.perf_counter() - started
+        written = (_wal_bytes(url) - before) / 2**20
+        what = f"{CROWD_TRANSACTIONS} transactions of one address, {webhooks:,} webhooks"
+        _print(what, f"{1000 * seconds:.0f} ms, {written:.1f} MiB")
+    database.close()
+
+
+def _wal_bytes(url: str) -> int:
+    connection = psycopg2.connect(url)
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_current_wal_insert_lsn() - '0/0'")
+            return int(cursor.fetchall()[0][0])
+    finally:
+        connection.close()
 
 
 def _delivering(postgres: EmbeddedPostgres, folder: Path) -> None:

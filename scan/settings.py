@@ -11,7 +11,11 @@ from urllib.parse import SplitResult, urlsplit
 
 from scan.errors import SettingError
 
-ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = Path(__file__).resolve().parent
+# Where sql/, schema.sql, migrations/, demo/ and gunicorn.conf.py lie: in the repository beside the
+# package, in a wheel inside it (setup.py copies them).
+_RESOURCES = PACKAGE / "resources"
+ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
 _RATE = re.compile(
     r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?"
 )
@@ -22,7 +26,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 @dataclass(frozen=True)
 class Settings:
-    """Every value the service can be told; units are in the names, empty means not given."""
+    """Every value that configures the service; units are in the names, empty means not given."""
 
     database_url: str = ""
     read_database_url: str = ""
@@ -36,6 +40,8 @@ class Settings:
     finality: int = 256
     rate_limit_anonymous: str = "10/minute"
     rate_limit_key: str = "100/minute"
+    rate_limit_address: str = "1000/minute"
+    rate_limit_new_keys: str = "20/day"
     rate_limit_storage: str = "memory://"
     trusted_proxies: int = 0
     owner_auth: str = "claimed"
@@ -84,6 +90,8 @@ class Settings:
             finality=read("SCAN_FINALITY", _integer(1, 1_000_000), 256),
             rate_limit_anonymous=read("SCAN_RATE_LIMIT_ANONYMOUS", _rate, "10/minute"),
             rate_limit_key=read("SCAN_RATE_LIMIT_KEY", _rate, "100/minute"),
+            rate_limit_address=read("SCAN_RATE_LIMIT_ADDRESS", _rate, "1000/minute"),
+            rate_limit_new_keys=read("SCAN_RATE_LIMIT_NEW_KEYS", _rate, "20/day"),
             rate_limit_storage=read("SCAN_RATE_LIMIT_STORAGE", _storage, "memory://"),
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),

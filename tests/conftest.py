@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import hypothesis
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
@@ -25,9 +26,13 @@ from tests.support.serving import gunicorn
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
 
+# No test asserts a time, so none has hypothesis look at the clock; pytest-timeout ends what hangs.
+hypothesis.settings.register_profile("scan", deadline=None)
+hypothesis.settings.load_profile("scan")
+
 
 class Played(NamedTuple):
-    """The scenario's chain and what the API must say of it; tests read it, none adds to it."""
+    """The scenario's chain and what the API must answer; tests read it, none adds to it."""
 
     anvil: Anvil
     stage: Stage
@@ -42,6 +47,23 @@ def pytest_sessionfinish() -> None:
 def pytest_configure() -> None:
     """A terminated run ends as an interrupted one does: with its servers."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
+# What `make check` leaves out: tests with a server of the session's, or servers of their own.
+COSTLY = {"postgres", "anvil", "scenario"}
+COSTLY_FILES = {
+    *("test_compiler", "test_embedded", "test_outages", "test_package", "test_run", "test_sender"),
+    *("test_deploy", "test_openapi_tools"),
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of a file share its fixtures, so they share a worker; `check` marks what is quick."""
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(str(item.path)))
+        is_costly = COSTLY & set(getattr(item, "fixturenames", ()))
+        if not is_costly and item.path.stem not in COSTLY_FILES:
+            item.add_marker(pytest.mark.check)
 
 
 @pytest.fixture(scope="session")
@@ -74,8 +96,12 @@ def shared_database_url(postgres: Postgres, template: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def shared_server(shared_database_url: str) -> Iterator[str]:
-    """gunicorn on that database; anonymous requests are in fact not limited."""
-    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute") as address:
+    """gunicorn on that database; neither anonymous requests nor new keys are in fact limited."""
+    environment = {
+        "SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute",
+        "SCAN_RATE_LIMIT_NEW_KEYS": "100000/day",
+    }
+    with gunicorn(shared_database_url, **environment) as address:
         yield address
 
 
@@ -143,7 +169,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 @pytest.fixture
 def receiver(authority: Authority) -> Iterator[Receiver]:
-    """An HTTPS server on loopback that answers 204 until it is told otherwise."""
+    """An HTTPS server on loopback that answers 204 until its behaviour is changed."""
     with running(Receiver(*authority.certificate("localhost"))) as server:
         yield server
 

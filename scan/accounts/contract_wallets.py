@@ -1,51 +1,46 @@
-"""Signatures of contract wallets: ERC-1271, asked of the node."""
+"""Checks signatures of contract wallets (ERC-1271) with the node."""
 
 import logging
-from threading import BoundedSemaphore
 
 from eth_abi.abi import encode
 
-from scan.errors import Unavailable
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.hex import BadHex, data, to_hex
+from scan.rate_limits.concurrency import ConcurrencyLimit
 
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 3.0
-ASKED_AT_ONCE = 3
-# isValidSignature(bytes32,bytes): its selector is also the value that says yes.
+MOST_CHECKS = 3  # at once: a node that hangs must not hold every thread with it
+# isValidSignature(bytes32,bytes): its selector is also the value that accepts.
 MAGIC_VALUE = bytes.fromhex("1626ba7e")
 _GAS = 10_000_000  # a passkey checked in Solidity takes some 400,000
 
 
 class ContractWallets:
-    """Asks few at once: a node that hangs must not hold every thread with it."""
-
     def __init__(self, node: Node) -> None:
         self._node = node
-        self._slots = BoundedSemaphore(ASKED_AT_ONCE)
+        self._checks = ConcurrencyLimit(
+            MOST_CHECKS, busy="Too many signatures are being checked; try again shortly."
+        )
 
     def accept(self, wallet: bytes, message_hash: bytes, signature: bytes) -> bool | None:
-        """What the contract at `wallet` says of a signature; None without a contract to ask.
+        """Whether the contract at `wallet` accepts a signature; None where there is no contract.
 
-        Also None where the node cannot be asked: then only plain wallets can prove themselves.
-        Raises Unavailable when enough are being asked already.
+        Also None where the node does not answer: then only plain wallets can prove themselves.
+        Raises Unavailable while enough signatures are being checked.
         """
-        if not self._slots.acquire(blocking=False):
-            raise Unavailable("Too many signatures are being checked; try again shortly.")
-        try:
-            return _answer(self._node, wallet, message_hash, signature)
-        finally:
-            self._slots.release()
+        with self._checks.place():
+            return _check(self._node, wallet, message_hash, signature)
 
 
-def _answer(node: Node, wallet: bytes, message_hash: bytes, signature: bytes) -> bool | None:
+def _check(node: Node, wallet: bytes, message_hash: bytes, signature: bytes) -> bool | None:
     try:
         if not data(node.call("eth_getCode", to_hex(wallet), "latest", timeout_s=TIMEOUT_S)):
             return None
         return _is_valid(node, wallet, message_hash, signature)
     except (NodeError, BadHex) as error:
-        log.warning("a contract wallet could not be asked about a signature: %s", error)
+        log.warning("the signature of a contract wallet could not be checked: %s", error)
         return None
     except RpcError:
         return False

@@ -7,7 +7,10 @@ from scan.hex import to_hex
 
 
 def is_claimed(database: Database, owner: bytes) -> bool:
-    """Whether the address has an active API key, which only its wallet can have got."""
+    """Whether the address has ever had an API key, which only its wallet can obtain.
+
+    Deleting the last key leaves it claimed: what it registered is not everybody's then.
+    """
     return bool(database.value("accounts/owners_is_claimed", owner=owner))
 
 

@@ -19,7 +19,7 @@ class MalformedSignature(ValueError):
     """Bytes that no wallet's personal message signing gives."""
 
 
-class Signature(NamedTuple):
+class WalletSignature(NamedTuple):
     y_parity: int
     r: int
     s: int
@@ -37,7 +37,7 @@ def message_hash(message: SignableMessage) -> bytes:
     return keccak(b"\x19" + message.version + message.header + message.body)
 
 
-def parse_signature(data: bytes) -> Signature:
+def parse_signature(data: bytes) -> WalletSignature:
     """65 bytes r, s, v, or the 64 of EIP-2098; raises MalformedSignature with the reason."""
     signature = _split(data)
     for name, number in (("r", signature.r), ("s", signature.s)):
@@ -48,18 +48,18 @@ def parse_signature(data: bytes) -> Signature:
     return signature
 
 
-def _split(data: bytes) -> Signature:
+def _split(data: bytes) -> WalletSignature:
     r, s = int.from_bytes(data[:32]), int.from_bytes(data[32:64])
     if len(data) == 64:
-        return Signature(s >> 255, r, s & (1 << 255) - 1)
+        return WalletSignature(s >> 255, r, s & (1 << 255) - 1)
     if len(data) != 65:
         raise MalformedSignature(f"65 bytes are expected (or 64, EIP-2098), not {len(data)}")
     if data[64] not in _PARITY_OF_V:
         raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {data[64]}")
-    return Signature(_PARITY_OF_V[data[64]], r, s)
+    return WalletSignature(_PARITY_OF_V[data[64]], r, s)
 
 
-def recover_signer(message: SignableMessage, signature: Signature) -> bytes | None:
+def recover_signer(message: SignableMessage, signature: WalletSignature) -> bytes | None:
     """The 20-byte address that signed, or None where r is no point of the curve."""
     vrs = (27 + signature.y_parity, signature.r, signature.s)
     try:

@@ -34,5 +34,5 @@ def ready() -> Response:
 def _require_current_schema() -> None:
     """A newer one is current, too: while instances are replaced one by one, the old ones serve."""
     newest = services().reads.value("database/migrations_get_newest")
-    if newest < migrations.this_release().newest:
+    if newest < migrations.expected_schema().newest:
         raise Unavailable("The database's schema is not the current one; run `scan migrate`.")

@@ -19,11 +19,12 @@ from scan.errors import (
     LimitReached,
     MissingApiKey,
     NotFound,
+    RateLimited,
     ReplayedRequest,
     SignatureMismatch,
 )
 from scan.hex import BadHex, data, to_hex
-from scan.http.requests import api_key, json_object, query_arguments
+from scan.http.requests import api_key, client_address, json_object, query_arguments
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
 from scan.rate_limits.limiter import requests_per_minute
@@ -53,7 +54,7 @@ def create_key() -> Response:
     signature = _signature(body.get("signature"))
     timestamp_ms = _timestamp(body.get("timestamp"), now_ms=time.time_ns() // 1_000_000)
     _check_signer(owner, timestamp_ms, signature)
-    key = _store(owner, timestamp_ms, label)
+    key = _create(owner, timestamp_ms, label)
     created = {
         "id": key.id,
         "key": key.text,
@@ -73,7 +74,7 @@ def delete_key(key_id: str) -> Response:
         deleted = transaction.value("accounts/api_keys_deactivate", id=number, owner=key.owner)
     if deleted is None:
         raise NotFound("This owner has no active API key with this id.")
-    services().keyring.forget()
+    services().keyring.clear_cache()
     return json_value({"success": True, "id": number})
 
 
@@ -131,7 +132,7 @@ def _check_signer(owner: bytes, timestamp_ms: int, signature: bytes) -> None:
     )
 
 
-def _store(owner: bytes, timestamp_ms: int, label: str) -> NewKey:
+def _create(owner: bytes, timestamp_ms: int, label: str) -> NewKey:
     key = new_key()
     with services().writes.transaction() as transaction:
         transaction.execute("accounts/api_keys_lock_owner", owner=owner)
@@ -146,8 +147,23 @@ def _store(owner: bytes, timestamp_ms: int, label: str) -> NewKey:
             requests_per_minute=requests_per_minute(services().settings.rate_limit_key),
             most_keys=MOST_KEYS,
         )
+        if created:
+            _charge_new_key()
     if created:
         return key
     if replayed:
         raise ReplayedRequest("This signed request was used before; sign a new timestamp.")
     raise LimitReached(f"This owner has {active_keys} active API keys, the most; delete one first.")
+
+
+def _charge_new_key() -> None:
+    """Within the transaction that creates the key: one beyond the limit is rolled back, and only
+    created keys are counted."""
+    result = services().limiter.charge_new_key(client_address())
+    if not result.allowed:
+        wait_s = result.retry_after_s
+        raise RateLimited(
+            f"{result.limit} API keys were created from your address, the most in"
+            f" {services().settings.rate_limit_new_keys}; try again in {wait_s} s.",
+            headers={"Retry-After": str(wait_s)},
+        )

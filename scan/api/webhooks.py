@@ -1,9 +1,9 @@
-"""/api/v1/webhooks: who is told of which events, and how that went (SPEC 4.8 to 4.10, 6)."""
+"""/api/v1/webhooks: what is sent where, and how that went (SPEC 4.8 to 4.10, 6)."""
 
 import secrets
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from flask import Blueprint, Response
 
@@ -12,19 +12,38 @@ from scan.accounts.ownership import is_claimed, require_owner
 from scan.api.lists import Page, page_body
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
-from scan.http.requests import api_key, json_object, query_arguments
+from scan.http.requests import api_key, client_address, json_object, query_arguments
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
 from scan.webhooks import urls
-from scan.webhooks.urls import NotResolved, RefusedTarget, Target
+from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
 
 blueprint = Blueprint("webhooks", __name__)
 
 EVENT_TYPES = ("tx", "token_transfer")
-MOST_WEBHOOKS = 10
+# How many may be active at once.
+MOST_FOR_OWNER = 10
+MOST_FOR_WATCH_ADDRESS = 100
+MOST_FOR_CLIENT = 20  # without a key of the owner
 ID_MOST = 2**53 - 1  # what JavaScript's numbers hold
 SECRET_BYTES = 32
 LOOKUP_TIMEOUT_S = 1.5
+
+
+class Counted(NamedTuple):
+    """Of whom active webhooks are counted; `client_address` is None where it need not be."""
+
+    owner: bytes
+    watch_address: bytes
+    client_address: str | None
+
+
+class Webhook(NamedTuple):
+    """One that the caller may act on."""
+
+    id: int
+    owner: bytes
+    watch_address: bytes
 
 
 @blueprint.get("/webhooks")
@@ -44,22 +63,23 @@ def create_webhook() -> Response:
         watch_address = parameters.address(body["watchAddress"], "watchAddress")
     event_types = _event_types(body)
     url = parameters.text(body.get("url"), "url", most=urls.LONGEST_URL)
-    target = _parse(url)
+    parsed = _parse(url)
     _require_owner(owner)
-    _require_allowed(target)
+    _require_allowed(parsed)
+    counted = Counted(owner, watch_address, _client_without_key_of(owner))
     webhook_id, secret = 1 + secrets.randbelow(ID_MOST), secrets.token_hex(SECRET_BYTES)
     with services().writes.transaction() as tx:
-        _require_room(tx, owner)
+        _lock_counts(tx, counted)
+        _require_room(tx, counted)
         tx.execute(
             "webhooks/webhooks_insert",
             id=webhook_id,
-            owner=owner,
-            watch_address=watch_address,
             url=url,
-            host=f"{target.host}:{target.port}",
+            host=f"{parsed.host}:{parsed.port}",
             event_types=event_types,
             secret=secret,
             now=_now(),
+            **counted._asdict(),
         )
     created = {
         "id": webhook_id,
@@ -71,12 +91,12 @@ def create_webhook() -> Response:
 
 @blueprint.delete("/webhooks/<webhook_id>")
 def delete_webhook(webhook_id: str) -> Response:
-    number, _ = _owned(webhook_id)
+    webhook = _owned(webhook_id)
     with services().writes.transaction() as tx:
-        _lock(tx, number)
-        _cancel(tx, number, "the webhook was deleted")
-        tx.execute("webhooks/webhooks_delete", webhook_id=number)
-    return json_value({"success": True, "id": number})
+        _lock(tx, webhook.id)
+        _cancel(tx, webhook.id, "the webhook was deleted")
+        tx.execute("webhooks/webhooks_delete", webhook_id=webhook.id)
+    return json_value({"success": True, "id": webhook.id})
 
 
 @blueprint.patch("/webhooks/<webhook_id>")
@@ -86,23 +106,23 @@ def change_webhook(webhook_id: str) -> Response:
     parameters.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
         raise InvalidParameter("active must be true or false.", field="active")
-    number, owner = _owned(webhook_id)
+    webhook = _owned(webhook_id)
     with services().writes.transaction() as tx:
         if body["active"]:
-            _activate(tx, number, owner)
+            _activate(tx, webhook)
         else:
-            _lock(tx, number)
-            tx.execute("webhooks/webhooks_deactivate", webhook_id=number)
-            _cancel(tx, number, "the webhook was deactivated")
-    return json_body(services().writes.value("webhooks/webhooks_get", webhook_id=number))
+            _lock(tx, webhook.id)
+            tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
+            _cancel(tx, webhook.id, "the webhook was deactivated")
+    return json_body(services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id))
 
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
 def list_deliveries(webhook_id: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    number, _ = _owned(webhook_id)
+    webhook = _owned(webhook_id)
     row = services().writes.row(
-        "webhooks/deliveries_list", webhook_id=number, limit=limit, offset=offset
+        "webhooks/deliveries_list", webhook_id=webhook.id, limit=limit, offset=offset
     )
     assert row is not None
     return json_body(page_body("deliveries", Page(*row)))
@@ -110,11 +130,11 @@ def list_deliveries(webhook_id: str) -> Response:
 
 @blueprint.post("/webhooks/<webhook_id>/test")
 def send_test(webhook_id: str) -> Response:
-    number, _ = _owned(webhook_id, must_be_active=True)
+    webhook = _owned(webhook_id, must_be_active=True)
     with services().writes.transaction() as tx:
-        _lock(tx, number)
-        delivery_id = tx.value("webhooks/deliveries_insert_test", webhook_id=number, now=_now())
-        _put_to_work(tx, number)
+        _lock(tx, webhook.id)
+        delivery_id = tx.value("webhooks/deliveries_insert_test", webhook_id=webhook.id, now=_now())
+        _refresh_queue(tx, webhook.id)
     created = {
         "deliveryId": delivery_id,
         "message": "A test event is on its way; see GET /api/v1/webhooks/:id/deliveries.",
@@ -125,15 +145,15 @@ def send_test(webhook_id: str) -> Response:
 @blueprint.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/retry")
 def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
     delivery = _id(delivery_id, "deliveryId")
-    number, _ = _owned(webhook_id, must_be_active=True)
+    webhook = _owned(webhook_id, must_be_active=True)
     with services().writes.transaction() as tx:
-        _lock(tx, number)
-        found = tx.rows("webhooks/deliveries_retry", id=delivery, webhook_id=number, now=_now())
+        _lock(tx, webhook.id)
+        found = tx.rows("webhooks/deliveries_retry", id=delivery, webhook_id=webhook.id, now=_now())
         if not found:
             raise NotFound("This webhook has no delivery with this id.")
         if found[0][0]:
             raise InvalidParameter("The block of this event is no longer part of the chain.")
-        _put_to_work(tx, number)
+        _refresh_queue(tx, webhook.id)
     return json_value({"success": True, "deliveryId": delivery}, 202)
 
 
@@ -152,29 +172,29 @@ def _event_types(body: Mapping[str, Any]) -> list[str]:
     return names
 
 
-def _parse(url: str) -> Target:
+def _parse(url: str) -> WebhookUrl:
     try:
         return urls.parse(url)
-    except RefusedTarget as error:
+    except RefusedUrl as error:
         raise _refused(error) from None
 
 
-def _require_allowed(target: Target) -> None:
+def _require_allowed(url: WebhookUrl) -> None:
     """A name that has no address yet may get one; it is checked again at every connection."""
     try:
-        addresses = urls.resolve(target, LOOKUP_TIMEOUT_S)
+        addresses = urls.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
     except NotResolved:
         addresses = []
-    except RefusedTarget as error:
+    except RefusedUrl as error:
         raise _refused(error) from None
     try:
         allowed = services().settings.webhook_allow_networks
-        urls.require_allowed(target, addresses, allowed)
-    except RefusedTarget as error:
+        urls.require_allowed(url, addresses, allowed)
+    except RefusedUrl as error:
         raise _refused(error) from None
 
 
-def _refused(error: RefusedTarget) -> InvalidParameter:
+def _refused(error: RefusedUrl) -> InvalidParameter:
     return InvalidParameter(f"This url cannot be used: {error}.", field="url")
 
 
@@ -182,20 +202,20 @@ def _id(text: str, name: str = "id") -> int:
     return parameters.integer_text({name: text}, name, default=0, least=1)
 
 
-def _owned(webhook_id: str, must_be_active: bool = False) -> tuple[int, bytes]:
-    """(id, owner) of a webhook that the caller may act on; to others it does not exist."""
+def _owned(webhook_id: str, must_be_active: bool = False) -> Webhook:
+    """A webhook that the caller may act on; to others it does not exist."""
     number = _id(webhook_id)
     row = services().writes.row("webhooks/webhooks_get_owner", webhook_id=number)
     if row is None:
         raise _not_found()
-    owner = bytes(row[0])
+    webhook = Webhook(number, bytes(row[0]), bytes(row[1]))
     try:
-        _require_owner(owner)
+        _require_owner(webhook.owner)
     except OwnerMismatch:
         raise _not_found() from None
-    if must_be_active and not row[1]:
+    if must_be_active and not row[2]:
         raise InvalidParameter('This webhook is not active; PATCH it with {"active": true} first.')
-    return number, owner
+    return webhook
 
 
 def _require_owner(owner: bytes) -> None:
@@ -204,21 +224,49 @@ def _require_owner(owner: bytes) -> None:
     require_owner(owner, api_key(), mode, claimed)
 
 
-def _require_room(tx: Transaction, owner: bytes) -> None:
-    tx.execute("webhooks/webhooks_lock_owner", owner=owner)
-    if tx.value("webhooks/webhooks_count_active", owner=owner) >= MOST_WEBHOOKS:
+def _client_without_key_of(owner: bytes) -> str | None:
+    """The client's address, which may have only so many webhooks; None for the owner itself.
+
+    Whoever runs a private network with SCAN_OWNER_AUTH=never trusts all its clients.
+    """
+    key = api_key()
+    if services().settings.owner_auth == "never" or (key is not None and key.owner == owner):
+        return None
+    return client_address()
+
+
+def _lock_counts(tx: Transaction, counted: Counted) -> None:
+    """One change at a time, until the transaction ends; comes before the lock of a queue."""
+    tx.execute("webhooks/webhooks_lock_counts", **counted._asdict())
+
+
+def _require_room(tx: Transaction, counted: Counted) -> None:
+    """Raises LimitReached where one more active webhook is not allowed."""
+    [(by_owner, by_watch_address, by_client)] = tx.rows(
+        "webhooks/webhooks_count_active", **counted._asdict()
+    )
+    if by_owner >= MOST_FOR_OWNER:
         raise LimitReached(
-            f"This owner has {MOST_WEBHOOKS} active webhooks, the most; delete one first."
+            f"This owner has {by_owner} active webhooks, the most; delete one first."
+        )
+    if by_watch_address >= MOST_FOR_WATCH_ADDRESS:
+        raise LimitReached(f"{by_watch_address} active webhooks watch this address, the most.")
+    if by_client >= MOST_FOR_CLIENT:
+        raise LimitReached(
+            f"{by_client} active webhooks were registered from your address without a key of their"
+            " owner, the most; send an API key of the owner, or delete one first."
         )
 
 
-def _activate(tx: Transaction, webhook_id: int, owner: bytes) -> None:
-    tx.execute("webhooks/webhooks_lock_owner", owner=owner)
-    _lock(tx, webhook_id)
-    [(_, is_active)] = tx.rows("webhooks/webhooks_get_owner", webhook_id=webhook_id)
+def _activate(tx: Transaction, webhook: Webhook) -> None:
+    client = _client_without_key_of(webhook.owner)
+    counted = Counted(webhook.owner, webhook.watch_address, client)
+    _lock_counts(tx, counted)
+    _lock(tx, webhook.id)
+    [(_, _, is_active)] = tx.rows("webhooks/webhooks_get_owner", webhook_id=webhook.id)
     if not is_active:
-        _require_room(tx, owner)
-        tx.execute("webhooks/webhooks_activate", webhook_id=webhook_id)
+        _require_room(tx, counted)
+        tx.execute("webhooks/webhooks_activate", webhook_id=webhook.id, client_address=client)
 
 
 def _lock(tx: Transaction, webhook_id: int) -> None:
@@ -232,7 +280,7 @@ def _cancel(tx: Transaction, webhook_id: int, reason: str) -> None:
     tx.execute("webhooks/queues_refresh", webhook_ids=[webhook_id])
 
 
-def _put_to_work(tx: Transaction, webhook_id: int) -> None:
+def _refresh_queue(tx: Transaction, webhook_id: int) -> None:
     tx.execute("webhooks/queues_refresh", webhook_ids=[webhook_id])
     tx.execute("webhooks/events_notify")
 

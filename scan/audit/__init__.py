@@ -1,5 +1,5 @@
 """`scan audit`: is what is indexed exact?
 
-Enters: the tables, and a node where asked. Leaves: differences, repaired where they are derived.
+Enters: the tables, and a node with --node. Leaves: differences, repaired where they are derived.
 Start with derived_tables.py (counted anew); node_comparison.py compares blocks with the node's.
 """

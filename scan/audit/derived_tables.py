@@ -1,6 +1,6 @@
-"""`scan audit`: derived values counted anew and mended, rows compared with the node.
+"""`scan audit`: derived values counted anew and repaired, rows compared with the node.
 
-Exit codes: 0 all is exact, or has been made so; 1 something differs; 2 it could not be told.
+Exit codes: 0 all is exact, or has been repaired; 1 something differs; 2 it could not be compared.
 """
 
 import argparse
@@ -9,16 +9,17 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from scan.audit.node_comparison import NodeComparison
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
-from scan.ethereum.blocks import Malformed
+from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError
 from scan.indexer.writer import NotTheWriter, Writer
 from scan.settings import Settings
 
 
 class Derivation(NamedTuple):
-    """Statements that compute what a table should hold, tell what differs, and mend it."""
+    """Statements that compute what a table should hold, list what differs, and repair it."""
 
     expect: str
     compare: str
@@ -43,8 +44,8 @@ DERIVED = {
     ),
     "chain": Derivation("audit/chain_expect", "audit/chain_compare", "audit/chain_repair"),
 }
-MOST_TOLD = 20
-EXACT, DIFFERS, UNTOLD = 0, 1, 2
+MAX_SHOWN = 20
+EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
 # Sorts and joins over whole tables: room for them, since nothing else runs in this session.
 SESSION = "-c work_mem=256MB -c max_parallel_workers_per_gather=2"
 
@@ -76,28 +77,28 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         if options.digest:
             return _digest(database)
         if options.repair:
-            Writer(database).become_the_only_one()
+            Writer(database).acquire_lock()
         code = _audit_rows(database, repair=options.repair)
         if options.node:
             node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-            code = max(code, _audit_node(database, node, settings, options.blocks))
+            code = max(code, _compare_node(database, node, settings, options.blocks))
         return code
     except NotTheWriter:
-        say("an indexer writes to this database: stop it before --repair")
-    except (NodeError, Malformed) as error:
-        say(f"the node cannot be compared with: {error}")
+        write_line("an indexer writes to this database: stop it before --repair")
+    except (NodeError, MalformedBlock) as error:
+        write_line(f"the node cannot be compared with: {error}")
     finally:
         database.close()
-    return UNTOLD
+    return NOT_COMPARED
 
 
-def say(line: str) -> None:
+def write_line(line: str) -> None:
     print(line, flush=True)
 
 
 def _digest(database: Database) -> int:
     for table, rows, digest in database.rows("audit/tables_digest"):
-        say(f"{table:18} {rows:>12} {digest}")
+        write_line(f"{table:18} {rows:>12} {digest}")
     return EXACT
 
 
@@ -109,15 +110,15 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
         wrong = tx.rows("audit/base_create")
         count = sum(row[1] for row in wrong)
         lines = [f"{what}: {rows}, such as {place}" for what, rows, place in wrong]
-        _tell("rows contradict each other", count, began, lines)
+        _write_section("rows contradict each other", count, began, lines)
         if wrong:
-            say("  nothing recomputes these rows: index anew into an empty database")
+            write_line("  nothing recomputes these rows: index anew into an empty database")
             code = DIFFERS
         for table in DERIVED:
             differences = _audit_table(tx, table)
             if differences and repair:
                 tx.execute(DERIVED[table].repair)
-                say(f"  mended {table}")
+                write_line(f"  repaired {table}")
             elif differences:
                 code = DIFFERS
         if repair:
@@ -128,48 +129,61 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
 def _audit_table(tx: Transaction, table: str) -> int:
     began = time.monotonic()
     tx.execute(DERIVED[table].expect)
-    rows = tx.rows(DERIVED[table].compare, most=MOST_TOLD)
+    rows = tx.rows(DERIVED[table].compare, most=MAX_SHOWN)
     count = int(rows[0][3]) if rows else 0
-    _tell(f"{table} differ", count, began, [str(Difference(*row[:3])) for row in rows])
+    _write_section(f"{table} differ", count, began, [str(Difference(*row[:3])) for row in rows])
     if count > len(rows):
-        say(f"  and {count - len(rows)} more")
+        write_line(f"  and {count - len(rows)} more")
     return count
 
 
-def _tell(what: str, count: int, began: float, lines: Sequence[str]) -> None:
-    say(f"{what}: {count} ({time.monotonic() - began:.1f} s)")
+def _write_section(what: str, count: int, began: float, lines: Sequence[str]) -> None:
+    write_line(f"{what}: {count} ({time.monotonic() - began:.1f} s)")
     for line in lines:
-        say(f"  {line}")
+        write_line(f"  {line}")
 
 
-def _audit_node(database: Database, node: Node, settings: Settings, blocks: int) -> int:
-    from scan.audit.node_comparison import NodeAudit
-
-    is_terminal = sys.stderr.isatty()
-    audit = NodeAudit(database, node, settings)
-    began = told_at = time.monotonic()
+def _compare_node(database: Database, node: Node, settings: Settings, blocks: int) -> int:
+    comparison = NodeComparison(database, node, settings)
+    ranges = comparison.ranges(blocks)
+    progress = _Progress(sum(last - first + 1 for first, last in ranges))
     found = 0
-    spans = audit.spans(blocks)
-    total = sum(last - first + 1 for first, last in spans)
-    for first, last in spans:
-        for line in audit.compare(first, last):
+    for first, last in ranges:
+        for line in comparison.compare(first, last):
             found += 1
-            if found <= MOST_TOLD:
-                say(f"  {line}")
-        now = time.monotonic()
-        if is_terminal or now - told_at > 5.0:
-            told_at = now
-            share = audit.compared / total
-            left_s = (now - began) / share * (1 - share)
-            print(
-                f"\rcompared {audit.compared} of {total} blocks ({share:.0%}), {left_s:.0f} s left",
-                end="" if is_terminal else "\n",
-                file=sys.stderr,
-                flush=True,
-            )
-    if is_terminal:
-        print(file=sys.stderr)
-    say(f"blocks that differ from the node's: {found} differences in {audit.compared} blocks")
-    for reason, count in audit.skipped.items():
-        say(f"  roots not computed in {count} blocks: {reason}")
+            if found <= MAX_SHOWN:
+                write_line(f"  {line}")
+        progress.show(comparison.compared)
+    progress.end()
+    compared = comparison.compared
+    write_line(f"blocks that differ from the node's: {found} differences in {compared} blocks")
+    for reason, count in comparison.skipped.items():
+        write_line(f"  roots not computed in {count} blocks: {reason}")
     return DIFFERS if found else EXACT
+
+
+class _Progress:
+    """On stderr: a line that is written over on a terminal, else one every five seconds."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._is_terminal = sys.stderr.isatty()
+        self._began = self._shown_at = time.monotonic()
+
+    def show(self, compared: int) -> None:
+        now = time.monotonic()
+        if not self._is_terminal and now - self._shown_at <= 5.0:
+            return
+        self._shown_at = now
+        share = compared / self._total
+        left_s = (now - self._began) / share * (1 - share)
+        print(
+            f"\rcompared {compared} of {self._total} blocks ({share:.0%}), {left_s:.0f} s left",
+            end="" if self._is_terminal else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def end(self) -> None:
+        if self._is_terminal:
+            print(file=sys.stderr)

@@ -1,4 +1,4 @@
-"""The rows of blocks beside what the node says of them, and the node beside its own roots."""
+"""The rows of blocks compared with the node's blocks, and those with their own roots."""
 
 import random
 from collections import Counter
@@ -8,13 +8,13 @@ from typing import Any
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.ethereum.block_hashing import Unencodable, header_hash, receipts_root, transactions_root
-from scan.ethereum.blocks import Block, decode_block
+from scan.ethereum.blocks import DecodedBlock, decode_block
 from scan.ethereum.client import Node
 from scan.ethereum.events import (
     WRAPPING,
     Transfer,
+    duplicate_wraps,
     swap_event,
-    told_twice,
     trade,
     transfer_event,
     transfers,
@@ -23,7 +23,7 @@ from scan.hex import BadHex, data, to_hex
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
 
-SPAN_BLOCKS = 20
+RANGE_BLOCKS = 20
 NEWEST_BLOCKS = 100  # always compared: forks happen there
 
 _Rows = dict[tuple[Any, ...], tuple[Any, ...]]
@@ -52,8 +52,8 @@ _STORED = {
 }
 
 
-class NodeAudit:
-    """Compares spans of blocks; raises NodeError or Malformed where the node does not answer."""
+class NodeComparison:
+    """Compares ranges of blocks; raises NodeError or MalformedBlock where the node fails."""
 
     def __init__(self, database: Database, node: Node, settings: Settings) -> None:
         self._database = database
@@ -61,26 +61,27 @@ class NodeAudit:
         self.compared = 0
         self.skipped: Counter[str] = Counter()
 
-    def spans(self, blocks: int) -> list[tuple[int, int]]:
-        """The newest blocks and others by chance, `blocks` of them together; 0 for all."""
+    def ranges(self, blocks: int) -> list[tuple[int, int]]:
+        """The newest blocks and others at random, `blocks` of them together; 0 for all."""
         row = self._database.row("audit/blocks_get_range")
         if row is None:
             return []
         lowest, highest = row
-        firsts = list(range(lowest, highest + 1, SPAN_BLOCKS))
+        firsts = list(range(lowest, highest + 1, RANGE_BLOCKS))
         if blocks:
             newest = [f for f in firsts if f > highest - NEWEST_BLOCKS]
             others = firsts[: len(firsts) - len(newest)]
-            wanted = max(0, -(-blocks // SPAN_BLOCKS) - len(newest))
+            wanted = max(0, -(-blocks // RANGE_BLOCKS) - len(newest))
             firsts = sorted(random.sample(others, min(wanted, len(others)))) + newest
-        return [(first, min(first + SPAN_BLOCKS - 1, highest)) for first in firsts]
+        return [(first, min(first + RANGE_BLOCKS - 1, highest)) for first in firsts]
 
     def compare(self, first: int, last: int) -> Iterator[str]:
         """One sentence for each difference."""
-        told = self._source.told(first, last)
         expected: dict[str, _Rows] = {name: {} for name in _COLUMNS}
         blocks = []
-        for number, (header, receipts) in enumerate(told, start=first):
+        for number, (header, receipts) in enumerate(
+            self._source.raw_blocks(first, last), start=first
+        ):
             block = decode_block(header, receipts, number)
             blocks.append(block)
             yield from self._check_roots(block, header, receipts)
@@ -95,7 +96,7 @@ class NodeAudit:
         rows = self._database.rows(statement, block_from=first, block_to=last)
         return {_plain(row[:keys]): _plain(row[keys:]) for row in rows}
 
-    def _check_roots(self, block: Block, header: Any, receipts: Any) -> Iterator[str]:
+    def _check_roots(self, block: DecodedBlock, header: Any, receipts: Any) -> Iterator[str]:
         try:
             if header_hash(header) != block.hash:
                 raise Unencodable("headers with fields of the chain's own")
@@ -108,9 +109,9 @@ class NodeAudit:
             return
         for name, root in found:
             if data(header[name]) != root:
-                yield f"block {block.number}: the node's {name} is not that of what it tells"
+                yield f"block {block.number}: the node's {name} does not match what it serves"
 
-    def _expect_events(self, expected: dict[str, _Rows], blocks: list[Block]) -> None:
+    def _expect_events(self, expected: dict[str, _Rows], blocks: list[DecodedBlock]) -> None:
         addresses = {log.address for block in blocks for log in block.logs}
         tokens = {
             bytes(row[0]): row[1:]
@@ -130,7 +131,7 @@ class NodeAudit:
             _expect_trades(expected["trade"], block, pools)
 
 
-def _expect_block(expected: dict[str, _Rows], block: Block) -> None:
+def _expect_block(expected: dict[str, _Rows], block: DecodedBlock) -> None:
     expected["block"][block.number,] = (
         *(block.hash, block.parent_hash, block.timestamp_s, block.miner),
         *(block.gas_used, block.gas_limit),
@@ -144,22 +145,22 @@ def _expect_block(expected: dict[str, _Rows], block: Block) -> None:
         expected["emitter"][block.number, log.address] = ()
 
 
-def _transfers(block: Block, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
+def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
     """As the indexer reads them: a token's transfers begin with the one it was found by."""
     found = [event for log in block.logs if (event := transfer_event(log)) is not None]
-    twice = told_twice(found)
+    duplicates = duplicate_wraps(found)
     for event in found:
         if event.token not in tokens:
             continue
         token_type, wraps, first_block, first_log = tokens[event.token]
         if (block.number, event.log_index) < (first_block, first_log or 0):
             continue
-        if event.log_index not in twice and (wraps or event.shape not in WRAPPING):
+        if event.log_index not in duplicates and (wraps or event.shape not in WRAPPING):
             yield from transfers(event, token_type)
 
 
 def _expect_trades(
-    expected: _Rows, block: Block, pools: dict[bytes, tuple[int, bytes, bytes]]
+    expected: _Rows, block: DecodedBlock, pools: dict[bytes, tuple[int, bytes, bytes]]
 ) -> None:
     for log in block.logs:
         swap = swap_event(log)
@@ -174,23 +175,24 @@ def _expect_trades(
 def _differences(name: str, expected: _Rows, stored: _Rows) -> Iterator[str]:
     for key in sorted(expected.keys() | stored.keys()):
         if name == "emitter" and key not in expected:
-            continue  # contracts that contracts made stand there, too: only traces tell of them
-        place = f"{name} {' '.join(map(_shown, key))}"
+            continue  # contracts that contracts made stand there, too, which only traces show
+        place = f"{name} {' '.join(map(_text, key))}"
         if key not in stored:
             yield f"{place} is missing"
         elif key not in expected:
             yield f"{place} is not the node's"
         else:
-            for column, theirs, ours in zip(
+            for column, node_value, stored_value in zip(
                 _COLUMNS[name], expected[key], stored[key], strict=True
             ):
-                if theirs != ours:
-                    yield f"{place}: {column} is {_shown(ours)}, the node says {_shown(theirs)}"
+                if node_value != stored_value:
+                    stored_text = _text(stored_value)
+                    yield f"{place}: {column} is {stored_text}, the node has {_text(node_value)}"
 
 
 def _plain(row: Row) -> tuple[Any, ...]:
     return tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
 
 
-def _shown(value: Any) -> str:
+def _text(value: Any) -> str:
     return to_hex(value) if isinstance(value, bytes) else str(value)

@@ -16,6 +16,9 @@ from typing import Any
 
 import orjson
 
+from scan.settings import ROOT
+
+RECORDING = ROOT / "demo" / "chain.jsonl.gz"
 LARGEST_BODY = 10 * 1024 * 1024
 MOST_IN_BATCH = 10_000
 IDLE_TIMEOUT_S = 60
@@ -42,7 +45,7 @@ class RpcFault(Exception):
 
 
 class Recording:
-    """Everything that was asked when the demo was recorded, and what the node said."""
+    """Everything that was asked when the demo was recorded, and what the node answered."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._exact: dict[tuple[str, bytes], Outcome] = {}
@@ -79,7 +82,7 @@ class Recording:
         if method in STATE_METHODS:
             return self._state(method, params)
         if method not in self._methods:
-            raise RpcFault(-32601, f"the demo chain does not know the method {method}")
+            raise RpcFault(-32601, f"the demo chain has no method {method}")
         raise RpcFault(-32000, "the recording of the demo chain has no answer to this request")
 
     def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
@@ -281,14 +284,13 @@ class DemoNode(ThreadingHTTPServer):
 
 
 def start(path: Path, port: int = 0) -> DemoNode:
-    """Serves the recording at `path`; port 0 takes a free one, `.url` tells which."""
+    """Serves the recording at `path`; port 0 takes a free one, `.url` has it."""
     return DemoNode(Recording.read(path), port)
 
 
 def main() -> None:
-    default = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
-    parser = argparse.ArgumentParser(prog="python -m scan.demo_node", description=__doc__)
-    parser.add_argument("path", nargs="?", type=Path, default=default, help="the recording")
+    parser = argparse.ArgumentParser(prog="python -m scan.commands.demo_node", description=__doc__)
+    parser.add_argument("path", nargs="?", type=Path, default=RECORDING, help="the recording")
     parser.add_argument("--port", type=int, default=8545, help="0 takes a free one")
     arguments = parser.parse_args()
     node = start(arguments.path, arguments.port)

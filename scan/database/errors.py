@@ -21,6 +21,10 @@ class ConnectionLost(Unavailable):
     """The connection broke under a statement, or cannot be used further; a read may be repeated."""
 
 
+class NoResponse(Unavailable):
+    """The server took longer than its own time-out allows: it is frozen, or the network dead."""
+
+
 class CannotWrite(Unavailable):
     """The server answers but takes no writes: its disk is full, or it is a standby."""
 

@@ -25,8 +25,8 @@ class Migration(NamedTuple):
     text: str
 
 
-class Release(NamedTuple):
-    """What a version of Scan expects of its database."""
+class ExpectedSchema(NamedTuple):
+    """What this version of Scan expects of its database."""
 
     schema: str
     migrations: tuple[Migration, ...]
@@ -41,24 +41,24 @@ class Release(NamedTuple):
 
 
 @functools.cache
-def this_release() -> Release:
+def expected_schema() -> ExpectedSchema:
     files = sorted((ROOT / "migrations").glob("[0-9][0-9][0-9][0-9]_*.sql"))
     migrations = tuple(
         Migration(int(path.name[:4]), path.name, path.read_text(encoding="utf-8")) for path in files
     )
-    return Release((ROOT / SCHEMA).read_text(encoding="utf-8"), migrations)
+    return ExpectedSchema((ROOT / SCHEMA).read_text(encoding="utf-8"), migrations)
 
 
 def run(settings: Settings) -> list[str]:
     """Names of the files applied; safe to repeat, and while other instances do the same."""
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-schema")
     try:
-        return bring_up(database, this_release())
+        return bring_up(database, expected_schema())
     finally:
         database.close()
 
 
-def bring_up(database: Database, release: Release) -> list[str]:
+def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     """One transaction, so that a fault anywhere leaves the schema as it was."""
     with database.transaction() as tx:
         tx.execute("database/migrations_lock")
@@ -68,17 +68,17 @@ def bring_up(database: Database, release: Release) -> list[str]:
             if knows_migrations
             else set()
         )
-        if max(known, default=0) > release.newest:
+        if max(known, default=0) > expected.newest:
             log.info("the schema is of a newer version, and is left as it is")
             return []
-        pending = [m for m in release.migrations if m.number not in known]
-        if knows_migrations and not pending and _digest(tx) == release.digest:
+        pending = [m for m in expected.migrations if m.number not in known]
+        if knows_migrations and not pending and _digest(tx) == expected.digest:
             return []
         for migration in pending if has_tables else ():
             log.info("applying %s", migration.name)
             tx.script(migration.text)
-        tx.script(release.schema)
-        _note(tx, pending, release.digest)
+        tx.script(expected.schema)
+        _note(tx, pending, expected.digest)
     return [*(m.name for m in pending if has_tables), SCHEMA]
 
 

@@ -8,7 +8,6 @@ import psycopg2
 import psycopg2.sql
 
 from scan.database.connection import Database
-from scan.database.errors import translated_errors
 from scan.database.statements import load_statements
 from scan.database.transaction import Row, run
 
@@ -16,7 +15,7 @@ RETRY_AFTER_S = 1.0
 
 
 class Listener:
-    """Connects when it is told to, and says when it has lost its connection."""
+    """A connection that listens. It may be lost, and connect() makes a new one."""
 
     def __init__(self, database: Database, channel: str) -> None:
         self._database = database
@@ -61,7 +60,7 @@ class Listener:
                 return None
             self._retry_at = time.monotonic() + RETRY_AFTER_S
             connection = self._database.new_connection()
-            with translated_errors(), connection.cursor() as cursor:
+            with self._database.deadline(connection), connection.cursor() as cursor:
                 cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(self._channel))
                 [row] = run(cursor, load_statements()[statement], {})
             with self._lock:

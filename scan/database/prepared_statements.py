@@ -11,11 +11,41 @@ from psycopg2.extensions import AsIs
 
 from scan.database.statements import Statement, StatementError
 
-LITERALS: Mapping[str, frozenset[str]] = {}
+_PAGE = ("direction",)
+_LIST = ("has_list", "list", "has_lower", "has_upper", "direction", "limit")
+
+LITERALS: Mapping[str, frozenset[str]] = {
+    name: frozenset(literals)
+    for name, literals in {
+        "api/addresses_get": (),
+        "api/addresses_list_tokens": ("limit",),
+        "api/blocks_get": ("has_number", "has_hash"),
+        "api/blocks_list": _PAGE,
+        "api/chain_get_status": (),
+        "api/dex_trades_list": _PAGE,
+        "api/dex_trades_list_by_party": ("has_maker", "has_dex", *_LIST),
+        "api/network_get_stats": (),
+        "api/token_transfers_list": _PAGE,
+        "api/token_transfers_list_by_address": ("has_from", "has_to", "has_token", *_LIST),
+        "api/token_transfers_list_by_party": ("has_from", "has_to", "has_token", *_LIST),
+        "api/tokens_get": (),
+        "api/tokens_list": ("direction", "limit"),
+        "api/tokens_list_holders": ("limit",),
+        "api/transactions_get": (),
+        "api/transactions_list": _PAGE,
+        "api/transactions_list_by_address": ("has_from", "has_to", *_LIST),
+        "api/transactions_list_by_party": ("has_from", "has_to", *_LIST),
+        "webhooks/queues_claim": (),
+    }.items()
+}
 
 
 def literal_params(statement: Statement) -> frozenset[str]:
-    return LITERALS.get(statement.name) or statement.planned or frozenset()
+    """Raises StatementError for a statement that is not in the table."""
+    try:
+        return LITERALS[statement.name]
+    except KeyError:
+        raise StatementError(f"{statement.name} is not among the prepared statements") from None
 
 
 def prepare_text(

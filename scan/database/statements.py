@@ -8,7 +8,6 @@ from typing import NamedTuple
 from scan.settings import ROOT
 
 _PARAMS = re.compile(r"^-- params: (.*(?:\n--   .*)*)", re.M)
-_PLANNED = re.compile(r"^-- plan depends on: (.*(?:\n--   .*)*)", re.M)
 
 
 class StatementError(Exception):
@@ -16,15 +15,11 @@ class StatementError(Exception):
 
 
 class Statement(NamedTuple):
-    """One file of sql/: `text` as psycopg2 takes it, `types` as its header declares them.
-
-    `planned` names the parameters whose values shape the plan; None where every call is planned.
-    """
+    """One file of sql/: `text` as psycopg2 takes it, `types` as its header declares them."""
 
     name: str
     text: str
     types: Mapping[str, str]
-    planned: frozenset[str] | None = None
 
     @property
     def params(self) -> frozenset[str]:
@@ -50,7 +45,7 @@ def _load(name: str, path: Path) -> Statement:
     used = set(re.findall(r"%\((\w+)\)s", body))
     if types.keys() != used:
         raise StatementError(f"{name} declares {sorted(types)} but uses {sorted(used)}")
-    return Statement(name, body, types, _planned(name, header.group(), types))
+    return Statement(name, body, types)
 
 
 def _types(declared: str) -> dict[str, str]:
@@ -59,15 +54,3 @@ def _types(declared: str) -> dict[str, str]:
         return {}
     words = [part.split() for part in declared.replace("\n--", " ").split(",")]
     return {name: " ".join(rest).removesuffix(" null") for name, *rest in words}
-
-
-def _planned(name: str, header: str, types: Mapping[str, str]) -> frozenset[str] | None:
-    found = _PLANNED.search(header)
-    if found is None:
-        return None
-    planned = frozenset(part.strip() for part in found[1].replace("\n--", " ").split(",")) - {
-        "nothing"
-    }
-    if not planned <= types.keys():
-        raise StatementError(f"{name}: its plan depends on what is no parameter")
-    return planned

@@ -1,4 +1,4 @@
-"""The chain's side: a node over JSON-RPC, and what it answers turned into checked values.
+"""A node over JSON-RPC, and its JSON decoded into checked values.
 
 Enters: JSON from a node, which may be malformed or lie. Leaves: ints and bytes, or an error.
 Start with client.py (transport, retry, batches), then blocks.py (blocks and receipts), events.py

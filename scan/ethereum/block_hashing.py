@@ -36,7 +36,7 @@ _FEES = {
 
 
 class Unencodable(Exception):
-    """A part of a block in a form of its chain's own, which says nothing against the block."""
+    """A part of a block in a form of its chain's own, which does not make the block wrong."""
 
 
 def header_hash(header: dict[str, Any]) -> bytes:

@@ -1,4 +1,4 @@
-"""A node's JSON as values: blocks with their receipts, checked field by field. Pure."""
+"""Blocks with their receipts decoded from a node's JSON, checked field by field. Pure."""
 
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,11 +10,11 @@ PLAIN_TRANSFER_GAS = 21_000
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 
-class Malformed(Exception):
-    """A block or receipt that contradicts itself; it is asked for again, never skipped."""
+class MalformedBlock(Exception):
+    """A block or receipt that contradicts itself; it is read again, never skipped."""
 
 
-class Transaction(NamedTuple):
+class DecodedTransaction(NamedTuple):
     """A transaction with what its receipt adds; amounts in wei."""
 
     transaction_index: int
@@ -29,7 +29,7 @@ class Transaction(NamedTuple):
     ran_code: bool  # whether its recipient may be a contract
 
 
-class Log(NamedTuple):
+class EventLog(NamedTuple):
     transaction_index: int
     log_index: int
     address: bytes
@@ -37,7 +37,7 @@ class Log(NamedTuple):
     data: bytes
 
 
-class Block(NamedTuple):
+class DecodedBlock(NamedTuple):
     number: int
     hash: bytes
     parent_hash: bytes
@@ -45,22 +45,22 @@ class Block(NamedTuple):
     miner: bytes
     gas_used: int
     gas_limit: int
-    transactions: list[Transaction]
-    logs: list[Log]
+    transactions: list[DecodedTransaction]
+    logs: list[EventLog]
 
 
-def decode_block(block: Any, receipts: Any, number: int) -> Block:
-    """Block `number` of eth_getBlockByNumber (with transactions) and its receipts.
+def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
+    """DecodedBlock `number` of eth_getBlockByNumber (with transactions) and its receipts.
 
-    Raises Malformed when a field is missing or wrong, or the receipts are not this block's.
+    Raises MalformedBlock when a field is missing or wrong, or the receipts are not this block's.
     """
     try:
         return _block(block, receipts, number)
     except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
-        raise Malformed(f"block {number}: {type(error).__name__}: {error}") from error
+        raise MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
 
 
-def _block(block: Any, receipts: Any, number: int) -> Block:
+def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     block_hash = block["hash"]
     _require(quantity(block["number"]) == number, number, "it has another number")
     _require(isinstance(block["transactions"], list), number, "it has no list of transactions")
@@ -72,26 +72,26 @@ def _block(block: Any, receipts: Any, number: int) -> Block:
     _require(timestamp_s <= MAX_TIMESTAMP_S, number, "its timestamp is beyond any calendar")
     needs_status = "baseFeePerGas" in block  # London came long after Byzantium
     transactions = []
-    logs: list[Log] = []
+    logs: list[EventLog] = []
     for index, (transaction, receipt) in enumerate(
         zip(block["transactions"], receipts, strict=True)
     ):
         if not (transaction["blockHash"] == receipt["blockHash"] == block_hash):
-            raise Malformed(f"block {number}: a part belongs to another block")
-        told_index = transaction["transactionIndex"]
-        if quantity(told_index) != index or (
-            receipt["transactionIndex"] != told_index
+            raise MalformedBlock(f"block {number}: a part belongs to another block")
+        index_field = transaction["transactionIndex"]
+        if quantity(index_field) != index or (
+            receipt["transactionIndex"] != index_field
             and quantity(receipt["transactionIndex"]) != index
         ):
-            raise Malformed(f"block {number}: an index is wrong")
+            raise MalformedBlock(f"block {number}: an index is wrong")
         if receipt["transactionHash"] != transaction["hash"]:
-            raise Malformed(f"block {number}: a receipt is foreign")
+            raise MalformedBlock(f"block {number}: a receipt is foreign")
         transactions.append(_transaction(index, transaction, receipt, needs_status))
         for log in receipt["logs"]:
             logs.append(_log(index, log))
     if any(a.log_index >= b.log_index for a, b in pairwise(logs)):
-        raise Malformed(f"block {number}: its logs are not in order")
-    return Block(
+        raise MalformedBlock(f"block {number}: its logs are not in order")
+    return DecodedBlock(
         number,
         data(block_hash, 32),
         data(block["parentHash"], 32),
@@ -106,16 +106,18 @@ def _block(block: Any, receipts: Any, number: int) -> Block:
 
 def _require(holds: bool, number: int, reason: str) -> None:
     if not holds:
-        raise Malformed(f"block {number}: {reason}")
+        raise MalformedBlock(f"block {number}: {reason}")
 
 
-def _transaction(index: int, transaction: Any, receipt: Any, needs_status: bool) -> Transaction:
+def _transaction(
+    index: int, transaction: Any, receipt: Any, needs_status: bool
+) -> DecodedTransaction:
     to_address = transaction.get("to")
     status = _status(receipt, needs_status)
     gas_used = quantity(receipt["gasUsed"])
     created = receipt.get("contractAddress") if to_address is None and status else None
     price = receipt.get("effectiveGasPrice") or transaction["gasPrice"]
-    return Transaction(
+    return DecodedTransaction(
         index,
         data(transaction["hash"], 32),
         data(transaction["from"], 20),
@@ -130,7 +132,7 @@ def _transaction(index: int, transaction: Any, receipt: Any, needs_status: bool)
 
 
 def _status(receipt: Any, needs_status: bool) -> bool:
-    """EIP-658; receipts before Byzantium have a state root instead and say nothing of failure."""
+    """EIP-658; receipts before Byzantium have a state root instead and do not record failure."""
     status = receipt.get("status")
     if status is None:
         if needs_status and not receipt.get("root"):
@@ -139,11 +141,11 @@ def _status(receipt: Any, needs_status: bool) -> bool:
     return quantity(status) != 0
 
 
-def _log(transaction_index: int, log: Any) -> Log:
+def _log(transaction_index: int, log: Any) -> EventLog:
     log_index = quantity(log["logIndex"])
     if log_index >= 2**31:
         raise BadHex("a log index is beyond 31 bits")
-    return Log(
+    return EventLog(
         transaction_index,
         log_index,
         data(log["address"], 20),

@@ -65,7 +65,7 @@ class NodeError(Exception):
 
 
 class BatchRefused(NodeError):
-    """An answer that a smaller batch may mend."""
+    """An answer that a smaller batch may avoid."""
 
 
 class TimedOut(BatchRefused):
@@ -77,7 +77,7 @@ class AnswerTooLarge(Exception):
 
 
 class RpcError(Exception):
-    """A JSON-RPC error object: the node understood and said no."""
+    """A JSON-RPC error object: the node understood and refused."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(f"{message} ({code})")
@@ -96,36 +96,36 @@ class RpcError(Exception):
 
     @property
     def is_missing_method(self) -> bool:
-        return self.code == METHOD_NOT_FOUND or self._says(_MISSING_METHOD_WORDS)
+        return self.code == METHOD_NOT_FOUND or self._matches(_MISSING_METHOD_WORDS)
 
     @property
     def is_missing_state(self) -> bool:
         """The block is known, its state is pruned."""
-        return self._says(_MISSING_STATE_WORDS)
+        return self._matches(_MISSING_STATE_WORDS)
 
     @property
     def is_missing_block(self) -> bool:
         """The block itself is not there: reorganised away, or not there yet."""
-        return self.code == RESOURCE_NOT_FOUND or self._says(_MISSING_BLOCK_WORDS)
+        return self.code == RESOURCE_NOT_FOUND or self._matches(_MISSING_BLOCK_WORDS)
 
     @property
     def is_invalid_params(self) -> bool:
         return self.code == INVALID_PARAMS or "cannot unmarshal" in self.message
 
     @property
-    def is_passing(self) -> bool:
-        """The node's own trouble, which says nothing of what was asked."""
-        return self._says(_PASSING_WORDS)
+    def is_transient(self) -> bool:
+        """The node's own trouble, which has nothing to do with the call."""
+        return self._matches(_PASSING_WORDS)
 
     @property
     def is_rate_limit(self) -> bool:
-        return self.code in _RATE_LIMIT_CODES or self._says(_RATE_LIMIT_WORDS)
+        return self.code in _RATE_LIMIT_CODES or self._matches(_RATE_LIMIT_WORDS)
 
     @property
     def is_too_much(self) -> bool:
-        return self._says(_TOO_MUCH_WORDS)
+        return self._matches(_TOO_MUCH_WORDS)
 
-    def _says(self, words: re.Pattern[str]) -> bool:
+    def _matches(self, words: re.Pattern[str]) -> bool:
         return not self.is_revert and bool(words.search(self.message))
 
 
@@ -190,7 +190,7 @@ class Node:
                 results += self._exchange(chunk, left_s)
             except NodeError as error:
                 self._batch_size = max(1, len(chunk) // 2)
-                if not _is_mended_by_halving(error, len(chunk)):
+                if not _is_worth_halving(error, len(chunk)):
                     raise
             else:
                 if len(chunk) == size:
@@ -206,7 +206,7 @@ class Node:
             try:
                 return _results(self._post(url, calls, timeout_s, most_bytes), len(calls))
             except NodeError as error:
-                if _is_mended_by_halving(error, len(calls)):
+                if _is_worth_halving(error, len(calls)):
                     raise
                 failure = error
                 rest_s = max(REST_AFTER_FAILURE_S, error.retry_after_s or 0.0)
@@ -214,7 +214,7 @@ class Node:
         raise failure or NodeError("no node is configured (RPC_URL)")
 
     def _usable_urls(self) -> list[str]:
-        """Those not resting first; the others after them, since a tired node beats none."""
+        """Those not resting first; the others after them, since a resting node beats none."""
         now = time.monotonic()
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
@@ -263,7 +263,7 @@ class Node:
         return session
 
 
-def _is_mended_by_halving(error: NodeError, calls: int) -> bool:
+def _is_worth_halving(error: NodeError, calls: int) -> bool:
     return calls > 1 and isinstance(error, BatchRefused) and not isinstance(error, TimedOut)
 
 
@@ -333,7 +333,7 @@ def _results(answer: Any, count: int) -> list[Any]:
         raise BatchRefused("the node left calls of a batch unanswered")
     refusals = [_rpc_error(item["error"]) for item in by_id.values() if item.get("error")]
     for refusal in refusals if count > 1 else []:
-        # geth answers what fits into 25 MB and says "response too large" of the rest.
+        # geth answers what fits into 25 MB and "response too large" for the rest.
         if refusal.is_too_much:
             raise BatchRefused(f"the node refused calls of a batch of {count}: {refusal.message}")
     return [_result(by_id[number]) for number in range(count)]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan.ethereum.blocks import Log
+from scan.ethereum.blocks import EventLog
 
 ZERO_ADDRESS = bytes(20)
 _DIRTY = bytes(12)
@@ -32,8 +32,8 @@ SWAP_PANCAKE_V3 = _topic(
 )
 
 
-class Shape(Enum):
-    """How a transfer was told: which words stood in topics and which in data."""
+class TransferShape(Enum):
+    """The form of a transfer event: which words are in topics and which in data."""
 
     AMOUNT = "amount"  # Transfer with three topics
     ID = "id"  # Transfer with four topics
@@ -43,11 +43,11 @@ class Shape(Enum):
     UNWRAP = "unwrap"  # Withdrawal
 
 
-WRAPPING = (Shape.WRAP, Shape.UNWRAP)
+WRAPPING = (TransferShape.WRAP, TransferShape.UNWRAP)
 
 
 class TransferEvent(NamedTuple):
-    shape: Shape
+    shape: TransferShape
     transaction_index: int
     log_index: int
     token: bytes
@@ -78,8 +78,8 @@ class SwapEvent(NamedTuple):
     amount1: int
 
 
-def transfer_event(log: Log) -> TransferEvent | None:
-    """The transfer that a log tells of, or None: any contract may emit anything."""
+def transfer_event(log: EventLog) -> TransferEvent | None:
+    """The transfer that a log has the form of, or None: any contract may emit anything."""
     if not log.topics:
         return None
     read = _READERS.get(log.topics[0])
@@ -92,16 +92,16 @@ def transfer_event(log: Log) -> TransferEvent | None:
     )
 
 
-_Found = tuple[Shape, bytes, bytes, tuple[tuple[int, int], ...]] | None
+_Found = tuple[TransferShape, bytes, bytes, tuple[tuple[int, int], ...]] | None
 
 
 def _read_transfer(topics: Sequence[bytes], data: bytes) -> _Found:
     if len(topics) == 3 and len(data) >= 32:
-        shape, parties, word = Shape.AMOUNT, topics[1:], data[:32]
+        shape, parties, word = TransferShape.AMOUNT, topics[1:], data[:32]
     elif len(topics) == 4 and not data:
-        shape, parties, word = Shape.ID, topics[1:3], topics[3]
+        shape, parties, word = TransferShape.ID, topics[1:3], topics[3]
     elif len(topics) == 1 and len(data) == 96:
-        shape, parties, word = Shape.PACKED, (data[:32], data[32:64]), data[64:]
+        shape, parties, word = TransferShape.PACKED, (data[:32], data[32:64]), data[64:]
     else:
         return None
     value = int.from_bytes(word)
@@ -112,7 +112,7 @@ def _read_transfer_single(topics: Sequence[bytes], data: bytes) -> _Found:
     if len(topics) != 4 or len(data) < 64:
         return None
     entry = (int.from_bytes(data[:32]), int.from_bytes(data[32:64]))
-    return _between(Shape.MULTI, topics[2], topics[3], (entry,))
+    return _between(TransferShape.MULTI, topics[2], topics[3], (entry,))
 
 
 def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Found:
@@ -121,7 +121,7 @@ def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Found:
     ids, values = _uint256_array(data, 0), _uint256_array(data, 32)
     if ids is None or values is None or len(ids) != len(values):
         return None
-    return _between(Shape.MULTI, topics[2], topics[3], tuple(zip(ids, values, strict=True)))
+    return _between(TransferShape.MULTI, topics[2], topics[3], tuple(zip(ids, values, strict=True)))
 
 
 def _uint256_array(data: bytes, head: int) -> list[int] | None:
@@ -140,18 +140,18 @@ def _read_deposit(topics: Sequence[bytes], data: bytes) -> _Found:
     if len(topics) != 2 or len(data) != 32:
         return None
     value = int.from_bytes(data)
-    return _between(Shape.WRAP, bytes(32), topics[1], ((value, value),))
+    return _between(TransferShape.WRAP, bytes(32), topics[1], ((value, value),))
 
 
 def _read_withdrawal(topics: Sequence[bytes], data: bytes) -> _Found:
     if len(topics) != 2 or len(data) != 32:
         return None
     value = int.from_bytes(data)
-    return _between(Shape.UNWRAP, topics[1], bytes(32), ((value, value),))
+    return _between(TransferShape.UNWRAP, topics[1], bytes(32), ((value, value),))
 
 
 def _between(
-    shape: Shape, sender: bytes, recipient: bytes, words: tuple[tuple[int, int], ...]
+    shape: TransferShape, sender: bytes, recipient: bytes, words: tuple[tuple[int, int], ...]
 ) -> _Found:
     """None where a party is no address: twelve zero bytes must stand before its twenty."""
     if not sender.startswith(_DIRTY) or not recipient.startswith(_DIRTY):
@@ -169,12 +169,12 @@ _READERS = {
 
 
 def amounts(
-    shape: Shape, words: Sequence[tuple[int, int]], token_type: str
+    shape: TransferShape, words: Sequence[tuple[int, int]], token_type: str
 ) -> Sequence[tuple[int, int | None]]:
-    """(value, token id) by moved id; what a Transfer's third word means is the type's to say."""
-    if token_type == "BEP721" or (token_type == "BEP1155" and shape is Shape.ID):
+    """(value, token id) by moved id; the token's type decides what the third word is."""
+    if token_type == "BEP721" or (token_type == "BEP1155" and shape is TransferShape.ID):
         return [(1, word) for word, _ in words]
-    if token_type == "BEP1155" and shape is Shape.MULTI:
+    if token_type == "BEP1155" and shape is TransferShape.MULTI:
         return [(amount, word) for word, amount in words]
     return [(amount, None) for _, amount in words]
 
@@ -195,18 +195,18 @@ def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
         )
 
 
-def told_twice(events: Sequence[TransferEvent]) -> set[int]:
-    """Log indexes of a block's Deposits and Withdrawals whose mint or burn a Transfer tells, too.
+def duplicate_wraps(events: Sequence[TransferEvent]) -> set[int]:
+    """Log indexes of a block's Deposits and Withdrawals that repeat the mint or burn of a Transfer.
 
-    Each Transfer speaks for one of them, the first: a transaction may mint the same value twice.
+    Each Transfer matches one of them, the first: a transaction may mint the same value twice.
     """
-    told = Counter(_movement(event) for event in events if event.shape not in WRAPPING)
-    twice = set()
+    unmatched = Counter(_movement(event) for event in events if event.shape not in WRAPPING)
+    duplicates = set()
     for event in events:
-        if event.shape in WRAPPING and told[_movement(event)] > 0:
-            told[_movement(event)] -= 1
-            twice.add(event.log_index)
-    return twice
+        if event.shape in WRAPPING and unmatched[_movement(event)] > 0:
+            unmatched[_movement(event)] -= 1
+            duplicates.add(event.log_index)
+    return duplicates
 
 
 def _movement(event: TransferEvent) -> tuple[object, ...]:
@@ -214,8 +214,8 @@ def _movement(event: TransferEvent) -> tuple[object, ...]:
     return event.transaction_index, event.token, *parties, event.words
 
 
-def swap_event(log: Log) -> SwapEvent | None:
-    """The swap that a log tells of, or None."""
+def swap_event(log: EventLog) -> SwapEvent | None:
+    """The swap that a log has the form of, or None."""
     if len(log.topics) != 3:
         return None
     topic, data = log.topics[0], log.data

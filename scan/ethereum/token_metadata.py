@@ -1,4 +1,4 @@
-"""What a token or pool says of itself, as hostile bytes: words, names and types. Pure."""
+"""What calls to a token or pool return, decoded from hostile bytes: words, names, types. Pure."""
 
 import re
 from typing import NamedTuple
@@ -22,7 +22,7 @@ def balance_of(holder: bytes) -> str:
     return "0x70a08231" + holder.hex().rjust(64, "0")
 
 
-TOKEN_QUESTIONS = (
+TOKEN_CALLS = (
     NAME,
     SYMBOL,
     DECIMALS,
@@ -32,35 +32,35 @@ TOKEN_QUESTIONS = (
 )
 
 
-def pool_of(family: str, token0: bytes, token1: bytes, fee: int) -> str:
+def get_pool(family: str, token0: bytes, token1: bytes, fee: int) -> str:
     """Call data of a factory's getPair(address,address) or getPool(address,address,uint24)."""
     tokens = "".join(token.hex().rjust(64, "0") for token in (token0, token1))
     return f"0xe6a43905{tokens}" if family == "v2" else f"0x1698ee82{tokens}{fee:064x}"
 
 
-POOL_QUESTIONS = (TOKEN0, TOKEN1, FACTORY, FEE)
+POOL_CALLS = (TOKEN0, TOKEN1, FACTORY, FEE)
 
 
-class TokenAnswers(NamedTuple):
-    """Answers to TOKEN_QUESTIONS, cleaned."""
+class TokenMetadata(NamedTuple):
+    """What TOKEN_CALLS return, cleaned."""
 
     name: str
     symbol: str
     decimals: int
     total_supply: int
-    interface: str | None  # BEP721 or BEP1155 where EIP-165 says exactly one of them
+    interface: str | None  # BEP721 or BEP1155 where EIP-165 names exactly one of them
     has_decimals: bool
-    wraps: bool  # answers as a fungible token does, so its Deposit may be a mint
+    wraps: bool  # returns what a fungible token does, so its Deposit may be a mint
 
 
-def token_answers(answers: list[bytes | None]) -> TokenAnswers:
-    """From what each of TOKEN_QUESTIONS returned; None where it reverted."""
-    name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, balance = answers
+def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
+    """From what each of TOKEN_CALLS returned; None where it reverted."""
+    name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, balance = results
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
         interface = "BEP721" if word(erc721) == 1 else "BEP1155"
     places = word(decimals)
-    return TokenAnswers(
+    return TokenMetadata(
         text(name, MAX_NAME),
         text(symbol, MAX_SYMBOL),
         places if places is not None and places <= 255 else 0,
@@ -71,36 +71,36 @@ def token_answers(answers: list[bytes | None]) -> TokenAnswers:
     )
 
 
-def word(answer: bytes | None) -> int | None:
+def word(result: bytes | None) -> int | None:
     """The first 32 bytes as uint256, or None where there are not as many."""
-    return int.from_bytes(answer[:32]) if answer is not None and len(answer) >= 32 else None
+    return int.from_bytes(result[:32]) if result is not None and len(result) >= 32 else None
 
 
-def address(answer: bytes | None) -> bytes | None:
+def address(result: bytes | None) -> bytes | None:
     """An address in a 32-byte word, or None where it is anything else."""
-    if answer is None or len(answer) < 32 or any(answer[:12]):
+    if result is None or len(result) < 32 or any(result[:12]):
         return None
-    return answer[12:32]
+    return result[12:32]
 
 
-def text(answer: bytes | None, most: int) -> str:
+def text(result: bytes | None, most: int) -> str:
     """A returned string or bytes32, without control characters, cut to `most` characters."""
-    if not answer:
+    if not result:
         return ""
-    raw = _dynamic(answer)
+    raw = _dynamic(result)
     if raw is None:
-        raw = answer.rstrip(b"\0") if len(answer) == 32 else b""
+        raw = result.rstrip(b"\0") if len(result) == 32 else b""
     return _CONTROL.sub("", raw.decode("utf-8", "replace"))[:most]
 
 
-def _dynamic(answer: bytes) -> bytes | None:
-    """The bytes of an ABI-encoded string; None where offset or length do not fit the answer."""
-    if len(answer) < 64:
+def _dynamic(result: bytes) -> bytes | None:
+    """The bytes of an ABI-encoded string; None where offset or length do not fit the result."""
+    if len(result) < 64:
         return None
-    start = int.from_bytes(answer[:32])
-    if start + 32 > len(answer):
+    start = int.from_bytes(result[:32])
+    if start + 32 > len(result):
         return None
-    length = int.from_bytes(answer[start : start + 32])
-    if start + 32 + length > len(answer):
+    length = int.from_bytes(result[start : start + 32])
+    if start + 32 + length > len(result):
         return None
-    return answer[start + 32 : start + 32 + length]
+    return result[start + 32 : start + 32 + length]

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from scan.etherscan import account, chain, contract, creation, logs, proxy
+from scan.etherscan import account, chain, contract, creation, logs, proxy, verification
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, RpcReply
 
@@ -27,6 +27,10 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "getabi": contract.abi,
         "getsourcecode": contract.source_code,
         "getcontractcreation": creation.contract_creations,
+        "verifysourcecode": verification.verify_source,
+        "checkverifystatus": verification.verification_status,
+        "verifyproxycontract": verification.verify_proxy,
+        "checkproxyverification": verification.proxy_status,
     },
     "block": {"getblocknobytime": chain.block_by_time},
     "transaction": {

@@ -38,10 +38,14 @@ class Parameters:
 
     def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Of a name given twice the last value counts."""
-        self._values: Mapping[str, str] = {name.lower(): value.strip() for name, value in pairs}
+        self._values: Mapping[str, str] = {name.lower(): value for name, value in pairs}
+
+    def exact(self, name: str) -> str:
+        """With the space around it, which belongs to a source."""
+        return self._values.get(name, "")
 
     def text(self, name: str, default: str = "") -> str:
-        return self._values.get(name) or default
+        return self.exact(name).strip() or default
 
     def required(self, name: str) -> str:
         value = self.text(name)

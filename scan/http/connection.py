@@ -2,53 +2,26 @@
 still to be sent. gunicorn parses requests and writes responses."""
 
 import io
-import os
 import socket
 from enum import Enum
 from typing import Any
 
-from gunicorn.http.body import ChunkedReader
-from gunicorn.http.errors import ParseException
+from gunicorn.http.body import Body, ChunkedReader
+from gunicorn.http.errors import LimitRequestHeaders, NoMoreData, ParseException
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
-from gunicorn.http.unreader import Unreader
 from gunicorn.http.wsgi import create
+
+from scan.http.chunked_body import ChunkedBody
+from scan.http.received_bytes import MoreNeeded, ReceivedBytes
 
 MAX_HEAD_BYTES = 64 * 1024
 # The largest body that any path takes is 5 MiB; who announces more is refused without reading it.
 MAX_BODY_BYTES = 5 * 1024 * 1024 + 64 * 1024
-# A body in chunks is decoded anew whenever what may be its end has come, at most so often.
-MAX_DECODINGS = 8
-MAX_IGNORED_BYTES = 1024 * 1024
+# Of a body in chunks, with their sizes.
+MAX_CHUNKED_BYTES = 2 * MAX_BODY_BYTES
+MAX_IGNORED_BYTES = 16 * 1024 * 1024
 _READ_BYTES = 64 * 1024
-_END_OF_CHUNKS = b"0\r\n\r\n"
-
-
-class MoreNeeded(Exception):
-    """What has come is not the whole of what is read."""
-
-
-class ReceivedBytes(Unreader):  # type: ignore[misc]  # gunicorn has no types
-    """What the parser reads from: bytes that have come, and never the socket."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.has_ended = False
-
-    def __len__(self) -> int:
-        return int(self.buf.getbuffer().nbytes)
-
-    def feed(self, data: bytes) -> None:
-        self.buf.seek(0, os.SEEK_END)
-        self.buf.write(data)
-
-    def contains(self, part: bytes) -> bool:
-        return part in self.buf.getvalue()
-
-    def chunk(self, size_hint: int | None = None) -> bytes:
-        if self.has_ended:
-            return b""
-        raise MoreNeeded
 
 
 class ResponseBuffer:
@@ -107,9 +80,8 @@ class Connection:
         self._server = server
         self._parser = RequestParser(cfg, (), client)
         self._parser.unreader = self.received
-        self._decodings = 0
-        self._decoded_up_to = 0
-        self._is_decoded = False
+        self._chunks: ChunkedBody | None = None  # until they are decoded
+        self._is_cut = False  # the body goes on, and nobody reads that
 
     def receive(self) -> int | None:
         """How many bytes came now; None for none. The end is noted in `received`."""
@@ -120,7 +92,7 @@ class Connection:
         except OSError:
             data = b""
         self.received.has_ended = not data
-        self.received.feed(data)
+        self.received.data += data
         self.received_bytes += len(data)
         return len(data)
 
@@ -137,12 +109,12 @@ class Connection:
 
     def may_have_head(self) -> bool:
         """Whether parsing is worth a try; a head that is too long is refused by it."""
-        received = self.received
+        data = self.received.data
         return (
-            received.contains(b"\n\r\n")
-            or received.contains(b"\n\n")
-            or received.has_ended
-            or len(received) > MAX_HEAD_BYTES
+            data.find(b"\n\r\n") >= 0
+            or data.find(b"\n\n") >= 0
+            or self.received.has_ended
+            or len(data) > MAX_HEAD_BYTES
         )
 
     def parse_head(self) -> bool:
@@ -150,83 +122,86 @@ class Connection:
 
         StopIteration and NoMoreData: the client has left.
         """
-        before = self.received.buf.getvalue()
-        if len(before) > MAX_HEAD_BYTES:
-            self.received.has_ended = self.received.has_ended or b"\r\n\r\n" not in before
+        end = self.received.data.find(b"\r\n\r\n")
+        if (len(self.received.data) if end < 0 else end) > MAX_HEAD_BYTES:
+            raise LimitRequestHeaders("the head is too long")
         try:
-            self.request = next(self._parser)
+            request = next(self._parser)
         except MoreNeeded:
-            self.received.take_buffered()
-            self.received.feed(before)
+            self.received.rewind()
             return False
+        self._is_cut, self._chunks = False, None
+        if isinstance(request.body.reader, ChunkedReader):
+            self._chunks = ChunkedBody(request, self.received)
+            request.body = Body(self._chunks)
+        self.received.release()
+        self.request = request
         self.response, self.environ = create(
-            self.request, self.to_send, self.client, self._server, self._cfg
+            request, self.to_send, self.client, self._server, self._cfg
         )
         self.environ["wsgi.multithread"] = True
-        self._decodings = self._decoded_up_to = 0
-        self._is_decoded = False
         return True
 
     def body_has_come(self) -> bool:
         """Also where no more of it is awaited: it is too long, or the client sends no more."""
         if self.received.has_ended:
             return True
-        if self._is_chunked:
-            data = self.received.buf.getvalue()
-            may_be_over = data.find(_END_OF_CHUNKS, self._decoded_up_to) >= 0
-            return may_be_over or data.endswith(b"\r\n\r\n") or len(data) > MAX_BODY_BYTES
+        if self._chunks is not None:
+            return self._chunks.may_be_whole() or self.received_bytes > MAX_CHUNKED_BYTES
         missing = self._missing_bytes()
         return missing <= 0 or missing > MAX_BODY_BYTES
 
     def is_whole(self) -> bool:
         """Whether another request may follow: where it begins is known, and has come."""
         assert self.request is not None
-        if self._is_chunked or self.request.body.failed:
+        if self._is_cut or self._chunks is not None or self.request.body.failed:
             return False
         return self._missing_bytes() <= 0
 
     def end_body(self) -> None:
         """What has come is all that is read; raises MoreNeeded where chunks are to be awaited."""
-        if self._is_chunked:
-            self._decode_chunks()
+        if self._chunks is not None:
+            self._decode_chunks(self._chunks)
         elif not self.is_whole():
             self.received.has_ended = True
 
     def end_request(self) -> None:
+        """What the application has not read of the body is no part of the next request."""
+        self._parser.finish_body()
+        self.received.release()
         self.request = self.response = None
         self.environ = {}
 
-    @property
-    def _is_chunked(self) -> bool:
-        assert self.request is not None
-        return isinstance(self.request.body.reader, ChunkedReader) and not self._is_decoded
-
     def _missing_bytes(self) -> int:
         assert self.request is not None
-        length = 0 if self._is_decoded else self.request.body.reader.length
-        return int(length) - len(self.received)
+        return int(getattr(self.request.body.reader, "length", 0)) - len(self.received)
 
-    def _decode_chunks(self) -> None:
-        """The decoded body takes the place of the chunks, or else Flask finds what is wrong."""
-        assert self.request is not None
-        before = self.received.take_buffered()
-        self.received.feed(before)
-        self._decodings += 1
-        try:
-            body = self.request.body.read(MAX_BODY_BYTES)
-            self.environ["wsgi.input"] = io.BytesIO(body)
-            self._is_decoded = True
-        except (MoreNeeded, ParseException, OSError) as error:
-            self._restore(before)
-            self._decoded_up_to = max(0, len(before) - len(_END_OF_CHUNKS))
-            is_hopeless = self._decodings >= MAX_DECODINGS or len(before) > MAX_BODY_BYTES
-            if isinstance(error, MoreNeeded) and not is_hopeless:
-                raise
+    def _decode_chunks(self, chunks: ChunkedBody) -> None:
+        """Put the decoded body in place of the chunks, or what is wrong with them."""
+        if self.received_bytes > MAX_CHUNKED_BYTES:
             self.received.has_ended = True
+        try:
+            body = chunks.decode(MAX_BODY_BYTES)
+        except (NoMoreData, ParseException) as error:
+            self.environ["wsgi.input"] = _BrokenBody(error)
+            self._is_cut = True
+        else:
+            # From here on it is as if the client had sent it whole, with its length.
+            self.environ["wsgi.input"] = io.BytesIO(body)
+            self.environ["CONTENT_LENGTH"] = str(len(body))
+            del self.environ["HTTP_TRANSFER_ENCODING"]
+            self._is_cut = len(body) > MAX_BODY_BYTES
+        self._chunks = None
 
-    def _restore(self, data: bytes) -> None:
-        assert self.request is not None
-        self.received.take_buffered()
-        self.received.feed(data)
-        self.request.set_body_reader()
-        self.environ["wsgi.input"] = self.request.body
+
+class _BrokenBody(io.RawIOBase):
+    """A body that raises what gunicorn raised, whoever reads it."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        raise self._error

@@ -10,13 +10,13 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.formparser import parse_form_data
 
 from scan.accounts.api_keys import ApiKey
-from scan.accounts.key_lookup import Keyring
+from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.errors import InvalidApiKey, RateLimited, ScanError, Unavailable
 from scan.rate_limits.client_address import client_address
-from scan.rate_limits.limiter import Limiter, Verdict
+from scan.rate_limits.limiter import Limiter, RateLimitResult
 
-BEARER = "Bearer "
+BEARER = "bearer "  # in any letter case
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 
 
@@ -35,7 +35,7 @@ class Caller(NamedTuple):
 class Charged(NamedTuple):
     """What is left of the limit; with `refusal` the request is refused."""
 
-    verdict: Verdict
+    verdict: RateLimitResult
     key: ApiKey | None = None
     refusal: ScanError | None = None
 
@@ -46,7 +46,7 @@ class Credentials:
     def __init__(
         self,
         limiter: Limiter,
-        key_lookup: Keyring,
+        key_lookup: ApiKeyLookup,
         key_usage: KeyUsage,
         *,
         trusted_proxies: int,
@@ -65,19 +65,18 @@ class Credentials:
         """
         if not may_wait and not self._counts_in_process:
             return None
-        key = None
-        if caller.api_key is not None:
-            key = self._key_lookup.recall(caller.api_key)
-            if key is None and not may_wait:
-                return None
+        if caller.api_key is None:
+            return self._charge(caller, None, to_address)
+        found = self._key_lookup.find_cached(caller.api_key)
+        if found is None and not may_wait:
+            return None
         try:
-            if key is None and caller.api_key is not None:
-                key = self._key_lookup.find(caller.api_key)
+            key = found.key if found else self._key_lookup.find(caller.api_key)
         except Unavailable as unavailable:
             return Charged(self.peek(caller), refusal=unavailable)
         return self._charge(caller, key, to_address)
 
-    def peek(self, caller: Caller) -> Verdict:
+    def peek(self, caller: Caller) -> RateLimitResult:
         """What the client's address has left; charges nothing."""
         try:
             return self._limiter.peek_address(self._address(caller))
@@ -98,17 +97,18 @@ class Credentials:
             return Charged(verdict, refusal=InvalidApiKey("The API key is unknown or inactive."))
         return Charged(verdict, key)
 
-    def _verdict(self, caller: Caller, key: ApiKey | None) -> Verdict:
+    def _verdict(self, caller: Caller, key: ApiKey | None) -> RateLimitResult:
+        address = self._address(caller)
         if key is not None:
-            return self._limiter.charge_key(key.id, key.requests_per_minute)
-        return self._limiter.charge_address(self._address(caller))
+            return self._limiter.charge_key(key.id, key.requests_per_minute, address)
+        return self._limiter.charge_address(address)
 
     def _address(self, caller: Caller) -> str:
         return client_address(caller.peer, caller.forwarded_for, self._trusted_proxies)
 
-    def _nothing_left(self, key: ApiKey | None) -> Verdict:
-        limit = key.requests_per_minute if key else self._limiter.anonymous.amount
-        return Verdict(allowed=False, limit=limit, remaining=0, reset_in_s=1.0)
+    def _nothing_left(self, key: ApiKey | None) -> RateLimitResult:
+        limit = key.requests_per_minute if key else self._limiter.anonymous_rate.amount
+        return RateLimitResult(allowed=False, limit=limit, remaining=0, reset_in_s=1.0)
 
 
 def caller_of(environ: dict[str, Any], parameter: str | None = None) -> Caller:
@@ -116,8 +116,8 @@ def caller_of(environ: dict[str, Any], parameter: str | None = None) -> Caller:
     a `parameter` for it, in the query."""
     api_key = environ.get("HTTP_X_API_KEY")
     authorization = environ.get("HTTP_AUTHORIZATION", "")
-    if api_key is None and authorization.startswith(BEARER):
-        api_key = authorization.removeprefix(BEARER).strip()
+    if api_key is None and authorization[: len(BEARER)].lower() == BEARER:
+        api_key = authorization[len(BEARER) :].strip()
     caller = Caller(
         environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR", ""), api_key
     )
@@ -147,7 +147,7 @@ def _with_key(caller: Caller, pairs: list[tuple[str, str]], parameter: str) -> C
     return caller
 
 
-def limit_headers(verdict: Verdict) -> list[tuple[str, str]]:
+def limit_headers(verdict: RateLimitResult) -> list[tuple[str, str]]:
     """What is left, also on errors and preflights, which are not charged (SPEC 8)."""
     return [
         ("X-RateLimit-Limit", str(verdict.limit)),
@@ -156,10 +156,9 @@ def limit_headers(verdict: Verdict) -> list[tuple[str, str]]:
     ]
 
 
-def _rate_limited(verdict: Verdict, key: ApiKey | None) -> RateLimited:
+def _rate_limited(verdict: RateLimitResult, key: ApiKey | None) -> RateLimited:
     advice = "" if key else " An API key in X-API-Key raises the limit; see POST /api/v1/keys."
-    # Rounded up, so that a client who waits that long is allowed.
-    wait_s = max(1, int(verdict.reset_in_s) + 1)
+    wait_s = verdict.retry_after_s
     return RateLimited(
         f"The limit of {verdict.limit} requests is used up; try again in {wait_s} s.{advice}",
         headers={"Retry-After": str(wait_s)},

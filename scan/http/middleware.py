@@ -7,11 +7,11 @@ __call__() in a thread, and begin() before it where nobody has called it yet.
 import io
 import time
 from collections.abc import Callable, Iterable, Sequence
-from importlib.metadata import version as version_of
 from typing import Any
 
 from gunicorn.http.errors import ParseException
 
+from scan import VERSION
 from scan.http.credentials import (
     Charged,
     Credentials,
@@ -30,7 +30,6 @@ QUERY = f"{API}/query"
 KEYS = f"{API}/keys"
 CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0}
 MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
-RELEASE = version_of("scan")
 SENT_WITH_304 = ("ETag", "Cache-Control")
 
 CORS = (
@@ -168,7 +167,7 @@ class Middleware:
         self._index_version.listen()
         [version] = exchange.index_versions
         if exchange.method == "GET":
-            validators = (("ETag", f'"{RELEASE}-{version}"'), ("Cache-Control", "no-cache"))
+            validators = (("ETag", f'"{VERSION}-{version}"'), ("Cache-Control", "no-cache"))
             response = response._replace(headers=[*response.headers, *validators])
         self._cache.store(exchange.cache_key, response, version)
         return response
@@ -183,7 +182,7 @@ class Middleware:
             response = response._replace(status="304 Not Modified", headers=kept, body=b"")
         self._observe(exchange, response.status)
         start_response(response.status, self._own_headers(exchange) + response.headers)
-        return [response.body]
+        return [] if exchange.method == "HEAD" else [response.body]
 
     def _own_headers(self, exchange: Exchange) -> Headers:
         limits = limit_headers(exchange.charged.verdict) if exchange.charged else []
@@ -191,13 +190,13 @@ class Middleware:
 
     def _observe(self, exchange: Exchange, status_line: str) -> None:
         status, seconds = int(status_line[:3]), time.perf_counter() - exchange.began
-        request_log.count(exchange.route, exchange.method, status, seconds)
+        request_log.count_request(exchange.route, exchange.method, status, seconds)
         if status == 429:
             is_keyed = exchange.charged is not None and exchange.charged.key is not None
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
         if status >= 500 or self._logs_requests:
             client = exchange.environ.get("REMOTE_ADDR") or ""
-            request_log.tell(exchange.method, exchange.path, status, seconds, client)
+            request_log.log_request(exchange.method, exchange.path, status, seconds, client)
 
 
 def _is_unmodified(exchange: Exchange, response: WsgiResponse) -> bool:

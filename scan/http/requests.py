@@ -31,6 +31,12 @@ def client_address() -> str:
     )
 
 
+def client() -> str:
+    """Who the request is charged to: its API key, else the client's address."""
+    key = api_key()
+    return client_address() if key is None else f"key {key.id}"
+
+
 def query_arguments(*known: str) -> Mapping[str, str]:
     """The query string; raises InvalidParameter where a parameter is unknown or given twice.
 

@@ -6,11 +6,12 @@ from typing import cast
 from flask import current_app
 
 from scan.accounts.contract_wallets import ContractWallets
-from scan.accounts.key_lookup import Keyring
+from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.contracts.account_state import AccountStates
 from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
 from scan.verification.jobs import VerificationJobs
@@ -28,8 +29,9 @@ class Services:
     account_states: AccountStates
     contract_wallets: ContractWallets
     limiter: Limiter
-    keyring: Keyring
+    keyring: ApiKeyLookup
     key_usage: KeyUsage
+    unbounded_statements: ConcurrencyLimit
     verifier: Verifier
     jobs: VerificationJobs
 

@@ -19,14 +19,16 @@ from gunicorn.http.wsgi import Response
 from gunicorn.workers.gthread import ThreadWorker
 
 from scan.errors import ScanError, Unavailable
-from scan.http.connection import Connection, MoreNeeded, State
+from scan.http.connection import Connection, State
 from scan.http.interfaces import refuse
 from scan.http.middleware import CORS
+from scan.http.received_bytes import MoreNeeded
 
 HEAD_WAIT_S = 10.0
 BODY_WAIT_S = 30.0
 SEND_WAIT_S = 60.0
 CLOSE_WAIT_S = 2.0
+STOP_WAIT_S = 5.0  # for what is being received or sent when the worker stops
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
 ACCEPTED_AT_ONCE = 64
@@ -69,6 +71,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._received_bytes = 0
         self._checked_at = 0.0
         self._logged_at = -LOG_EVERY_S
+        self._is_stopping = False
 
     def run(self) -> None:
         # Another application on these settings, as in benchmarks, has no such steps.
@@ -86,7 +89,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             except OSError as error:
                 if error.errno in _OUT_OF_DESCRIPTORS:
                     self._make_room(str(error))
-                elif error.errno not in _RETRIED:
+                elif error.errno not in _RETRIED and self.alive:
                     raise
                 return
             self._open(sock, client, listener.getsockname())
@@ -111,7 +114,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         idle = next((conn for conn in self._connections if conn.request is None), None)
         if idle is not None:
             self._close(idle)
-        else:
+        elif self.alive:
             self.set_accept_enabled(False)  # until something has happened
 
     def _close(self, conn: Connection) -> None:
@@ -154,13 +157,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return
         if conn.body_has_come():
             self._answer(conn)
+        else:
+            self._watch(conn, selectors.EVENT_READ, self._receive)
 
     def _begin(self, conn: Connection) -> bool:
         """Whether there is a request that waits for its body, or for a thread."""
-        if not conn.may_have_head():
-            return False
         try:
-            if not conn.parse_head():
+            if not conn.may_have_head() or not conn.parse_head():
+                self._watch(conn, selectors.EVENT_READ, self._receive)
                 return False
         except (StopIteration, errors.NoMoreData):
             self._end(conn)
@@ -270,12 +274,14 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         conn.end_request()
         conn.state = State.RECEIVING
         conn.deadline = time.monotonic() + (self.cfg.keepalive if self.alive else CLOSE_WAIT_S)
-        self._watch(conn, selectors.EVENT_READ, self._receive)
         self._forget_received(conn)
-        if len(conn.received):  # of the next request
-            conn.received_bytes = len(conn.received)
-            self._received_bytes += conn.received_bytes
-            self.method_queue.defer(self._advance, conn)
+        if not len(conn.received):
+            self._watch(conn, selectors.EVENT_READ, self._receive)
+            return
+        self._watch(conn, 0)  # no more is read before the next request has been answered
+        conn.received_bytes = len(conn.received)
+        self._received_bytes += conn.received_bytes
+        self.method_queue.defer(self._advance, conn)
 
     def _forget_received(self, conn: Connection) -> None:
         self._received_bytes -= conn.received_bytes
@@ -284,6 +290,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def _end(self, conn: Connection) -> None:
         """Closing before the client does could take from it what it has not read yet."""
         self._forget_received(conn)
+        conn.received.clear()
         try:
             conn.sock.shutdown(socket.SHUT_WR)
         except OSError:
@@ -307,10 +314,13 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return
         self._checked_at = now
         for conn in list(self._connections):
-            if not self.alive and conn.request is None:
-                conn.deadline = min(conn.deadline, now + CLOSE_WAIT_S)
+            if not self.alive:
+                wait_s = CLOSE_WAIT_S if conn.request is None else STOP_WAIT_S
+                conn.deadline = min(conn.deadline, now + wait_s)
             if now > conn.deadline:
                 self._time_out(conn)
+            elif conn.request is not None:
+                self._advance(conn)  # chunks whose decoding was put off
         self._limit_unsent()
 
     def _time_out(self, conn: Connection) -> None:
@@ -336,15 +346,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         Left open, as gunicorn does, the socket takes connections that nobody will answer; refused
         ones go to another instance at once.
         """
-        super().set_accept_enabled(enabled)
-        if not self.alive:
+        super().set_accept_enabled(enabled and self.alive)
+        if not self.alive and not self._is_stopping:
+            self._is_stopping = True
             for listener in self.sockets:
                 self._accept_all(listener)
                 listener.close()
 
     def _accept_all(self, listener: socket.socket) -> None:
         before = -1
-        while before != self.nr_conns:
+        while before != self.nr_conns < self.worker_connections:
             before = self.nr_conns
             self.accept(listener)
 

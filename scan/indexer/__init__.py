@@ -2,6 +2,6 @@
 
 Enters: blocks from a node. Leaves: rows, derived tables and webhook events, a batch in
 one transaction.
-Start with follower.py (the loop), then prefetch.py (fetching ahead), block_rows.py (a block as COPY
-text), contract_inspection.py (code, tokens, pools), writer.py (the transaction, and forks).
+Start with follower.py (the loop) and chain_indexer.py (its step), then catch_up.py, prefetch.py,
+contract_inspection.py (code, tokens, pools), writer.py (transactions) and reorganisation.py.
 """

@@ -1,4 +1,4 @@
-"""The rows of a range of blocks, by which statements that derive something from them find them."""
+"""The ordinals of the rows of a range of blocks, as parameters of statements."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,8 @@ from scan.database.transaction import Transaction
 Bounds = dict[str, int]
 
 
-class Span(NamedTuple):
-    """Parameters of statements: the first and the last of each kind, by number or by ordinal."""
+class BlockRange(NamedTuple):
+    """The first and the last of each kind: blocks by number, everything else by ordinal."""
 
     blocks: Bounds
     transactions: Bounds
@@ -20,12 +20,12 @@ class Span(NamedTuple):
         return self.transactions | self.transfers | self.trades
 
 
-def span(tx: Transaction, first: int, last: int) -> Span:
-    """Of blocks first..last, which are written."""
+def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
+    """Of blocks first..last, which must be written already."""
     blocks = {"block_from": first, "block_to": last}
-    [found] = tx.rows("indexer/blocks_get_range", **blocks)
-    transactions, transfers, trades = found[:2], found[2:4], found[4:]
-    return Span(
+    [row] = tx.rows("indexer/blocks_get_range", **blocks)
+    transactions, transfers, trades = row[:2], row[2:4], row[4:]
+    return BlockRange(
         blocks,
         dict(zip(("first_transaction", "last_transaction"), transactions, strict=True)),
         dict(zip(("first_transfer", "last_transfer"), transfers, strict=True)),

@@ -1,25 +1,25 @@
-"""What can be said of a block without the database: rows as COPY text, and claims to look into.
+"""A decoded block as COPY text, and the logs that may be transfers or trades.
 
-Pure, and small beside the block itself, so that another process may do it and send it over.
+Pure, and small beside the block itself, so that another process may make and send it.
 """
 
 from typing import NamedTuple
 
 from scan.database.copy_format import NULL, bytea
-from scan.ethereum.blocks import Block, Transaction
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.events import (
     ZERO_ADDRESS,
-    Shape,
     SwapEvent,
     Transfer,
     TransferEvent,
+    TransferShape,
+    duplicate_wraps,
     swap_event,
-    told_twice,
     transfer_event,
 )
-from scan.indexer.block_source import Fetched
+from scan.indexer.block_source import FetchedBlock
 
-# What the text of a row holds, in this order; the writer puts its ordinal before it.
+# What the text of a row holds, in this order; the writer puts the ordinal before it.
 TRANSACTION_COLUMNS = (
     "block_number, transaction_index, hash, from_address, to_address, contract_address, value,"
     " gas_price, gas_used, status"
@@ -35,25 +35,25 @@ TRADE_COLUMNS = (
 )
 
 
-class Claim(NamedTuple):
-    """A log that tells of a transfer, if its contract is a token and means it so."""
+class TransferLog(NamedTuple):
+    """A log with the shape of a transfer; it is one where its contract is a token."""
 
-    shape: Shape
+    shape: TransferShape
     token: bytes
     log_index: int
     words: tuple[tuple[int, int], ...]  # as TransferEvent has them
-    is_told_twice: bool
+    is_duplicate: bool  # a Deposit or Withdrawal beside a Transfer of the same value
     is_mint_or_burn: bool
     row: str  # the columns of its row up to to_address
 
 
-class Swap(NamedTuple):
+class SwapLog(NamedTuple):
     event: SwapEvent
     row: str  # the columns of its row up to the maker
 
 
-class Extract(NamedTuple):
-    """A block, as far as its batch's inspection and writing need it; amounts in wei."""
+class BlockRows(NamedTuple):
+    """What inspecting and writing a block need of it; amounts in wei."""
 
     number: int
     hash: bytes
@@ -66,20 +66,20 @@ class Extract(NamedTuple):
     transaction_count: int
     transactions: str  # rows, each with its end
     emitters: str  # the same
-    candidates: tuple[bytes, ...]  # wherever code may stand: created, called, or emitting
-    created: frozenset[bytes]  # those of them that came into being in this block
-    claims: list[Claim]
-    swaps: list[Swap]
+    possible_contracts: tuple[bytes, ...]  # created, called or emitting
+    created: frozenset[bytes]  # those of them created in this block
+    transfer_logs: list[TransferLog]
+    swap_logs: list[SwapLog]
 
 
-def extract(fetched: Fetched) -> Extract:
+def make_block_rows(fetched: FetchedBlock) -> BlockRows:
     block, created_inside = fetched
     created = [t.contract_address for t in block.transactions if t.contract_address]
     created += created_inside
     emitters = dict.fromkeys(log.address for log in block.logs)
     called = (t.to_address for t in block.transactions if t.to_address and t.ran_code)
-    claims, swaps = _events(block)
-    return Extract(
+    transfer_logs, swap_logs = _event_logs(block)
+    return BlockRows(
         block.number,
         block.hash,
         block.parent_hash,
@@ -96,15 +96,15 @@ def extract(fetched: Fetched) -> Extract:
         ),
         tuple(dict.fromkeys((*created, *called, *emitters))),
         frozenset(created),
-        claims,
-        swaps,
+        transfer_logs,
+        swap_logs,
     )
 
 
-def transfer_row(number: int, told: TransferEvent | Transfer) -> str:
+def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
     return (
-        f"{number}\t{told.transaction_index}\t{told.log_index}\t\\\\x{told.token.hex()}"
-        f"\t\\\\x{told.from_address.hex()}\t\\\\x{told.to_address.hex()}"
+        f"{number}\t{transfer.transaction_index}\t{transfer.log_index}\t\\\\x{transfer.token.hex()}"
+        f"\t\\\\x{transfer.from_address.hex()}\t\\\\x{transfer.to_address.hex()}"
     )
 
 
@@ -113,7 +113,7 @@ def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) 
     return f"{row}\t{batch_index or NULL}\t{value}\t{NULL if token_id is None else token_id}\n"
 
 
-def _transaction_line(number: int, t: Transaction) -> str:
+def _transaction_line(number: int, t: DecodedTransaction) -> str:
     return (
         f"{number}\t{t.transaction_index}\t\\\\x{t.hash.hex()}\t\\\\x{t.from_address.hex()}"
         f"\t{bytea(t.to_address)}\t{bytea(t.contract_address)}"
@@ -121,9 +121,9 @@ def _transaction_line(number: int, t: Transaction) -> str:
     )
 
 
-def _events(block: Block) -> tuple[list[Claim], list[Swap]]:
+def _event_logs(block: DecodedBlock) -> tuple[list[TransferLog], list[SwapLog]]:
     events: list[TransferEvent] = []
-    swaps: list[Swap] = []
+    swap_logs: list[SwapLog] = []
     for log in block.logs:
         event = transfer_event(log)
         if event is not None:
@@ -131,18 +131,18 @@ def _events(block: Block) -> tuple[list[Claim], list[Swap]]:
         elif (swap := swap_event(log)) is not None:
             maker = block.transactions[swap.transaction_index].from_address
             place = f"{block.number}\t{swap.log_index}\t{swap.transaction_index}"
-            swaps.append(Swap(swap, f"{place}\t{bytea(swap.pool)}\t{bytea(maker)}"))
-    twice = told_twice(events)
-    claims = [
-        Claim(
+            swap_logs.append(SwapLog(swap, f"{place}\t{bytea(swap.pool)}\t{bytea(maker)}"))
+    duplicates = duplicate_wraps(events)
+    transfer_logs = [
+        TransferLog(
             event.shape,
             event.token,
             event.log_index,
             event.words,
-            event.log_index in twice,
+            event.log_index in duplicates,
             ZERO_ADDRESS in (event.from_address, event.to_address),
             transfer_row(block.number, event),
         )
         for event in events
     ]
-    return claims, swaps
+    return transfer_logs, swap_logs

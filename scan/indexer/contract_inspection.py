@@ -1,6 +1,9 @@
-"""What a batch of blocks says of contracts: code, tokens, pools; the node is asked what is new."""
+"""The contracts in a batch of blocks: code, tokens and pools; what is new is read from the node."""
 
-from collections.abc import Iterable, Mapping, Sequence
+import json
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from pathlib import Path
 from typing import NamedTuple
 
 from eth_hash.auto import keccak
@@ -9,25 +12,34 @@ from scan.database.connection import Database
 from scan.ethereum import token_metadata
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node
-from scan.ethereum.events import WRAPPING, ZERO_ADDRESS, Shape, SwapEvent, Trade, amounts, trade
-from scan.hex import to_hex
-from scan.indexer.block_rows import Claim, Extract, Swap, transfer_line
-from scan.indexer.contract_state import At, Question, StateReader
+from scan.ethereum.events import (
+    WRAPPING,
+    ZERO_ADDRESS,
+    SwapEvent,
+    Trade,
+    TransferShape,
+    amounts,
+    trade,
+)
+from scan.hex import data, to_hex
+from scan.indexer.block_rows import BlockRows, TransferLog, transfer_line
+from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 
 MAX_KNOWN = 200_000
 
 Factories = dict[bytes, str]
-Answers = dict[Question, bytes | None]
+StateResults = dict[StateQuery, bytes | None]
+Batch = Sequence[BlockRows]
 
 
-class Code(NamedTuple):
+class ContractCode(NamedTuple):
     address: bytes
     block_number: int
     code_hash: bytes
     code: bytes
 
 
-class Token(NamedTuple):
+class FoundToken(NamedTuple):
     address: bytes
     block_number: int
     type: str
@@ -38,7 +50,7 @@ class Token(NamedTuple):
     wraps: bool
 
 
-class Supply(NamedTuple):
+class TokenSupply(NamedTuple):
     """A token's totalSupply after a block."""
 
     token: bytes
@@ -46,7 +58,7 @@ class Supply(NamedTuple):
     block_number: int
 
 
-class Pool(NamedTuple):
+class FoundPool(NamedTuple):
     address: bytes
     block_number: int
     dex: str
@@ -54,7 +66,7 @@ class Pool(NamedTuple):
     token1: bytes
 
 
-class Rejection(NamedTuple):
+class RejectedEmitter(NamedTuple):
     address: bytes
     claim: str
     block_number: int
@@ -62,25 +74,25 @@ class Rejection(NamedTuple):
 
 class PoolTrade(NamedTuple):
     block_number: int
-    row: str  # as Swap has it
+    row: str  # as SwapLog has it
     dex: str
     trade: Trade
 
 
-class Findings(NamedTuple):
-    """Everything that a batch of blocks adds beside its blocks and transactions."""
+class ContractFindings(NamedTuple):
+    """What a batch of blocks adds besides its blocks and transactions."""
 
-    codes: list[Code]
-    tokens: list[Token]
-    pools: list[Pool]
-    rejections: list[Rejection]
+    codes: list[ContractCode]
+    tokens: list[FoundToken]
+    pools: list[FoundPool]
+    rejections: list[RejectedEmitter]
     transfers: list[tuple[int, str]]  # block number, and the row as COPY text
     trades: list[PoolTrade]
-    supplies: list[Supply]  # of tokens minted or burnt, after their last transfer
+    supplies: list[TokenSupply]  # of tokens minted or burnt, after their last transfer
 
 
-class Known:
-    """What the database knows of a contract, as far as reading logs needs it."""
+class KnownContract:
+    """What the database holds of a contract, as far as reading logs needs it."""
 
     __slots__ = ("code_hash", "pool", "rejected", "token_since", "token_type", "wraps")
 
@@ -88,208 +100,203 @@ class Known:
         self.token_type: str | None = None
         self.token_since = (-1, -1)  # block number and log index, where this batch found it
         self.wraps = False
-        self.pool: Pool | None = None
+        self.pool: FoundPool | None = None
         self.rejected: set[str] = set()
         self.code_hash: bytes | None = None
 
 
-class _Moved:
-    """Rows of transfers, and whose supply they may have changed."""
+class _TransferRows:
+    """Rows of transfers, and the tokens whose supply they may have changed."""
 
     def __init__(self) -> None:
         self.rows: list[tuple[int, str]] = []
-        self.last: dict[bytes, int] = {}  # the block of each token's last transfer
+        self.last_block: dict[bytes, BlockId] = {}  # of each token's last transfer
         self.minted: set[bytes] = set()  # or burnt
 
-    def add(self, number: int, claim: Claim, token_type: str) -> None:
-        moves = amounts(claim.shape, claim.words, token_type)
+    def add(self, block: BlockId, log: TransferLog, token_type: str) -> None:
+        moves = amounts(log.shape, log.words, token_type)
         for batch_index, (value, token_id) in enumerate(moves):
-            self.rows.append((number, transfer_line(claim.row, batch_index, value, token_id)))
+            line = transfer_line(log.row, batch_index, value, token_id)
+            self.rows.append((block.number, line))
         if moves:
-            self.last[claim.token] = number
-            if claim.is_mint_or_burn:
-                self.minted.add(claim.token)
+            self.last_block[log.token] = block
+            if log.is_mint_or_burn:
+                self.minted.add(log.token)
 
 
-class Inspector:
-    """Finds what logs mean. Knows what was asked before, so that each contract is asked once.
+class ContractInspector:
+    """Finds the tokens, pools and code behind logs; each contract is read from the node once.
 
-    After a reorganisation or a failed write a new one is needed: what was learnt may be gone.
+    What it remembers is of the blocks it has inspected: after a reorganisation, a failed write or
+    a head that it did not write, a new one is needed.
     """
 
     def __init__(self, node: Node, database: Database, factories: Factories) -> None:
         self._state = StateReader(node)
         self._database = database
         self._factories = factories
-        self._known: dict[bytes, Known] = {}
-        self._of_last_batch: set[bytes] = set()
+        self._known: dict[bytes, KnownContract] = {}
+        self._last_batch: set[bytes] = set()
 
-    def inspect(self, batch: Sequence[Extract]) -> Findings:
-        """Raises NodeError; asks only for contracts not seen before, each at its block.
+    def inspect(self, batch: Batch) -> ContractFindings:
+        """Raises NodeError; reads only contracts not seen before, each at its block.
 
         The batch before this one may still be on its way into the database.
         """
-        claims = {e.number: e.claims for e in batch}
-        swaps = {e.number: e.swaps for e in batch}
-        at = {e.number: At(e.number, e.hash) for e in batch}
-        self._recall(set().union(*(e.candidates for e in batch)))
-        codes = self._new_codes(batch, at)
-        tokens, token_rejections = self._new_tokens(claims, at)
-        pools, pool_rejections = self._new_pools(swaps, at)
-        moved = _Moved()
-        self._move(claims, moved)
-        return Findings(
+        self._load_known(set().union(*(block.possible_contracts for block in batch)))
+        codes = self._new_codes(batch)
+        tokens, token_rejections = self._new_tokens(batch)
+        pools, pool_rejections = self._new_pools(batch)
+        transfers = self._transfers(batch)
+        return ContractFindings(
             codes,
             tokens,
             pools,
             token_rejections + pool_rejections,
-            moved.rows,
-            list(self._trades(swaps)),
-            self._supplies(moved, at),
+            transfers.rows,
+            list(self._trades(batch)),
+            self._supplies(transfers),
         )
 
-    def _recall(self, wanted: set[bytes]) -> None:
-        """What the database knows of contracts; those that emit are among the wanted."""
+    def _load_known(self, addresses: set[bytes]) -> None:
+        """What the database holds of contracts; those that emit are among the addresses."""
         if len(self._known) > MAX_KNOWN:
             # What the last batch found may not be in the database yet.
-            self._known = {address: self._known[address] for address in self._of_last_batch}
-        self._of_last_batch = wanted
-        missing = [address for address in wanted if address not in self._known]
+            self._known = {address: self._known[address] for address in self._last_batch}
+        self._last_batch = addresses
+        missing = [address for address in addresses if address not in self._known]
         if not missing:
             return
         for row in self._database.rows("indexer/emitters_list_known", addresses=missing):
-            known = self._known[bytes(row[0])] = Known()
+            known = self._known[bytes(row[0])] = KnownContract()
             known.token_type, known.wraps = row[1], bool(row[2])
             if row[3] is not None:
-                known.pool = Pool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
+                known.pool = FoundPool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
             known.rejected = set(row[6])
             known.code_hash = None if row[7] is None else bytes(row[7])
 
     # Code
 
-    def _new_codes(self, batch: Sequence[Extract], at: dict[int, At]) -> list[Code]:
-        created = {e.number: e.created for e in batch}
-        asked = [
-            (e.number, Question(address, None, at[e.number]))
-            for e in batch
-            for address in e.candidates
-            if self._known[address].code_hash is None or address in e.created
+    def _new_codes(self, batch: Batch) -> list[ContractCode]:
+        wanted = [
+            (StateQuery(address, None, _id(block)), address in block.created)
+            for block in batch
+            for address in block.possible_contracts
+            if self._known[address].code_hash is None or address in block.created
         ]
-        answers = self._state.read(question for _, question in asked)
+        results = self._state.read(query for query, _ in wanted)
         codes = []
-        for number, question in asked:
-            address, code = question.address, answers[question]
-            known = self._known[address]
+        for query, is_created in wanted:
+            code, known = results[query], self._known[query.address]
             if not code or code.startswith(DELEGATION):
                 continue
-            if known.code_hash is not None and address not in created[number]:
+            if known.code_hash is not None and not is_created:
                 continue
             code_hash = keccak(code)
             if code_hash != known.code_hash:
                 known.code_hash = code_hash
-                codes.append(Code(address, number, code_hash, code))
+                codes.append(ContractCode(query.address, query.block.number, code_hash, code))
         return codes
 
     # Tokens
 
-    def _new_tokens(
-        self, claims: Mapping[int, Sequence[Claim]], at: dict[int, At]
-    ) -> tuple[list[Token], list[Rejection]]:
-        firsts = self._first_claims(claims)
-        questions = [
-            [Question(claim.token, data, at[number]) for data in token_metadata.TOKEN_QUESTIONS]
-            for number, claim in firsts
+    def _new_tokens(self, batch: Batch) -> tuple[list[FoundToken], list[RejectedEmitter]]:
+        first_logs = self._first_transfer_logs(batch)
+        queries = [
+            [StateQuery(log.token, data, block) for data in token_metadata.TOKEN_CALLS]
+            for block, log in first_logs
         ]
-        answers = self._state.read(question for of_token in questions for question in of_token)
-        tokens: list[Token] = []
-        rejections: list[Rejection] = []
-        for (number, claim), of_token in zip(firsts, questions, strict=True):
-            known = self._known[claim.token]
-            said = token_metadata.token_answers([answers[question] for question in of_token])
+        results = self._state.read(chain.from_iterable(queries))
+        tokens: list[FoundToken] = []
+        rejections: list[RejectedEmitter] = []
+        for (block, log), token_queries in zip(first_logs, queries, strict=True):
+            known = self._known[log.token]
+            metadata = token_metadata.decode_token_metadata([results[q] for q in token_queries])
             if known.token_type is not None:
                 continue
-            if claim.shape in WRAPPING and not said.wraps:
+            if log.shape in WRAPPING and not metadata.wraps:
                 if "token" not in known.rejected:
                     known.rejected.add("token")
-                    rejections.append(Rejection(claim.token, "token", number))
+                    rejections.append(RejectedEmitter(log.token, "token", block.number))
                 continue
-            known.token_type = _token_type(claim.shape, said)
-            known.token_since = (number, claim.log_index)
-            known.wraps = said.wraps and known.token_type == "BEP20"
+            known.token_type = _token_type(log.shape, metadata)
+            known.token_since = (block.number, log.log_index)
+            known.wraps = metadata.wraps and known.token_type == "BEP20"
             tokens.append(
-                Token(
-                    claim.token,
-                    number,
+                FoundToken(
+                    log.token,
+                    block.number,
                     known.token_type,
-                    said.name,
-                    said.symbol,
-                    said.decimals,
-                    said.total_supply,
+                    metadata.name,
+                    metadata.symbol,
+                    metadata.decimals,
+                    metadata.total_supply,
                     known.wraps,
                 )
             )
         return tokens, rejections
 
-    def _first_claims(self, claims: Mapping[int, Sequence[Claim]]) -> list[tuple[int, Claim]]:
+    def _first_transfer_logs(self, batch: Batch) -> list[tuple[BlockId, TransferLog]]:
         """For each contract not known as a token: its first Transfer, and a Deposit before that."""
-        firsts: dict[tuple[bytes, bool], tuple[int, Claim]] = {}
-        for number, in_block in claims.items():
-            for claim in in_block:
-                known = self._known[claim.token]
+        firsts: dict[tuple[bytes, bool], tuple[BlockId, TransferLog]] = {}
+        for block in batch:
+            for log in block.transfer_logs:
+                known = self._known[log.token]
                 if known.token_type:
                     continue
-                is_wrap = claim.shape in WRAPPING
+                is_wrap = log.shape in WRAPPING
                 if not (is_wrap and "token" in known.rejected):
-                    firsts.setdefault((claim.token, is_wrap), (number, claim))
-        return sorted(firsts.values(), key=lambda first: (first[0], first[1].log_index))
+                    firsts.setdefault((log.token, is_wrap), (_id(block), log))
+        return sorted(firsts.values(), key=lambda first: (first[0].number, first[1].log_index))
 
-    def _move(self, claims: Mapping[int, Sequence[Claim]], moved: "_Moved") -> None:
-        for number, in_block in claims.items():
-            for claim in in_block:
-                known = self._known[claim.token]
-                if known.token_type is None or (number, claim.log_index) < known.token_since:
+    def _transfers(self, batch: Batch) -> _TransferRows:
+        transfers = _TransferRows()
+        for block in batch:
+            for log in block.transfer_logs:
+                known = self._known[log.token]
+                if known.token_type is None or (block.number, log.log_index) < known.token_since:
                     continue
-                if claim.is_told_twice or (claim.shape in WRAPPING and not known.wraps):
+                if log.is_duplicate or (log.shape in WRAPPING and not known.wraps):
                     continue
-                moved.add(number, claim, known.token_type)
+                transfers.add(_id(block), log, known.token_type)
+        return transfers
 
-    def _supplies(self, moved: "_Moved", at: dict[int, At]) -> list[Supply]:
+    def _supplies(self, transfers: _TransferRows) -> list[TokenSupply]:
         """After each token's last transfer: the same however blocks are put into batches."""
-        questions = [
-            Question(token, token_metadata.TOTAL_SUPPLY, at[moved.last[token]])
-            for token in sorted(moved.minted)
+        queries = [
+            StateQuery(token, token_metadata.TOTAL_SUPPLY, transfers.last_block[token])
+            for token in sorted(transfers.minted)
         ]
-        answers = self._state.read(questions)
+        results = self._state.read(queries)
         return [
-            Supply(q.address, token_metadata.word(answers[q]) or 0, q.at.number) for q in questions
+            TokenSupply(q.address, token_metadata.word(results[q]) or 0, q.block.number)
+            for q in queries
         ]
 
     # Pools
 
-    def _new_pools(
-        self, swaps: Mapping[int, Sequence[Swap]], at: dict[int, At]
-    ) -> tuple[list[Pool], list[Rejection]]:
-        firsts: dict[bytes, tuple[int, SwapEvent]] = {}
-        for number, in_block in swaps.items():
-            for swap, _ in in_block:
+    def _new_pools(self, batch: Batch) -> tuple[list[FoundPool], list[RejectedEmitter]]:
+        first_swaps: dict[bytes, tuple[BlockId, SwapEvent]] = {}
+        for block in batch:
+            for swap, _ in block.swap_logs:
                 known = self._known[swap.pool]
                 if known.pool is None and "pool" not in known.rejected:
-                    firsts.setdefault(swap.pool, (number, swap))
-        answers = self._state.read(
-            Question(pool, data, at[number])
-            for pool, (number, _) in firsts.items()
-            for data in token_metadata.POOL_QUESTIONS
+                    first_swaps.setdefault(swap.pool, (_id(block), swap))
+        results = self._state.read(
+            StateQuery(pool, data, block_id)
+            for pool, (block_id, _) in first_swaps.items()
+            for data in token_metadata.POOL_CALLS
         )
         pools, rejections = [], []
-        for address, (number, swap) in firsts.items():
-            tokens, factory, fee = _pool_answers(address, at[number], answers)
+        for address, (block_id, swap) in first_swaps.items():
+            tokens, factory, fee = _pool_fields(address, block_id, results)
             known = self._known[address]
             if tokens is None:
                 known.rejected.add("pool")
-                rejections.append(Rejection(address, "pool", number))
+                rejections.append(RejectedEmitter(address, "pool", block_id.number))
             else:
-                dex = self._dex_name(swap.family, factory, tokens, fee, address, at[number])
-                known.pool = Pool(address, number, dex, *tokens)
+                dex = self._dex_name(swap.family, factory, tokens, fee, address, block_id)
+                known.pool = FoundPool(address, block_id.number, dex, *tokens)
                 pools.append(known.pool)
         return pools, rejections
 
@@ -300,43 +307,54 @@ class Inspector:
         tokens: tuple[bytes, bytes],
         fee: int,
         pool: bytes,
-        at: At,
+        block: BlockId,
     ) -> str:
-        """A well-known factory's name only where the factory itself knows the pool."""
+        """A well-known factory's name only where the factory itself returns the pool."""
         name = self._factories.get(factory)
         if name is not None:
-            question = Question(factory, token_metadata.pool_of(family, *tokens, fee), at)
-            if token_metadata.address(self._state.read([question])[question]) == pool:
+            query = StateQuery(factory, token_metadata.get_pool(family, *tokens, fee), block)
+            if token_metadata.address(self._state.read([query])[query]) == pool:
                 return name
         return f"{family}-{to_hex(factory)}"
 
-    def _trades(self, swaps: Mapping[int, Sequence[Swap]]) -> Iterable[PoolTrade]:
-        for number, in_block in swaps.items():
-            for swap, row in in_block:
+    def _trades(self, batch: Batch) -> Iterable[PoolTrade]:
+        for block in batch:
+            for swap, row in block.swap_logs:
                 pool = self._known[swap.pool].pool
                 if pool is not None:
                     made = trade(swap, pool.token0, pool.token1)
-                    yield PoolTrade(number, row, pool.dex, made)
+                    yield PoolTrade(block.number, row, pool.dex, made)
 
 
-def _token_type(shape: Shape, said: token_metadata.TokenAnswers) -> str:
-    """EIP-165 where it says one thing, else the shape of the first event."""
-    if said.interface is not None:
-        return said.interface
-    if shape is Shape.MULTI:
+def load_factories(chain_id: int) -> Factories:
+    """Well-known exchange factories of a chain, by address."""
+    text = Path(__file__).with_name("factories.json").read_text(encoding="utf-8")
+    by_chain = json.loads(text)
+    return {data(address): name for address, name in by_chain.get(str(chain_id), {}).items()}
+
+
+def _id(block: BlockRows) -> BlockId:
+    return BlockId(block.number, block.hash)
+
+
+def _token_type(shape: TransferShape, metadata: token_metadata.TokenMetadata) -> str:
+    """EIP-165 where it is unambiguous, else the shape of the first event."""
+    if metadata.interface is not None:
+        return metadata.interface
+    if shape is TransferShape.MULTI:
         return "BEP1155"
-    if shape is Shape.ID or (shape is Shape.PACKED and not said.has_decimals):
+    if shape is TransferShape.ID or (shape is TransferShape.PACKED and not metadata.has_decimals):
         return "BEP721"
     return "BEP20"
 
 
-def _pool_answers(
-    pool: bytes, at: At, answers: Answers
+def _pool_fields(
+    pool: bytes, block: BlockId, results: StateResults
 ) -> tuple[tuple[bytes, bytes] | None, bytes, int]:
     token0, token1, factory = (
-        token_metadata.address(answers[Question(pool, data, at)])
+        token_metadata.address(results[StateQuery(pool, data, block)])
         for data in (token_metadata.TOKEN0, token_metadata.TOKEN1, token_metadata.FACTORY)
     )
-    fee = token_metadata.word(answers[Question(pool, token_metadata.FEE, at)]) or 0
+    fee = token_metadata.word(results[StateQuery(pool, token_metadata.FEE, block)]) or 0
     tokens = None if token0 is None or token1 is None else (token0, token1)
     return tokens, factory or ZERO_ADDRESS, fee

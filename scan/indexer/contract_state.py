@@ -1,7 +1,7 @@
-"""Code, balances and answers of contracts as they stood at one block, whatever the node does since.
+"""Code, balances and return values of contracts as they stood at one block.
 
-Asked by the block's hash (EIP-1898), so that a node which has moved to another fork, or one of
-several behind a balancer, says that it has no such block rather than answer from its own.
+Read by the block's hash (EIP-1898), so that a node which has moved to another fork, or one of
+several behind a balancer, refuses a block it does not have rather than answer from its own.
 """
 
 import logging
@@ -17,105 +17,105 @@ log = logging.getLogger(__name__)
 CALL_GAS = hex(3_000_000)
 
 
-class At(NamedTuple):
-    """A block by number and hash."""
-
+class BlockId(NamedTuple):
     number: int
     hash: bytes
 
 
-class Question(NamedTuple):
+class StateQuery(NamedTuple):
     """eth_call where there is call data, else eth_getCode."""
 
     address: bytes
     data: str | None
-    at: At
+    block: BlockId
 
 
 class StateReader:
-    """Raises NodeError wherever the node cannot say what stood at the very block asked for."""
+    """Raises NodeError wherever the node does not have the state of the very block queried."""
 
     def __init__(self, node: Node) -> None:
         self._node = node
         self._takes_hashes = True
 
-    def read(self, questions: Iterable[Question]) -> dict[Question, bytes | None]:
+    def read(self, queries: Iterable[StateQuery]) -> dict[StateQuery, bytes | None]:
         """What contracts return, or their code; None where a call reverts.
 
-        Where the node has pruned the state of a block, its newest has to do.
+        Where the node has pruned the state of a block, the latest state has to do.
         """
-        asked = list(dict.fromkeys(questions))
-        answers = self._ask([(_method(q), _arguments(q), q.at) for q in asked])
+        unique = list(dict.fromkeys(queries))
+        results = self._batch([(_method(q), _arguments(q), q.block) for q in unique])
         pruned = [
-            at for at, a in enumerate(answers) if isinstance(a, RpcError) and a.is_missing_state
+            index
+            for index, result in enumerate(results)
+            if isinstance(result, RpcError) and result.is_missing_state
         ]
-        latest = [Call(_method(asked[at]), (*_arguments(asked[at]), "latest")) for at in pruned]
-        for at, answer in zip(pruned, self._node.batch(latest), strict=True):
-            answers[at] = answer
-        return {q: _bytes_or_revert(q, a) for q, a in zip(asked, answers, strict=True)}
+        calls = [Call(_method(unique[n]), (*_arguments(unique[n]), "latest")) for n in pruned]
+        for index, result in zip(pruned, self._node.batch(calls), strict=True):
+            results[index] = result
+        return {q: _bytes_or_revert(q, r) for q, r in zip(unique, results, strict=True)}
 
-    def balances(self, addresses: Sequence[bytes], at: At) -> list[int]:
+    def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         """In wei."""
-        answers = self._ask([("eth_getBalance", (to_hex(a),), at) for a in addresses])
-        return [_balance(answer) for answer in answers]
+        results = self._batch([("eth_getBalance", (to_hex(a),), block) for a in addresses])
+        return [_balance(result) for result in results]
 
-    def _ask(self, calls: Sequence[tuple[str, tuple[object, ...], At]]) -> list[Any]:
-        answers = self._node.batch(
-            [Call(method, (*arguments, self._block(at))) for method, arguments, at in calls]
+    def _batch(self, calls: Sequence[tuple[str, tuple[object, ...], BlockId]]) -> list[Any]:
+        results = self._node.batch(
+            [Call(method, (*arguments, self._block(block))) for method, arguments, block in calls]
         )
-        refusals = [answer for answer in answers if isinstance(answer, RpcError)]
-        if self._takes_hashes and any(refusal.is_invalid_params for refusal in refusals):
-            log.info("the node takes no block hashes (EIP-1898); asking by number, then checking")
+        errors = [result for result in results if isinstance(result, RpcError)]
+        if self._takes_hashes and any(error.is_invalid_params for error in errors):
+            log.info("the node takes no block hashes (EIP-1898); reading by number, then checking")
             self._takes_hashes = False
-            return self._ask(calls)
-        for refusal in refusals:
-            if refusal.is_missing_block or refusal.is_passing:
-                raise NodeError(f"the node cannot tell the state of a block now: {refusal}")
+            return self._batch(calls)
+        for error in errors:
+            if error.is_missing_block or error.is_transient:
+                raise NodeError(f"the node cannot read the state of a block now: {error}")
         if not self._takes_hashes:
-            self._require_canonical({at for _, _, at in calls})
-        return answers
+            self._require_canonical({block for _, _, block in calls})
+        return results
 
-    def _block(self, at: At) -> object:
-        return {"blockHash": to_hex(at.hash)} if self._takes_hashes else hex(at.number)
+    def _block(self, block: BlockId) -> object:
+        return {"blockHash": to_hex(block.hash)} if self._takes_hashes else hex(block.number)
 
-    def _require_canonical(self, blocks: Iterable[At]) -> None:
-        """What was asked by number was of these blocks, if the node has them still."""
-        asked = list(blocks)
-        answers = self._node.batch(
-            [Call("eth_getBlockByNumber", (hex(at.number), False)) for at in asked]
+    def _require_canonical(self, blocks: Iterable[BlockId]) -> None:
+        """What was read by number was of these blocks if they are still the node's."""
+        expected = list(blocks)
+        headers = self._node.batch(
+            [Call("eth_getBlockByNumber", (hex(block.number), False)) for block in expected]
         )
-        for at, answer in zip(asked, answers, strict=True):
-            if not isinstance(answer, dict) or answer.get("hash") != to_hex(at.hash):
-                raise NodeError(f"block {at.number} changed while its state was read")
+        for block, header in zip(expected, headers, strict=True):
+            if not isinstance(header, dict) or header.get("hash") != to_hex(block.hash):
+                raise NodeError(f"block {block.number} changed while its state was read")
 
 
-def _method(question: Question) -> str:
-    return "eth_getCode" if question.data is None else "eth_call"
+def _method(query: StateQuery) -> str:
+    return "eth_getCode" if query.data is None else "eth_call"
 
 
-def _arguments(question: Question) -> tuple[object, ...]:
-    to = to_hex(question.address)
-    if question.data is None:
+def _arguments(query: StateQuery) -> tuple[object, ...]:
+    to = to_hex(query.address)
+    if query.data is None:
         return (to,)
-    return ({"to": to, "data": question.data, "gas": CALL_GAS},)
+    return ({"to": to, "data": query.data, "gas": CALL_GAS},)
 
 
-def _bytes_or_revert(question: Question, answer: Any) -> bytes | None:
-    if isinstance(answer, RpcError):
-        if question.data is not None and not answer.is_missing_state:
+def _bytes_or_revert(query: StateQuery, result: Any) -> bytes | None:
+    if isinstance(result, RpcError):
+        if query.data is not None and not result.is_missing_state:
             return None
-        raise NodeError(f"the node refuses {_method(question)}: {answer}")
+        raise NodeError(f"the node refuses {_method(query)}: {result}")
     try:
-        return data(answer)
+        return data(result)
     except BadHex as error:
-        method = _method(question)
+        method = _method(query)
         raise NodeError(f"the node's answer to {method} is malformed: {error}") from error
 
 
-def _balance(answer: Any) -> int:
-    if isinstance(answer, RpcError):
-        raise NodeError(f"the node refuses a balance: {answer}")
+def _balance(result: Any) -> int:
+    if isinstance(result, RpcError):
+        raise NodeError(f"the node refuses a balance: {result}")
     try:
-        return quantity(answer)
+        return quantity(result)
     except BadHex as error:
         raise NodeError(f"the node's answer to eth_getBalance is malformed: {error}") from error

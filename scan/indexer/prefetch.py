@@ -8,41 +8,43 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import islice
 
-from scan.indexer.block_rows import Extract, extract
-from scan.indexer.block_source import FETCHES_AHEAD, BlockSource
-from scan.indexer.prefetch_process import FetchProcess, NotStarted
+from scan.indexer.block_rows import BlockRows, make_block_rows
+from scan.indexer.block_source import CONCURRENT_FETCHES, BlockSource
+from scan.indexer.prefetch_process import PrefetchProcess, ProcessNotStarted
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-FETCH_BLOCKS = 20  # a request's worth
-WORTH_A_PROCESS = 200  # blocks; fewer are there before it has started
-LOOK_FOR_STOP_S = 0.2
+FETCH_BLOCKS = 20  # in one request
+MIN_PROCESS_BLOCKS = 200  # fewer are fetched before a process has started
+CHECK_STOP_S = 0.2
 
-_Submit = Callable[[int, int], "Future[list[Extract]]"]
+_Submit = Callable[[int, int], "Future[list[BlockRows]]"]
 
 
-class Ahead:
+class BlockPrefetcher:
     """Reads ranges of blocks, one after another, until `stop` is set."""
 
     def __init__(self, settings: Settings, source: BlockSource, stop: threading.Event) -> None:
         self._settings = settings
         self._source = source
         self._stop = stop
-        self._process: FetchProcess | None = None
+        self._process: PrefetchProcess | None = None
         self._may_have_process = len(os.sched_getaffinity(0)) > 1
 
-    def blocks(self, first: int, last: int) -> Generator[list[Extract]]:
-        """Blocks first..last in order, a request's worth at a time; raises what fetching does.
+    def blocks(self, first: int, last: int) -> Generator[list[BlockRows]]:
+        """Blocks first..last in order, one request's at a time; raises what fetching does.
 
-        After a fault the second process stays, with what it has learnt of the node.
+        After a fault the second process stays, with what it knows of the node's methods.
         """
         process = self._process_for(last - first + 1)
         if process is not None:
             yield from self._in_order(process.submit, first, last)
         else:
-            with ThreadPoolExecutor(FETCHES_AHEAD, "fetch") as pool:
-                yield from self._in_order(lambda *span: pool.submit(self._read, *span), first, last)
+            with ThreadPoolExecutor(CONCURRENT_FETCHES, "fetch") as pool:
+                yield from self._in_order(
+                    lambda *numbers: pool.submit(self._fetch, *numbers), first, last
+                )
         self.close()
 
     def close(self) -> None:
@@ -51,35 +53,36 @@ class Ahead:
         if process is not None:
             process.close()
 
-    def _process_for(self, blocks: int) -> FetchProcess | None:
-        if blocks < WORTH_A_PROCESS or not self._may_have_process:
+    def _process_for(self, blocks: int) -> PrefetchProcess | None:
+        if blocks < MIN_PROCESS_BLOCKS or not self._may_have_process:
             return None
-        if self._process is not None and self._process.is_over:
+        if self._process is not None and not self._process.is_alive:
             self.close()
         if self._process is None:
             try:
-                self._process = FetchProcess(self._settings)
-            except NotStarted as error:
+                self._process = PrefetchProcess(self._settings)
+            except ProcessNotStarted as error:
                 log.warning("no second process to fetch blocks, which is slower: %s", error)
                 self._may_have_process = False
         return self._process
 
-    def _read(self, first: int, last: int) -> list[Extract]:
-        return [extract(fetched) for fetched in self._source.blocks(first, last)]
+    def _fetch(self, first: int, last: int) -> list[BlockRows]:
+        return [make_block_rows(fetched) for fetched in self._source.blocks(first, last)]
 
-    def _in_order(self, submit: _Submit, first: int, last: int) -> Generator[list[Extract]]:
-        """A few requests under way at any time."""
-        spans = iter(
-            (at, min(at + FETCH_BLOCKS - 1, last)) for at in range(first, last + 1, FETCH_BLOCKS)
+    def _in_order(self, submit: _Submit, first: int, last: int) -> Generator[list[BlockRows]]:
+        """A few requests in flight at any time."""
+        ranges = iter(
+            (start, min(start + FETCH_BLOCKS - 1, last))
+            for start in range(first, last + 1, FETCH_BLOCKS)
         )
-        ahead = deque(submit(*span) for span in islice(spans, FETCHES_AHEAD))
+        pending = deque(submit(*numbers) for numbers in islice(ranges, CONCURRENT_FETCHES))
         try:
-            while ahead and not self._stop.is_set():
-                if not wait([ahead[0]], LOOK_FOR_STOP_S).done:
+            while pending and not self._stop.is_set():
+                if not wait([pending[0]], CHECK_STOP_S).done:
                     continue
-                blocks = ahead.popleft().result()
-                ahead.extend(submit(*span) for span in islice(spans, 1))
+                blocks = pending.popleft().result()
+                pending.extend(submit(*numbers) for numbers in islice(ranges, 1))
                 yield blocks
         finally:
-            for future in ahead:
+            for future in pending:
                 future.cancel()

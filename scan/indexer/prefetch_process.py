@@ -1,142 +1,169 @@
-"""A second process that fetches and extracts blocks, from the side of the one that asks it.
+"""A second process that fetches blocks, for the JSON of a node takes a processor of its own.
 
-Both ends of one socket: spans of blocks go out, extracts or the reason against them come in, in
-order. When the socket closes, the process ends at once, however this one came to its end.
+multiprocessing's spawned Process with a Pipe for each request in flight. Not ProcessPoolExecutor:
+its parent holds both ends of the pipe of results, so a worker killed while it sends one leaves the
+parent waiting for the rest, even at its exit (seen with CPython 3.11).
 """
 
-import socket
-import subprocess
-import sys
+import gc
+import logging
+import multiprocessing
+import os
+import signal
 import threading
-from collections import deque
-from concurrent.futures import Future
+import traceback
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from multiprocessing.connection import Connection
+from queue import SimpleQueue
 from typing import NamedTuple
 
 from scan.errors import Unavailable
-from scan.indexer.block_rows import Extract
-from scan.observability import metrics
-from scan.settings import ROOT, Settings
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node, NodeError, RpcError
+from scan.indexer.block_rows import BlockRows, make_block_rows
+from scan.indexer.block_source import CONCURRENT_FETCHES, BlockSource
+from scan.observability import logs, metrics
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
 
 START_S = 15.0
 END_S = 5.0
+# JSON comes and goes in tens of thousands of objects without cycles: looking for cycles each 700
+# objects, as is the default, takes a third of the time of parsing.
+OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
-class NotStarted(Exception):
+class ProcessNotStarted(Exception):
     """This machine lets no second process come up."""
 
 
-class Ended(Unavailable):
-    """The second process is gone, and what it was asked for with it."""
+class ProcessEnded(Unavailable):
+    """The second process is gone, and what it was fetching with it."""
 
 
-class Answer(NamedTuple):
-    """To a span: its blocks, or why they could not be had; and what was asked of the node."""
+class FetchResult(NamedTuple):
+    """The blocks of a range, or why they could not be had; and what was sent to the node."""
 
-    blocks: list[Extract]
+    blocks: list[BlockRows]
     error: Exception | None
-    notes: list[metrics.RpcNote]
+    rpc_notes: list[metrics.RpcNote]
 
 
-class FetchProcess:
-    """Runs from its making, which raises NotStarted, to close()."""
+class PrefetchProcess:
+    """Runs from its construction, which raises ProcessNotStarted, to close()."""
 
     def __init__(self, settings: Settings) -> None:
-        ours, theirs = socket.socketpair()
-        self._connection = Connection(ours.detach())
-        with theirs:
-            self._process = self._start(theirs.fileno())
-        self._lock = threading.Lock()
-        self._asked: deque[Future[list[Extract]]] = deque()
-        self._is_over = False
-        self._greet(settings)
-        self._receiver = threading.Thread(target=self._receive, name="fetched", daemon=True)
-        self._receiver.start()
+        context = multiprocessing.get_context("spawn")
+        pipes = [context.Pipe() for _ in range(CONCURRENT_FETCHES)]
+        ours, theirs = zip(*pipes, strict=True)
+        self._connections: SimpleQueue[Connection] = SimpleQueue()
+        for connection in ours:
+            self._connections.put(connection)
+        self._process = context.Process(target=_serve, args=(settings, theirs), daemon=True)
+        self._start(ours[0], theirs)
+        self._threads = ThreadPoolExecutor(CONCURRENT_FETCHES, "fetch")
 
     @property
-    def pid(self) -> int:
+    def pid(self) -> int | None:
         return self._process.pid
 
     @property
-    def is_over(self) -> bool:
-        return self._is_over
+    def is_alive(self) -> bool:
+        return self._process.is_alive()
 
-    def submit(self, first: int, last: int) -> "Future[list[Extract]]":
-        """Blocks first..last. The future raises what BlockSource.blocks() does, or Ended."""
-        future: Future[list[Extract]] = Future()
-        future.set_running_or_notify_cancel()
-        with self._lock:
-            if self._is_over or not self._send((first, last)):
-                future.set_exception(self._ended())
-            else:
-                self._asked.append(future)
-        return future
+    def submit(self, first: int, last: int) -> "Future[list[BlockRows]]":
+        """Blocks first..last. The future raises what BlockSource.blocks() does, or ProcessEnded."""
+        return self._threads.submit(self._fetch, first, last)
 
     def close(self) -> None:
-        """End it, whatever it is doing: it holds nothing that would want to be put in order."""
+        """Kill it, whatever it is doing: it holds nothing that has to be put in order."""
         self._process.kill()
-        self._receiver.join()
-        self._connection.close()
+        self._process.join()
+        self._threads.shutdown(cancel_futures=True)
 
-    def _start(self, fd: int) -> "subprocess.Popen[bytes]":
-        # A group of its own: a terminal's Ctrl-C reaches ours, and this one ends with us.
+    def _start(self, ours: Connection, theirs: tuple[Connection, ...]) -> None:
         try:
-            return subprocess.Popen(
-                [sys.executable, "-m", "scan.indexer.prefetch_worker", str(fd)],
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                pass_fds=[fd],
-                process_group=0,
-            )
-        except OSError as error:
-            self._connection.close()
-            raise NotStarted(error.strerror or str(error)) from error
+            with _interrupts_blocked():
+                self._process.start()
+            for connection in theirs:  # else its end would not be seen
+                connection.close()
+            if not ours.poll(START_S):
+                self._process.kill()
+            ours.recv()
+        except (EOFError, OSError) as error:
+            raise ProcessNotStarted(str(error) or f"it ended with {self._exit_code()}") from None
 
-    def _greet(self, settings: Settings) -> None:
-        """It gets the settings as a message, since they hold what no command line may show."""
+    def _fetch(self, first: int, last: int) -> list[BlockRows]:
+        connection = self._connections.get()
         try:
-            if not self._send(settings) or not self._connection.poll(START_S):
-                raise EOFError
-            self._connection.recv()
+            connection.send((first, last))
+            result: FetchResult = connection.recv()
         except (EOFError, OSError):
-            self._connection.close()
-            raise NotStarted(f"it ended with {self._reap()}") from None
-
-    def _send(self, message: object) -> bool:
-        try:
-            self._connection.send(message)
-        except OSError:
-            return False
-        return True
-
-    def _receive(self) -> None:
-        try:
-            while True:
-                answer: Answer = self._connection.recv()
-                for note in answer.notes:
-                    metrics.count_rpc(note)
-                with self._lock:
-                    future = self._asked.popleft()
-                if answer.error is None:
-                    future.set_result(answer.blocks)
-                else:
-                    future.set_exception(answer.error)
-        except (EOFError, OSError):
-            pass
+            ended = f"the process that fetches blocks ended with {self._exit_code()}"
+            raise ProcessEnded(ended) from None
         finally:
-            self._reap()
-            with self._lock:
-                self._is_over = True
-                for future in self._asked:
-                    future.set_exception(self._ended())
+            self._connections.put(connection)
+        for note in result.rpc_notes:
+            metrics.count_rpc(note)
+        if result.error is not None:
+            raise result.error
+        return result.blocks
 
-    def _reap(self) -> int:
-        """Its exit code; a process that has closed the socket and yet lives on is killed."""
-        try:
-            return self._process.wait(END_S)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            return self._process.wait()
+    def _exit_code(self) -> int | None:
+        self._process.join(END_S)
+        return self._process.exitcode
 
-    def _ended(self) -> Ended:
-        return Ended(f"the process that fetches blocks ended with {self._process.returncode}")
+
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """A process started here inherits it: a terminal's Ctrl-C is its parent's to handle."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+# In the second process
+
+
+def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
+    """Until the parent ends, however it came to its end."""
+    logs.configure(settings)
+    metrics.keep_notes()
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    source = BlockSource(node, traces=settings.traces)
+    connections[0].send(None)
+    for connection in connections:
+        threading.Thread(target=_answer, args=(connection, source), daemon=True).start()
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(0)  # whatever threads are waiting for
+
+
+def _answer(connection: Connection, source: BlockSource) -> None:
+    try:
+        while True:
+            first, last = connection.recv()
+            connection.send(_result(source, first, last))
+    except (EOFError, OSError):
+        os._exit(0)
+    except BaseException:
+        log.exception("unexpected")
+        os._exit(1)
+
+
+def _result(source: BlockSource, first: int, last: int) -> FetchResult:
+    try:
+        blocks = [make_block_rows(fetched) for fetched in source.blocks(first, last)]
+        return FetchResult(blocks, None, metrics.take_notes())
+    except (NodeError, RpcError, MalformedBlock) as error:
+        return FetchResult([], error, metrics.take_notes())
+    except Exception as error:
+        error.add_note("".join(traceback.format_exception(error)))  # which is lost on the way
+        return FetchResult([], error, metrics.take_notes())

@@ -1,16 +1,16 @@
-"""What the node alone knows and changes: balances and supplies, read when there is time."""
+"""What only the node has: balances and supplies marked as stale, read while the index is idle."""
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.ethereum.token_metadata import TOTAL_SUPPLY, word
-from scan.indexer.contract_inspection import Supply
-from scan.indexer.contract_state import At, Question, StateReader
-from scan.indexer.writer import Head, Writer
+from scan.indexer.contract_inspection import TokenSupply
+from scan.indexer.contract_state import BlockId, StateQuery, StateReader
+from scan.indexer.writer import IndexedHead, Writer
 
-AT_ONCE = 500
+BATCH_ADDRESSES = 500
 
 
-class Refresher:
+class StaleStateRefresher:
     """Reads what the database marks as stale, a bounded number at a time."""
 
     def __init__(self, node: Node, database: Database, writer: Writer) -> None:
@@ -18,28 +18,28 @@ class Refresher:
         self._database = database
         self._writer = writer
 
-    def refresh(self, head: Head) -> bool:
+    def refresh(self, head: IndexedHead) -> bool:
         """Whether there was anything to read."""
-        return self._supplies(head) or self._balances(head)
+        return self._refresh_supplies(head) or self._refresh_balances(head)
 
-    def _supplies(self, head: Head) -> bool:
+    def _refresh_supplies(self, head: IndexedHead) -> bool:
         """After each token's last transfer, so that the way to the head makes no difference."""
-        questions = [
-            Question(bytes(token), TOTAL_SUPPLY, At(number, bytes(block_hash)))
+        queries = [
+            StateQuery(bytes(token), TOTAL_SUPPLY, BlockId(number, bytes(block_hash)))
             for token, number, block_hash in self._database.rows(
-                "indexer/tokens_list_stale", limit=AT_ONCE
+                "indexer/tokens_list_stale", limit=BATCH_ADDRESSES
             )
         ]
-        answers = self._state.read(questions)
-        supplies = [Supply(q.address, word(answers[q]) or 0, q.at.number) for q in questions]
+        results = self._state.read(queries)
+        supplies = [TokenSupply(q.address, word(results[q]) or 0, q.block.number) for q in queries]
         if supplies:
             self._writer.store_supplies(head, supplies)
         return bool(supplies)
 
-    def _balances(self, head: Head) -> bool:
-        rows = self._database.rows("indexer/addresses_list_stale", limit=AT_ONCE)
+    def _refresh_balances(self, head: IndexedHead) -> bool:
+        rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)
         addresses = [bytes(row[0]) for row in rows]
-        balances = self._state.balances(addresses, At(head.number, head.hash))
+        balances = self._state.balances(addresses, BlockId(head.number, head.hash))
         if addresses:
             self._writer.store_balances(head, addresses, balances)
         return bool(addresses)

@@ -1,4 +1,4 @@
-"""A batch of blocks into PostgreSQL, and the tail taken back: one transaction each."""
+"""A batch of blocks written, or the last blocks unwound: one transaction each."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,15 +9,15 @@ from scan.database import copy_format
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.indexer import webhook_events
-from scan.indexer.block_range import Span, span
+from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
     EMITTER_COLUMNS,
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
-    Extract,
+    BlockRows,
 )
-from scan.indexer.contract_inspection import Findings, Supply
+from scan.indexer.contract_inspection import ContractFindings, TokenSupply
 from scan.observability import metrics
 
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
@@ -32,22 +32,22 @@ TOKEN_COLUMNS = (
 )
 
 
-class Totals(NamedTuple):
-    """How many rows the blocks up to the head hold, and so the ordinals of what comes next."""
+class RowCounts(NamedTuple):
+    """How many rows the blocks up to the head have, which are the ordinals of the next rows."""
 
     transactions: int
     transfers: int
     trades: int
 
 
-class Head(NamedTuple):
+class IndexedHead(NamedTuple):
     number: int
     hash: bytes
-    totals: Totals
+    totals: RowCounts
 
 
 class NotTheWriter(Exception):
-    """Another indexer writes to this database; when it ends, this one may take over."""
+    """Another indexer writes to this database; this one may take over when it ends."""
 
 
 class Writer:
@@ -56,43 +56,51 @@ class Writer:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def become_the_only_one(self) -> None:
-        """For as long as this connection lives; raises NotTheWriter while another is it."""
+    def acquire_lock(self) -> None:
+        """Held as long as this connection lives; raises NotTheWriter while another holds it."""
         if not self._database.value("indexer/writer_lock"):
             raise NotTheWriter
 
-    def head(self) -> Head | None:
+    def head(self) -> IndexedHead | None:
         row = self._database.row("indexer/blocks_get_head")
-        return None if row is None else Head(row[0], bytes(row[1]), Totals(*row[2:]))
+        return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(*row[2:]))
 
-    def append(self, head: Head | None, batch: Sequence[Extract], findings: Findings) -> Head:
-        """Write blocks that follow the head, with all that is derived from them; the new head."""
+    def append(
+        self, head: IndexedHead | None, batch: Sequence[BlockRows], findings: ContractFindings
+    ) -> IndexedHead:
+        """Write blocks that follow the head, and what is derived; returns the new head."""
         first, last = batch[0].number, batch[-1].number
-        before = head.totals if head else Totals(0, 0, 0)
-        with self._exclusively(head) as tx:
+        before = head.totals if head else RowCounts(0, 0, 0)
+        with self._locked_transaction(head) as tx:
             totals = _copy_blocks(tx, before, batch, findings)
-            mined = (line for e in batch for line in e.transactions.splitlines(keepends=True))
-            _copy_numbered(tx, "transactions", TRANSACTION_COLUMNS, before.transactions, mined)
+            transaction_lines = (
+                line for e in batch for line in e.transactions.splitlines(keepends=True)
+            )
+            _copy_numbered(
+                tx, "transactions", TRANSACTION_COLUMNS, before.transactions, transaction_lines
+            )
             _copy_contracts(tx, findings)
-            moved = (line for _, line in findings.transfers)
-            _copy_numbered(tx, "token_transfers", TRANSFER_COLUMNS, before.transfers, moved)
+            transfer_lines = (line for _, line in findings.transfers)
+            _copy_numbered(
+                tx, "token_transfers", TRANSFER_COLUMNS, before.transfers, transfer_lines
+            )
             _copy_trades(tx, before.trades, findings)
             tx.copy_lines("log_emitters", EMITTER_COLUMNS, (e.emitters for e in batch))
-            written = span(tx, first, last)
+            written = read_block_range(tx, first, last)
             derive(tx, written)
             _store_supplies(tx, findings.supplies)
-            webhook_events.fill(tx, written)
+            webhook_events.insert(tx, written)
         metrics.INDEXED_BLOCKS.inc(len(batch))
         metrics.INDEXED_TRANSACTIONS.inc(sum(e.transaction_count for e in batch))
-        return Head(last, batch[-1].hash, totals)
+        return IndexedHead(last, batch[-1].hash, totals)
 
     def unwind(self, last_kept: int) -> None:
-        """Take back every block after `last_kept`, and everything derived from them."""
+        """Remove every block after `last_kept`, and everything derived from them."""
         head = self.head()
         if head is None or head.number <= last_kept:
             return
-        with self._exclusively(head) as tx:
-            orphaned = span(tx, last_kept + 1, head.number)
+        with self._locked_transaction(head) as tx:
+            orphaned = read_block_range(tx, last_kept + 1, head.number)
             webhook_events.unwind(tx, last_kept)
             _derive_holders(tx, orphaned, sign=-1)
             _derive_addresses(tx, orphaned, sign=-1)
@@ -103,15 +111,15 @@ class Writer:
             tx.execute("indexer/addresses_restore_last_seen")
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
 
-    def store_supplies(self, head: Head, supplies: Sequence[Supply]) -> None:
-        with self._exclusively(head) as tx:
+    def store_supplies(self, head: IndexedHead, supplies: Sequence[TokenSupply]) -> None:
+        with self._locked_transaction(head) as tx:
             _store_supplies(tx, supplies)
 
     def store_balances(
-        self, head: Head, addresses: Sequence[bytes], balances: Sequence[int]
+        self, head: IndexedHead, addresses: Sequence[bytes], balances: Sequence[int]
     ) -> None:
         """Balances in wei, read at the head."""
-        with self._exclusively(head) as tx:
+        with self._locked_transaction(head) as tx:
             tx.execute(
                 "indexer/addresses_refresh",
                 addresses=list(addresses),
@@ -120,21 +128,21 @@ class Writer:
             )
 
     @contextmanager
-    def _exclusively(self, head: Head | None) -> Iterator[Transaction]:
-        """A transaction on top of `head`; raises NotTheWriter when another has come between."""
+    def _locked_transaction(self, head: IndexedHead | None) -> Iterator[Transaction]:
+        """A transaction on top of `head`; raises NotTheWriter when the head is another by now."""
         with self._database.transaction() as tx:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
-            # Under the lock, so that what is read here is what is written upon.
-            found = [bytes(row[1]) for row in tx.rows("indexer/blocks_get_head")]
-            if found != ([head.hash] if head else []):
+            # Under the lock, so that nothing can be written between this and what follows.
+            hashes = [bytes(row[1]) for row in tx.rows("indexer/blocks_get_head")]
+            if hashes != ([head.hash] if head else []):
                 raise NotTheWriter
             yield tx
             tx.execute("indexer/chain_notify")
 
 
-def derive(tx: Transaction, written: Span) -> None:
-    """Everything that follows from the rows of these blocks; unwind() is its inverse."""
+def derive(tx: Transaction, written: BlockRange) -> None:
+    """Fill the derived tables from the rows of these blocks; unwind() is its inverse."""
     _derive_holders(tx, written, sign=1)
     grown = _derive_addresses(tx, written, sign=1)
     grown += tx.rows("indexer/tokens_derive", sign=1, **written.transfers)
@@ -150,9 +158,9 @@ def derive(tx: Transaction, written: Span) -> None:
         )
 
 
-def _derive_holders(tx: Transaction, changed_by: Span, sign: int) -> None:
+def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
     with _without_nested_loops(tx):
-        changed = tx.rows("indexer/token_holders_derive", sign=sign, **changed_by.transfers)
+        changed = tx.rows("indexer/token_holders_derive", sign=sign, **blocks.transfers)
     if changed:
         tokens, holders, negative_holders = zip(*changed, strict=True)
         tx.execute(
@@ -164,11 +172,9 @@ def _derive_holders(tx: Transaction, changed_by: Span, sign: int) -> None:
     tx.execute("indexer/token_holders_sweep")
 
 
-def _derive_addresses(tx: Transaction, changed_by: Span, sign: int) -> list[Row]:
+def _derive_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
     with _without_nested_loops(tx):
-        return tx.rows(
-            "indexer/addresses_derive", sign=sign, **changed_by.blocks, **changed_by.rows
-        )
+        return tx.rows("indexer/addresses_derive", sign=sign, **blocks.blocks, **blocks.rows)
 
 
 @contextmanager
@@ -181,13 +187,13 @@ def _without_nested_loops(tx: Transaction) -> Iterator[None]:
 
 
 def _copy_blocks(
-    tx: Transaction, totals: Totals, batch: Sequence[Extract], findings: Findings
-) -> Totals:
+    tx: Transaction, totals: RowCounts, batch: Sequence[BlockRows], findings: ContractFindings
+) -> RowCounts:
     transfers = _count(number for number, _ in findings.transfers)
     trades = _count(trade.block_number for trade in findings.trades)
     rows = []
     for block in batch:
-        counts = Totals(
+        counts = RowCounts(
             block.transaction_count, transfers.get(block.number, 0), trades.get(block.number, 0)
         )
         rows.append(
@@ -204,7 +210,7 @@ def _copy_blocks(
                 block.gas_price_sum,
             )
         )
-        totals = Totals(*(before + count for before, count in zip(totals, counts, strict=True)))
+        totals = RowCounts(*(before + count for before, count in zip(totals, counts, strict=True)))
     tx.copy("blocks", BLOCK_COLUMNS, rows)
     return totals
 
@@ -231,7 +237,7 @@ def _copy_numbered(
     tx.copy_lines(table, f"ordinal, {columns}", numbered)
 
 
-def _copy_contracts(tx: Transaction, findings: Findings) -> None:
+def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     if findings.codes:
         tx.execute(
             "indexer/codes_insert",
@@ -255,7 +261,7 @@ def _dex_id(tx: Transaction, name: str) -> int:
     return int(tx.value("indexer/dexes_insert", name=name))
 
 
-def _copy_trades(tx: Transaction, before: int, findings: Findings) -> None:
+def _copy_trades(tx: Transaction, before: int, findings: ContractFindings) -> None:
     dexes = {dex: _dex_id(tx, dex) for dex in {trade.dex for trade in findings.trades}}
     _copy_numbered(
         tx,
@@ -269,7 +275,7 @@ def _copy_trades(tx: Transaction, before: int, findings: Findings) -> None:
     )
 
 
-def _store_supplies(tx: Transaction, supplies: Sequence[Supply]) -> None:
+def _store_supplies(tx: Transaction, supplies: Sequence[TokenSupply]) -> None:
     if supplies:
         tokens, totals, numbers = zip(*supplies, strict=True)
         tx.execute(

@@ -1,9 +1,8 @@
-"""What is told of every request: its id, its line in the log, its place in the metrics."""
+"""The line of every request in the log, and its place in the metrics."""
 
 import functools
 import logging
-import random
-import re
+from urllib.parse import quote
 
 from prometheus_client import Counter, Histogram
 
@@ -12,15 +11,9 @@ from scan.observability import metrics
 log = logging.getLogger("scan.http")
 
 METHODS = {"GET", "HEAD", "POST", "PATCH", "DELETE", "OPTIONS"}
-_SANE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}\Z")
 
 
-def request_id(given: str) -> str:
-    """The client's own where it can stand in a line; else 64 random bits in hex."""
-    return given if _SANE_ID.match(given) else f"{random.getrandbits(64):016x}"
-
-
-def count(route: str, method: str, status: int, seconds: float) -> None:
+def count_request(route: str, method: str, status: int, seconds: float) -> None:
     requests, times = _series(route, method if method in METHODS else "other", status)
     requests.inc()
     times.observe(seconds)
@@ -34,11 +27,11 @@ def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
     )
 
 
-def tell(method: str, path: str, status: int, seconds: float, client: str) -> None:
+def log_request(method: str, path: str, status: int, seconds: float, client: str) -> None:
     """Without the query string, where people put what does not belong there."""
     fields = {
         "method": method,
-        "path": path,
+        "path": quote(path, safe="/:@!$&'()*+,;=~"),  # a line stays one, whatever a path holds
         "status": status,
         "milliseconds": round(seconds * 1000, 1),
         "client": client,
@@ -48,7 +41,7 @@ def tell(method: str, path: str, status: int, seconds: float, client: str) -> No
 
 
 class _Line:
-    """Put together only when a line is written."""
+    """Formatted only when a line is written."""
 
     def __init__(self, fields: dict[str, object]) -> None:
         self._fields = fields

@@ -1,5 +1,6 @@
-"""Moving-window limits for each API key and for each client address.
+"""Moving-window limits for each API key and for each client address, and limits of concurrency.
 
-Enters: who asks. Leaves: a verdict with what is left of the window.
-Start with limiter.py; client_address.py says which address a request counts for.
+Enters: who asks. Leaves: a result with what is left of the window, or a place to work in.
+Start with limiter.py (what is counted), then memory_storage.py (where), client_address.py (which
+address a request counts for) and concurrency.py (how much may happen at once).
 """

@@ -1,4 +1,4 @@
-"""Ends what takes too long: a socket's own time-out is for one read, not for the whole answer."""
+"""Deadlines of whole attempts: a socket's own time-out is for one read, not for the response."""
 
 import os
 import socket
@@ -9,22 +9,22 @@ from contextlib import contextmanager, suppress
 
 
 class Deadline:
-    """One attempt's time: when it is up, every socket it held is shut, whoever waits on it."""
+    """When one attempt must end: its sockets are shut then, whichever thread waits on them."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
         self._lock = threading.Lock()
-        self._twins: list[socket.socket] = []
+        self._duplicates: list[socket.socket] = []
         self.is_over = False
 
     def remaining_s(self) -> float:
         """At least a moment, since 0 would mean to a socket that it must not wait."""
         return max(0.001, self._at - time.monotonic())
 
-    def hold(self, sock: socket.socket) -> None:
-        """A twin of the descriptor outlives what TLS does with the socket object."""
+    def add(self, sock: socket.socket) -> None:
+        """A duplicate of the descriptor outlives what TLS does with the socket object."""
         with self._lock:
-            self._twins.append(socket.socket(fileno=os.dup(sock.fileno())))
+            self._duplicates.append(socket.socket(fileno=os.dup(sock.fileno())))
             if self.is_over:
                 self._shut()
 
@@ -33,31 +33,31 @@ class Deadline:
             self.is_over = True
             self._shut()
 
-    def drop(self) -> None:
+    def release(self) -> None:
         with self._lock:
-            for twin in self._twins:
-                twin.close()
-            self._twins.clear()
+            for duplicate in self._duplicates:
+                duplicate.close()
+            self._duplicates.clear()
 
     def _shut(self) -> None:
-        for twin in self._twins:
+        for duplicate in self._duplicates:
             with suppress(OSError):
-                twin.shutdown(socket.SHUT_RDWR)
+                duplicate.shutdown(socket.SHUT_RDWR)
 
 
-class Watchdog:
-    """One thread that ends all deadlines of a process when they are due."""
+class DeadlineTimer:
+    """One thread that ends every deadline of a process when it is due."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._deadlines: list[Deadline] = []
         self.is_closed = False
-        self._thread = threading.Thread(target=self._watch, name="watchdog", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="deadlines", daemon=True)
         self._thread.start()
 
     @contextmanager
     def deadline(self, seconds: float) -> Iterator[Deadline]:
-        """A deadline from now on, watched until the end of the block."""
+        """A deadline from now on, until the end of the block."""
         deadline = Deadline(seconds)
         with self._changed:
             self._deadlines.append(deadline)
@@ -69,17 +69,17 @@ class Watchdog:
         finally:
             with self._changed:
                 self._deadlines.remove(deadline)
-            deadline.drop()
+            deadline.release()
 
     def close(self) -> None:
-        """Ends everything that is still under way."""
+        """End everything that is still under way."""
         with self._changed:
             self.is_closed = True
             self._changed.notify()
             for deadline in self._deadlines:
                 deadline.end()
 
-    def _watch(self) -> None:
+    def _run(self) -> None:
         with self._changed:
             while not self.is_closed:
                 waits = [deadline.remaining_s() for deadline in self._deadlines]

@@ -1,4 +1,4 @@
-"""Queues under a lease: what is due next, and how the attempt before it ended."""
+"""Delivery queues under a lease: the next attempt that is due, and the result of the last one."""
 
 import itertools
 import random
@@ -11,12 +11,12 @@ from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_delay_s
 from scan.webhooks.sender import Message, Outcome
 
 LEASE_S = 30.0  # an attempt takes 10 s at most, and the lease is extended before each
-QUICK_S = 2.0  # whoever takes longer to say yes is not served from the healthy ones' share
+QUICK_S = 2.0  # a receiver that takes longer to accept is not healthy
 MOST_PER_HOST = 8
 MOST_UNHEALTHY_PER_HOST = 4
 DELIVERED_KEPT = timedelta(hours=24)
-GIVEN_UP_KEPT = timedelta(days=7)
-SWEPT_AT_ONCE = 1_000
+UNDELIVERED_KEPT = timedelta(days=7)
+DELETED_AT_ONCE = 1_000
 
 
 class Lease(NamedTuple):
@@ -30,14 +30,14 @@ class Lease(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """A delivery that has been begun; `attempts` and `was_sent` are of before."""
+    """An attempt that was begun; `attempts` and `was_sent` are of the time before it."""
 
     message: Message
     attempts: int
     was_sent: bool
 
 
-class Settled(NamedTuple):
+class FinishedAttempt(NamedTuple):
     attempt: Attempt
     outcome: Outcome
 
@@ -46,8 +46,8 @@ def now() -> datetime:
     return datetime.now(UTC)
 
 
-class Queues:
-    """What one delivering process does to the queues; `holder` names it in the database."""
+class DeliveryQueues:
+    """The queues as one dispatcher works on them; `holder` is its name in the database."""
 
     def __init__(
         self,
@@ -63,12 +63,12 @@ class Queues:
         self._finality = finality
         self._retry_steps_s = retry_steps_s
         self._lease = timedelta(seconds=lease_s)
-        self._numbers = itertools.count(random.getrandbits(62))
+        self._lease_ids = itertools.count(random.getrandbits(62))
         self.holder = random.getrandbits(31)
 
     def claim(self, *, healthy_only: bool, now: datetime) -> Lease | None:
         """The lease of the longest unserved queue that has something due."""
-        number = next(self._numbers)
+        lease_id = next(self._lease_ids)
         row = self._database.prepared_row(
             "webhooks/queues_claim",
             now=now,
@@ -76,19 +76,21 @@ class Queues:
             healthy_only=healthy_only,
             most_per_host=MOST_PER_HOST,
             most_unhealthy_per_host=MOST_UNHEALTHY_PER_HOST,
-            lease=number,
+            lease=lease_id,
             lease_holder=self.holder,
             leased_until=now + self._lease,
         )
-        return None if row is None else Lease(number, *row)
+        return None if row is None else Lease(lease_id, *row)
 
-    def advance(self, lease: Lease, settled: Settled | None, now: datetime) -> Attempt | None:
-        """Note how the last attempt ended and begin the next; None when the lease is over."""
+    def advance(
+        self, lease: Lease, finished: FinishedAttempt | None, now: datetime
+    ) -> Attempt | None:
+        """Record how the last attempt ended and begin the next; None when the lease is over."""
         with self._database.transaction() as tx:
-            if not self._settle(tx, lease, settled, now):
+            if not self._record(tx, lease, finished, now):
                 return None
             found = tx.rows(
-                "webhooks/deliveries_get_next",
+                "webhooks/deliveries_begin_attempt",
                 webhook_id=lease.webhook_id,
                 now=now,
                 confirmations=self._confirmations,
@@ -99,36 +101,36 @@ class Queues:
         [(delivery_id, event, body, attempts, was_sent)] = found
         return Attempt(Message(delivery_id, event, body.encode()), attempts, was_sent)
 
-    def release(self, lease: Lease, settled: Settled | None, now: datetime) -> None:
-        """Note how the last attempt ended, and leave the rest to the next lease."""
+    def release(self, lease: Lease, finished: FinishedAttempt | None, now: datetime) -> None:
+        """Record how the last attempt ended, and leave the rest to the next lease."""
         with self._database.transaction() as tx:
-            if self._settle(tx, lease, settled, now):
+            if self._record(tx, lease, finished, now):
                 _release(tx, lease, now)
 
-    def reap(self, now: datetime) -> int:
-        """End the leases of dead processes; how many there were."""
-        return len(self._database.rows("webhooks/queues_reap", now=now))
+    def end_dead_leases(self, now: datetime) -> int:
+        """End the leases of dead processes; returns how many there were."""
+        return len(self._database.rows("webhooks/queues_end_dead_leases", now=now))
 
-    def sweep(self, now: datetime) -> bool:
-        """Remove a batch of what is kept no longer; whether there may be more."""
+    def delete_old(self, now: datetime) -> bool:
+        """Delete a batch of what is kept no longer; returns whether there may be more."""
         removed = self._database.value(
-            "webhooks/deliveries_sweep",
+            "webhooks/deliveries_delete_old",
             delivered_before=now - DELIVERED_KEPT,
-            given_up_before=now - GIVEN_UP_KEPT,
+            given_up_before=now - UNDELIVERED_KEPT,
             finality=self._finality,
-            limit=SWEPT_AT_ONCE,
+            limit=DELETED_AT_ONCE,
         )
-        return bool(removed >= SWEPT_AT_ONCE)
+        return bool(removed >= DELETED_AT_ONCE)
 
-    def sweep_ownerless(self) -> None:
-        self._database.rows("webhooks/deliveries_sweep_ownerless", limit=SWEPT_AT_ONCE)
+    def delete_ownerless(self) -> None:
+        self._database.rows("webhooks/deliveries_delete_ownerless", limit=DELETED_AT_ONCE)
 
-    def _settle(
-        self, tx: Transaction, lease: Lease, settled: Settled | None, now: datetime
+    def _record(
+        self, tx: Transaction, lease: Lease, finished: FinishedAttempt | None, now: datetime
     ) -> bool:
-        """Whether the lease still holds, and there is any use in going on."""
+        """Record an attempt; returns whether the lease holds and the webhook is active."""
         held = tx.rows(
-            "webhooks/queues_hold",
+            "webhooks/queues_extend_lease",
             webhook_id=lease.webhook_id,
             lease=lease.id,
             leased_until=now + self._lease,
@@ -136,21 +138,21 @@ class Queues:
         if not held:
             return False
         [(is_active,)] = held
-        stop = settled is not None and self._ends_webhook(tx, lease, settled, now)
-        if stop:
-            tx.execute("webhooks/webhooks_deactivate", webhook_id=lease.webhook_id)
-        if stop or not is_active:
-            reason = "the webhook was deactivated"
-            tx.execute(
-                "webhooks/deliveries_cancel", webhook_id=lease.webhook_id, now=now, error=reason
-            )
-            _release(tx, lease, now)
-            return False
-        return True
+        reason = None if finished is None else self._record_outcome(tx, lease, finished, now)
+        if reason is not None:
+            tx.execute("webhooks/webhooks_deactivate", webhook_id=lease.webhook_id, reason=reason)
+        if reason is None and is_active:
+            return True
+        error = "the webhook was deactivated"
+        tx.execute("webhooks/deliveries_cancel", webhook_id=lease.webhook_id, now=now, error=error)
+        _release(tx, lease, now)
+        return False
 
-    def _ends_webhook(self, tx: Transaction, lease: Lease, settled: Settled, now: datetime) -> bool:
-        """Note the outcome; true for 410, or when retries ran out without a success since."""
-        (message, attempts, was_sent), outcome = settled
+    def _record_outcome(
+        self, tx: Transaction, lease: Lease, finished: FinishedAttempt, now: datetime
+    ) -> str | None:
+        """Returns why the webhook has to be stopped: 410, or no retry left and no success since."""
+        (message, attempts, was_sent), outcome = finished
         delay_s = None
         if not outcome.is_success and not outcome.is_gone:
             delay_s = retry_delay_s(
@@ -158,7 +160,7 @@ class Queues:
             )
         status = "delivered" if outcome.is_success else "failed" if delay_s is None else "pending"
         none_since = tx.value(
-            "webhooks/deliveries_settle",
+            "webhooks/deliveries_record_attempt",
             id=message.id,
             webhook_id=lease.webhook_id,
             now=now,
@@ -169,9 +171,13 @@ class Queues:
             sent=was_sent or outcome.sent,
             is_quick=outcome.seconds < QUICK_S,
         )
-        return outcome.is_gone or (status == "failed" and bool(none_since))
+        if outcome.is_gone:
+            return "its receiver answered 410"
+        if status == "failed" and none_since:
+            return "a delivery ran out of retries, and no other succeeded meanwhile"
+        return None
 
 
 def _release(tx: Transaction, lease: Lease, now: datetime) -> None:
     tx.execute("webhooks/queues_refresh", webhook_ids=[lease.webhook_id])
-    tx.execute("webhooks/queues_release", webhook_id=lease.webhook_id, now=now)
+    tx.execute("webhooks/queues_end_lease", webhook_id=lease.webhook_id, now=now)

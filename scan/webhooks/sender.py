@@ -1,4 +1,4 @@
-"""One receiver and the signed requests it is sent: checked addresses, one clock for all of it."""
+"""Sends signed requests to receivers: checked addresses only, one deadline for each attempt."""
 
 import hashlib
 import hmac
@@ -20,9 +20,9 @@ from urllib3.connection import HTTPSConnection
 from scan.errors import SettingError
 from scan.settings import Network
 from scan.webhooks import urls
-from scan.webhooks.deadlines import Deadline, Watchdog
+from scan.webhooks.deadlines import Deadline, DeadlineTimer
 from scan.webhooks.retry_schedule import retry_after_s
-from scan.webhooks.urls import Address, NotResolved, RefusedTarget, Target
+from scan.webhooks.urls import Address, NotResolved, Purpose, RefusedUrl
 
 TOTAL_S = 10.0
 CONNECT_S = 3.0
@@ -30,8 +30,8 @@ USER_AGENT = "Scan-Webhook/1.0"
 GONE = 410
 
 
-class Limits(NamedTuple):
-    """Seconds an attempt may take."""
+class AttemptTimeouts(NamedTuple):
+    """How long one attempt may take."""
 
     total_s: float = TOTAL_S
     connect_s: float = CONNECT_S
@@ -46,7 +46,7 @@ class Message(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How an attempt ended: a status line came, or `error` says why none did.
+    """How an attempt ended: with a status line, or with an `error` instead.
 
     `sent` is false where the receiver cannot have seen the request.
     """
@@ -77,36 +77,38 @@ def tls_context(ca_bundle: str) -> ssl.SSLContext:
         raise SettingError("REQUESTS_CA_BUNDLE", ca_bundle, str(error)) from None
 
 
-def signature(secret: str, body: bytes) -> str:
+def signature_header(secret: str, body: bytes) -> str:
     """The value of X-Scan-Signature (SPEC 5.7)."""
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-class Receiver:
-    """Where one webhook's deliveries go, for the length of a lease.
+class Sender(NamedTuple):
+    """What all attempts of a process share."""
 
-    A connection is kept only where the answer had no body to leave unread.
+    deadlines: DeadlineTimer
+    context: ssl.SSLContext
+    allowed: Sequence[Network]
+    timeouts: AttemptTimeouts = AttemptTimeouts()
+
+    def connection(self, url: str, secret: str, *, is_healthy: bool) -> "ReceiverConnection":
+        purpose = Purpose.HEALTHY_RECEIVER if is_healthy else Purpose.UNHEALTHY_RECEIVER
+        return ReceiverConnection(self, url, secret, purpose)
+
+
+class ReceiverConnection:
+    """Sends one webhook's deliveries, for the length of a lease.
+
+    A connection is kept only where the response had no body to leave unread.
     """
 
-    def __init__(
-        self,
-        url: str,
-        secret: str,
-        *,
-        watchdog: Watchdog,
-        context: ssl.SSLContext,
-        allowed: Sequence[Network],
-        limits: Limits,
-    ) -> None:
+    def __init__(self, sender: Sender, url: str, secret: str, purpose: Purpose) -> None:
+        self._sender = sender
         self._url = url
         self._secret = secret
-        self._watchdog = watchdog
-        self._context = context
-        self._allowed = allowed
-        self._limits = limits
+        self._purpose = purpose
         self._connection: CheckedConnection | None = None
 
-    def __enter__(self) -> "Receiver":
+    def __enter__(self) -> "ReceiverConnection":
         return self
 
     def __exit__(
@@ -120,22 +122,23 @@ class Receiver:
     def post(self, message: Message, now: datetime) -> Outcome:
         """One attempt, whatever becomes of it."""
         started = time.monotonic()
-        with self._watchdog.deadline(self._limits.total_s) as deadline:
+        total_s = self._sender.timeouts.total_s
+        with self._sender.deadlines.deadline(total_s) as deadline:
             code, asked_s, error, sent = self._attempt(message, now, deadline)
             if deadline.is_over:  # headers that were cut off look like headers that ended
-                code, error = None, f"no answer within {self._limits.total_s:g} s"
+                code, error = None, f"no answer within {total_s:g} s"
         return Outcome(code, error, sent, time.monotonic() - started, asked_s)
 
     def _attempt(
         self, message: Message, now: datetime, deadline: Deadline
     ) -> tuple[int | None, float | None, str | None, bool]:
-        """(status, Retry-After, error, sent); a kept connection that has died is made anew once."""
+        """(status, Retry-After, error, sent); a kept connection that has died is replaced once."""
         was_kept = self._connection is not None
         sent = False
         try:
             connection = self._connection or self._connect(deadline)
             if was_kept and connection.sock is not None:
-                deadline.hold(connection.sock)
+                deadline.add(connection.sock)
             sent = True
             code, retry_after = self._exchange(connection, message)
         except _FAULTS as error:
@@ -146,9 +149,7 @@ class Receiver:
         return code, retry_after_s(retry_after, now), None, sent
 
     def _connect(self, deadline: Deadline) -> "CheckedConnection":
-        connection = CheckedConnection(
-            urls.parse(self._url), self._context, self._allowed, self._limits, deadline
-        )
+        connection = CheckedConnection(self._sender, self._url, self._purpose, deadline)
         self._connection = connection
         connection.connect()
         return connection
@@ -162,7 +163,7 @@ class Receiver:
             "User-Agent": USER_AGENT,
             "X-Scan-Event": message.event,
             "X-Scan-Delivery": str(message.id),
-            "X-Scan-Signature": signature(self._secret, message.body),
+            "X-Scan-Signature": signature_header(self._secret, message.body),
         }
         connection.request("POST", connection.path, message.body, headers, preload_content=False)
         response = connection.getresponse()
@@ -181,28 +182,25 @@ class Receiver:
 class CheckedConnection(HTTPSConnection):
     """Resolves once, and connects to nothing but an address that was checked.
 
-    Used directly, urllib3 looks at no proxy, no netrc and no redirect.
+    Used directly, urllib3 applies no proxy, no netrc and no redirect.
     """
 
-    def __init__(
-        self,
-        target: Target,
-        context: ssl.SSLContext,
-        allowed: Sequence[Network],
-        limits: Limits,
-        deadline: Deadline,
-    ) -> None:
-        super().__init__(target.host, target.port, timeout=limits.total_s, ssl_context=context)
-        self.path = target.path
-        self._target = target
-        self._allowed = allowed
-        self._limits = limits
+    def __init__(self, sender: Sender, url: str, purpose: Purpose, deadline: Deadline) -> None:
+        parsed = urls.parse(url)
+        super().__init__(
+            parsed.host, parsed.port, timeout=sender.timeouts.total_s, ssl_context=sender.context
+        )
+        self.path = parsed.path
+        self._sender = sender
+        self._parsed = parsed
+        self._purpose = purpose
         self._deadline = deadline
 
     def _new_conn(self) -> socket.socket:
-        addresses = urls.resolve(self._target, self._limits.connect_s)
-        urls.require_allowed(self._target, addresses, self._allowed)
-        give_up_at = time.monotonic() + self._limits.connect_s
+        connect_s = self._sender.timeouts.connect_s
+        addresses = urls.resolve(self._parsed, connect_s, self._purpose)
+        urls.require_allowed(self._parsed, addresses, self._sender.allowed)
+        give_up_at = time.monotonic() + connect_s
         refusal: OSError = TimeoutError()
         for address in addresses:
             if time.monotonic() >= give_up_at:
@@ -217,13 +215,13 @@ class CheckedConnection(HTTPSConnection):
         family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:
-            self._deadline.hold(sock)
+            self._deadline.add(sock)
             sock.settimeout(max(0.001, give_up_at - time.monotonic()))
-            sock.connect((str(address), self._target.port))
+            sock.connect((str(address), self._parsed.port))
             if ip_address(sock.getpeername()[0]) != address:
-                raise RefusedTarget("the connection leads to another address")
+                raise RefusedUrl("the connection leads to another address")
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            sock.settimeout(self._limits.total_s)
+            sock.settimeout(self._sender.timeouts.total_s)
         except BaseException:
             sock.close()
             raise
@@ -233,7 +231,7 @@ class CheckedConnection(HTTPSConnection):
 _FAULTS = (
     OSError,
     ValueError,
-    RefusedTarget,
+    RefusedUrl,
     NotResolved,
     HTTPException,
     urllib3.exceptions.HTTPError,
@@ -241,8 +239,8 @@ _FAULTS = (
 
 
 def _reason(error: Exception, sent: bool) -> str:
-    """A sentence for the owner of the webhook; nothing of what the other side wrote."""
-    if isinstance(error, RefusedTarget):
+    """A sentence for the owner of the webhook; nothing that the receiver wrote."""
+    if isinstance(error, RefusedUrl):
         return f"the url is refused: {error}"
     if isinstance(error, NotResolved):
         return str(error)

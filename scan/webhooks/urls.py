@@ -8,14 +8,18 @@ import re
 import socket
 import threading
 from collections.abc import Sequence
+from enum import Enum
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.settings import Network
 
 PORTS = (443, 8443)
 LONGEST_URL = 2048
-MOST_LOOKUPS = 64  # at once; a name server that hangs must not cost a thread for each attempt
+# At once, of each purpose: a name server that hangs must not cost a thread for each attempt, nor
+# keep other receivers from being found.
+MOST_LOOKUPS = 32
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -54,18 +58,31 @@ _SPECIAL = tuple(
 
 _LOOPBACK, _LOOPBACK_IPV6 = ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")
 
-_lookups = threading.BoundedSemaphore(MOST_LOOKUPS)
 
-
-class RefusedTarget(Exception):
-    """A webhook may not be sent there; the message says why, and names no address of ours."""
+class RefusedUrl(Exception):
+    """A webhook may not be sent there; the message gives the reason, and no address of ours."""
 
 
 class NotResolved(Exception):
     """The name has no address now, or the name server does not answer in time."""
 
 
-class Target(NamedTuple):
+class Purpose(Enum):
+    """What a name is looked up for."""
+
+    REGISTRATION = "registration"
+    HEALTHY_RECEIVER = "healthy receiver"
+    UNHEALTHY_RECEIVER = "unhealthy receiver"
+
+
+_lookups = ConcurrencyLimit(
+    len(Purpose) * MOST_LOOKUPS,
+    places_per_client=MOST_LOOKUPS,
+    busy="Too many names are being looked up; try again shortly.",
+)
+
+
+class WebhookUrl(NamedTuple):
     """An https url taken apart: `host` in lower case, without brackets or a last dot."""
 
     host: str
@@ -74,7 +91,7 @@ class Target(NamedTuple):
 
     @property
     def literal(self) -> Address | None:
-        """The address that the host spells out, in any of the spellings of inet_aton."""
+        """The address that the host is written as, in any of the spellings of inet_aton."""
         try:
             return ipaddress.ip_address(self.host)
         except ValueError:
@@ -84,59 +101,59 @@ class Target(NamedTuple):
         try:
             return ipaddress.IPv4Address(socket.inet_aton(self.host))
         except (OSError, ValueError):
-            raise RefusedTarget("its host is neither a name nor an IP address") from None
+            raise RefusedUrl("its host is neither a name nor an IP address") from None
 
 
-def parse(url: str) -> Target:
-    """Raises RefusedTarget for what is no plain https url."""
+def parse(url: str) -> WebhookUrl:
+    """Raises RefusedUrl for what is no plain https url."""
     if len(url) > LONGEST_URL:
-        raise RefusedTarget(f"it is longer than {LONGEST_URL} characters")
+        raise RefusedUrl(f"it is longer than {LONGEST_URL} characters")
     if not _URL.match(url) or "\\" in url:
-        raise RefusedTarget(
+        raise RefusedUrl(
             "it must start with https:// and hold no spaces, backslashes or letters beyond ASCII"
         )
     try:
         parts = urlsplit(url)
         host, port = (parts.hostname or "").removesuffix("."), parts.port
     except ValueError:
-        raise RefusedTarget("its host or port cannot be read") from None
+        raise RefusedUrl("its host or port cannot be read") from None
     if "@" in parts.netloc:
-        raise RefusedTarget("it must not hold a user name or a password")
+        raise RefusedUrl("it must not hold a user name or a password")
     is_host = _is_ipv6(host) if parts.netloc.startswith("[") else _NAME.match(host)
     if not is_host or len(host) > 253:
-        raise RefusedTarget("its host is not a name; other alphabets are written as xn--…")
+        raise RefusedUrl("its host is not a name; other alphabets are written as xn--…")
     path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    return Target(host, 443 if port is None else port, path)
+    return WebhookUrl(host, 443 if port is None else port, path)
 
 
 def lookup(host: str, port: int) -> list[Address]:
-    """What the system's resolver says; the one place where names become addresses."""
+    """The answer of the system's resolver; the one place where names become addresses."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
 
 
-def resolve(target: Target, timeout_s: float) -> list[Address]:
+def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
     """Every address of the host, in the resolver's order; raises NotResolved.
 
-    getaddrinfo knows no time-out, so it runs in a thread that is left behind when it is late.
+    getaddrinfo has no time-out, so it runs in a thread that is left behind when it is late.
     """
-    if target.literal is not None:
-        return [target.literal]
-    if not _lookups.acquire(blocking=False):
+    if url.literal is not None:
+        return [url.literal]
+    if not _lookups.take(purpose):
         raise NotResolved("too many names are being looked up")
     answers: list[list[Address]] = []
     done = threading.Event()
 
-    def ask() -> None:
+    def look_up() -> None:
         try:
-            answers.append(lookup(target.host, target.port))
+            answers.append(lookup(url.host, url.port))
         except (OSError, ValueError):  # UnicodeError is a ValueError
             pass
         finally:
-            _lookups.release()
+            _lookups.give_back(purpose)
             done.set()
 
-    threading.Thread(target=ask, name="lookup", daemon=True).start()
+    threading.Thread(target=look_up, name="lookup", daemon=True).start()
     if not done.wait(timeout_s):
         raise NotResolved("the name server does not answer in time")
     if not answers or not answers[0]:
@@ -145,18 +162,18 @@ def resolve(target: Target, timeout_s: float) -> list[Address]:
 
 
 def require_allowed(
-    target: Target, addresses: Sequence[Address], allowed: Sequence[Network]
+    url: WebhookUrl, addresses: Sequence[Address], allowed: Sequence[Network]
 ) -> None:
-    """Raises RefusedTarget unless every address is public, or in a network that is allowed.
+    """Raises RefusedUrl unless every address is public, or in a network that is allowed.
 
     Where all are in such networks, the rules about names and ports do not apply.
     """
     outside = [address for address in addresses if not _is_in(address, allowed)]
     if addresses and not outside:
         return
-    _require_public_name(target)
+    _require_public_name(url)
     if any(not is_public(address) for address in outside):
-        raise RefusedTarget("its host has an address that is not public")
+        raise RefusedUrl("its host has an address that is not public")
 
 
 def is_public(address: Address) -> bool:
@@ -166,13 +183,13 @@ def is_public(address: Address) -> bool:
     return not _is_in(address, _SPECIAL)
 
 
-def _require_public_name(target: Target) -> None:
-    if target.literal is not None:
-        raise RefusedTarget("its host must be a name, not an IP address")
-    if "." not in target.host or target.host.rpartition(".")[2] in _LOCAL_NAMES:
-        raise RefusedTarget("its host is not a public name")
-    if target.port not in PORTS:
-        raise RefusedTarget(f"its port must be one of {', '.join(map(str, PORTS))}")
+def _require_public_name(url: WebhookUrl) -> None:
+    if url.literal is not None:
+        raise RefusedUrl("its host must be a name, not an IP address")
+    if "." not in url.host or url.host.rpartition(".")[2] in _LOCAL_NAMES:
+        raise RefusedUrl("its host is not a public name")
+    if url.port not in PORTS:
+        raise RefusedUrl(f"its port must be one of {', '.join(map(str, PORTS))}")
 
 
 def _is_ipv6(host: str) -> bool:

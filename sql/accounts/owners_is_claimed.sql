@@ -1,5 +1,5 @@
--- Whether an address is claimed: it has an active key.
+-- Whether an address is claimed: it has, or once had, an API key.
 -- params: owner bytea
 -- returns: boolean
 -- index: api_keys_signed_once
-SELECT EXISTS (SELECT FROM api_keys WHERE owner_address = %(owner)s AND active);
+SELECT EXISTS (SELECT FROM api_keys WHERE owner_address = %(owner)s);

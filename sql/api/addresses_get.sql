@@ -1,6 +1,5 @@
 -- What is indexed about one address; its newest 25 transactions.
 -- params: address bytea
--- plan depends on: nothing
 -- returns: one row: index version, transaction_count (null for one never seen), label, first_seen and
 --   last_seen (ISO 8601), recent (JSON text), balance, balance_block, is_contract, head_number,
 --   head_hash

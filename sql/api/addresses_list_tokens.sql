@@ -1,6 +1,5 @@
 -- The tokens an address holds, by token address.
 -- params: address bytea, limit integer, offset bigint
--- plan depends on: limit
 -- returns: one row: index version, data (JSON text; null where the address has not been seen),
 --   count in data, total
 -- index: addresses_pkey, token_holders_pkey, tokens_pkey

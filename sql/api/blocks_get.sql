@@ -1,6 +1,5 @@
 -- One block: by its number, by its hash, or the newest where neither is given.
 -- params: number bigint null, hash bytea null, has_number boolean, has_hash boolean
--- plan depends on: has_number, has_hash
 -- returns: one row: index version, the record as JSON text or null
 -- index: blocks_pkey, blocks_hash_key
 SELECT index_version(), (

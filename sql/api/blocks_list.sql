@@ -1,6 +1,5 @@
 -- Blocks of a range of numbers, which has no gaps, so an offset is arithmetic.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
--- plan depends on: direction
 -- returns: one row: index version, data (JSON text), count in data, total in the range
 -- index: blocks_pkey
 WITH numbers AS (

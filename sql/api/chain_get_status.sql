@@ -1,7 +1,6 @@
 -- How far the index is behind the node, for /readyz. An indexer that lives notes something at
 -- least every two minutes, unless a node has asked it to wait longer, which is a problem it reported.
 -- params: version text
--- plan depends on: nothing
 -- returns: one row: index version, the body as JSON text
 -- index: blocks_pkey
 SELECT index_version(), row_to_json(body)::text

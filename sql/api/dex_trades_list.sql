@@ -1,6 +1,5 @@
 -- DEX trades of a range of blocks, at any depth: a page is a range of ordinals.
 -- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
--- plan depends on: direction
 -- returns: one row: index version, data (JSON text), count in data, total in the range
 -- index: dex_trades_pkey, transactions_pkey, dexes_pkey, blocks_pkey
 WITH ordinals AS (

@@ -3,8 +3,6 @@
 -- params: maker bytea null, dex text null, has_maker boolean, has_dex boolean,
 --   block_from bigint, block_to bigint, has_lower boolean, has_upper boolean, has_list boolean,
 --   list text null, key bytea null, direction text, limit integer, offset bigint
--- plan depends on: has_maker, has_dex, has_lower, has_upper, has_list, list,
---   direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total of the list where there
 --   is one
 -- index: dex_trades_by_maker, dex_trades_by_dex, list_checkpoints_pkey, dex_trades_pkey,

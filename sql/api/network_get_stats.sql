@@ -1,6 +1,5 @@
 -- The network's statistics. avgGasPrice: wei, over the newest 100 blocks, rounded down.
 -- params: version text
--- plan depends on: nothing
 -- returns: one row: index version, the body as JSON text
 -- index: blocks_pkey, chain_pkey
 SELECT index_version(), row_to_json(body)::text

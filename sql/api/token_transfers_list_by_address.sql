@@ -4,8 +4,6 @@
 --   has_to boolean, has_token boolean,
 --   block_from bigint, block_to bigint, has_lower boolean, has_upper boolean, has_list boolean,
 --   list text null, key bytea null, direction text, limit integer, offset bigint
--- plan depends on: has_from, has_to, has_token, has_lower, has_upper, has_list, list,
---   direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total of the list where there
 --   is one
 -- index: token_transfers_by_from, token_transfers_by_to, list_checkpoints_pkey,

@@ -1,6 +1,5 @@
 -- One token, with what a page about it needs besides its record.
 -- params: address bytea
--- plan depends on: nothing
 -- returns: one row: index version, the record as JSON text or null
 -- index: tokens_pkey, blocks_pkey
 SELECT index_version(), (

@@ -1,7 +1,6 @@
 -- Tokens by how many hold them. Pages of the second half are read from the other end, so that the
 -- last costs what the first does.
 -- params: direction text, limit integer, offset bigint
--- plan depends on: direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total
 -- index: tokens_by_holder_count, tokens_pkey, chain_pkey
 WITH whole AS (

@@ -1,6 +1,5 @@
 -- One transaction by its hash.
 -- params: hash bytea
--- plan depends on: nothing
 -- returns: one row: index version, the record as JSON text or null
 -- index: transactions_by_hash, blocks_pkey
 SELECT index_version(), (

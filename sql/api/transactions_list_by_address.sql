@@ -3,8 +3,6 @@
 -- params: address bytea, from bytea null, to bytea null, has_from boolean, has_to boolean,
 --   block_from bigint, block_to bigint, has_lower boolean, has_upper boolean, has_list boolean,
 --   list text null, key bytea null, direction text, limit integer, offset bigint
--- plan depends on: has_from, has_to, has_lower, has_upper, has_list, list,
---   direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total of the list where there
 --   is one
 -- index: transactions_by_from, transactions_by_to, transactions_by_contract, list_checkpoints_pkey,

@@ -1,4 +1,4 @@
--- Addresses whose counters, or first or last block, are not what the rows say.
+-- Addresses whose counters, or first or last block, are not what the rows give.
 -- params: most integer
 -- returns: address, what is stored or null, what is expected or null (jsonb), how many there are
 -- index: none

@@ -1,4 +1,4 @@
--- Makes addresses what the rows say; balances stay.
+-- Makes addresses what the rows give; balances stay.
 -- params: none
 -- returns: nothing
 -- index: addresses_pkey

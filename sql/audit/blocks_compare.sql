@@ -1,4 +1,4 @@
--- Blocks whose counts or ordinals are not what the rows say.
+-- Blocks whose counts or ordinals are not what the rows give.
 -- params: most integer
 -- returns: block number, what is stored, what is expected (jsonb), how many such there are
 -- index: none

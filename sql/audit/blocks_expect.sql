@@ -1,4 +1,4 @@
--- What the rows of blocks have to say of the rows in them and before them.
+-- What the rows of blocks have to hold of the rows in them and before them.
 -- params: none
 -- returns: nothing; makes the temporary table expected_blocks
 -- index: none

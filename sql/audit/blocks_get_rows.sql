@@ -1,4 +1,4 @@
--- What blocks say, to compare with the node.
+-- Columns of blocks to compare with the node.
 -- params: block_from bigint, block_to bigint
 -- returns: number; hash, parent hash, timestamp in seconds, miner, gas used, gas limit
 -- index: blocks_pkey

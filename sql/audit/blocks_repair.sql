@@ -1,4 +1,4 @@
--- Makes the counts and ordinals of blocks what the rows say.
+-- Makes the counts and ordinals of blocks what the rows give.
 -- params: none
 -- returns: nothing
 -- index: none

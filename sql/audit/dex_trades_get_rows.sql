@@ -1,4 +1,4 @@
--- What trades say, to compare with the node.
+-- Columns of trades to compare with the node.
 -- params: block_from bigint, block_to bigint
 -- returns: block number, log index; transaction index, pool, maker, tokens and amounts in and out
 -- index: dex_trades_pkey, blocks_pkey

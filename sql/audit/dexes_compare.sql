@@ -1,4 +1,4 @@
--- Exchanges whose number of trades is not what the trades say.
+-- Exchanges whose number of trades is not what the trades give.
 -- params: most integer
 -- returns: name, what is stored, what is expected or null (jsonb), how many there are
 -- index: none

@@ -1,4 +1,4 @@
--- Makes the number of trades of exchanges what the trades say.
+-- Makes the number of trades of exchanges what the trades give.
 -- params: none
 -- returns: nothing
 -- index: none

@@ -1,6 +1,6 @@
 -- What is indexed, as a count and a digest for each table: equal wherever the same chain was
 -- indexed, whatever happened on the way. Left out is what differs without meaning: numbers given
--- to exchanges, when balances and supplies were read, and balances, which the node alone knows.
+-- to exchanges, when balances and supplies were read, and balances, which only the node has.
 -- params: none
 -- returns: table, rows, digest; no row for an empty table
 -- index: none

@@ -1,4 +1,4 @@
--- Holders whose balance is not what the transfers say.
+-- Holders whose balance is not what the transfers give.
 -- params: most integer
 -- returns: holder and token, what is stored or null, what is expected or null (jsonb), how many
 -- index: none

@@ -1,4 +1,4 @@
--- Makes balances of holders what the transfers say.
+-- Makes balances of holders what the transfers give.
 -- params: none
 -- returns: nothing
 -- index: token_holders_pkey

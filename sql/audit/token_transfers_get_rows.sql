@@ -1,4 +1,4 @@
--- What token transfers say, to compare with the node.
+-- Columns of token transfers to compare with the node.
 -- params: block_from bigint, block_to bigint
 -- returns: block number, log index, batch index; transaction index, token, from, to, value, id
 -- index: token_transfers_pkey, blocks_pkey

@@ -1,4 +1,4 @@
--- Tokens whose counters are not what the transfers say.
+-- Tokens whose counters are not what the transfers give.
 -- params: most integer
 -- returns: token, what is stored, what is expected (jsonb), how many there are
 -- index: none

@@ -1,4 +1,4 @@
--- Makes the counters of tokens what the transfers say.
+-- Makes the counters of tokens what the transfers give.
 -- params: none
 -- returns: nothing
 -- index: tokens_pkey

@@ -1,4 +1,4 @@
--- What transactions say, to compare with the node.
+-- Columns of transactions to compare with the node.
 -- params: block_from bigint, block_to bigint
 -- returns: block number, index; hash, from, to, created contract, value, price, gas used, status
 -- index: transactions_pkey, blocks_pkey

@@ -1,5 +1,5 @@
 -- Counts what blocks already written mean for addresses; sign -1 takes the same away again.
--- An address that is taken back is marked, so that indexer/addresses_restore_last_seen finds its last_seen anew.
+-- An unwound address is marked, so that indexer/addresses_restore_last_seen finds its last_seen anew.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
 --   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before

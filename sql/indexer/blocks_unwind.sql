@@ -1,4 +1,4 @@
--- Takes back all rows of the blocks after one; what is derived from them is taken back before.
+-- Deletes all rows of the blocks after one; what is derived from them is unwound before.
 -- params: last_kept bigint, first_transaction bigint, last_transaction bigint,
 --   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint
 -- returns: nothing

@@ -1,4 +1,4 @@
--- Notes what the node said last, or why nothing can be read from it.
+-- Records the node's head, or why the index does not advance.
 -- params: node_head bigint null, problem text null
 -- returns: nothing
 -- index: indexer_status_pkey

@@ -1,4 +1,4 @@
--- Takes back the events of orphaned blocks: what still waits is cancelled, also where an attempt
+-- Unwinds the events of orphaned blocks: what still waits is cancelled, also where an attempt
 -- is under way; what a receiver may have seen is followed by the same event with data.removed,
 -- the newest first, and at once: what undoes a block waits for no confirmation.
 -- params: last_kept bigint, now timestamptz

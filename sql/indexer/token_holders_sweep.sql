@@ -1,4 +1,4 @@
--- Those who hold nothing any more have no row: then a fork taken back leaves no trace.
+-- Those who hold nothing any more have no row: then an unwound fork leaves no trace.
 -- params: none
 -- returns: nothing
 -- index: token_holders_at_zero

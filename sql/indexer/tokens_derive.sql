@@ -1,5 +1,5 @@
 -- Counts the transfers of blocks already written for their tokens; sign -1 takes them away.
--- A transfer makes the supply stale: not every token tells of a mint as one.
+-- A transfer makes the supply stale: not every token emits a mint as one.
 -- params: first_transfer bigint, last_transfer bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, tokens_pkey

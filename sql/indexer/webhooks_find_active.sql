@@ -1,4 +1,4 @@
--- Whether anybody is to be told anything: while nobody is, indexing pays for this alone.
+-- Whether there is any active webhook: while there is none, indexing pays for this alone.
 -- params: none
 -- returns: boolean
 -- index: webhooks_by_watch_address

@@ -7,6 +7,7 @@ SELECT w.id, made.event, (
     SELECT row_to_json(body)::text
     FROM (SELECT made.event, iso(%(now)s) AS "timestamp", made.data) AS body), %(now)s
 FROM webhooks w
+CROSS JOIN advance_delivery_ids()
 CROSS JOIN LATERAL (
     SELECT w.event_types[1] AS event, CASE w.event_types[1]
         WHEN 'tx' THEN (SELECT row_to_json(data) FROM (

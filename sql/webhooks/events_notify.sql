@@ -1,4 +1,4 @@
--- Wakes those who deliver, once this transaction is committed.
+-- Notifies every dispatcher that queues have changed, once this transaction is committed.
 -- params: none
 -- returns: nothing of use
 -- index: none

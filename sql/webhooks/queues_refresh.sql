@@ -1,4 +1,4 @@
--- What waits in queues, worked out again. The caller has locked them in an earlier statement, so
+-- What queues hold, worked out again. The caller has locked them in an earlier statement, so
 -- that this one sees what others have committed before.
 -- params: webhook_ids bigint[]
 -- returns: nothing
@@ -13,6 +13,15 @@ SET fresh_block = (
     ),
     retry_at = (
         SELECT min(d.retry_at)
+        FROM deliveries d
+        WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NOT NULL
+    ),
+    pending_count = (
+        SELECT count(*)
+        FROM deliveries d
+        WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NULL
+    ) + (
+        SELECT count(*)
         FROM deliveries d
         WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NOT NULL
     )

@@ -1,8 +1,11 @@
--- Lets a webhook be told of new events again, with a clean record.
--- params: webhook_id bigint
+-- Activates a webhook again, with a clean record.
+-- params: webhook_id bigint, client_address text null
 -- returns: nothing
 -- index: webhooks_pkey, delivery_queues_pkey
 WITH webhook AS (
-    UPDATE webhooks SET active = true WHERE id = %(webhook_id)s AND NOT active RETURNING id
+    UPDATE webhooks
+    SET active = true, stopped_reason = NULL, client_address = %(client_address)s
+    WHERE id = %(webhook_id)s AND NOT active
+    RETURNING id
 )
 UPDATE delivery_queues q SET fail_count = 0 FROM webhook WHERE q.webhook_id = webhook.id;

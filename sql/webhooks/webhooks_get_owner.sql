@@ -1,5 +1,5 @@
--- Whose a webhook is, and whether it is active.
+-- Whose a webhook is, what it watches, and whether it is active.
 -- params: webhook_id bigint
--- returns: no row for one that does not exist; else owner_address, active
+-- returns: no row for one that does not exist; else owner_address, watch_address, active
 -- index: webhooks_pkey
-SELECT owner_address, active FROM webhooks WHERE id = %(webhook_id)s;
+SELECT owner_address, watch_address, active FROM webhooks WHERE id = %(webhook_id)s;

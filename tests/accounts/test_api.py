@@ -163,6 +163,31 @@ def test_uses_are_counted_once_each_and_survive_a_restart(database_url):
         assert listed(server, wallet)[0]["totalRequests"] == 27
 
 
+def test_an_address_gets_only_so_many_new_keys_however_many_ask_at_once(database_url):
+    """Refused requests leave no key and no trace: what they signed serves later, or elsewhere."""
+    environment = {
+        "SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute",
+        "SCAN_RATE_LIMIT_NEW_KEYS": "6/day",
+        "SCAN_TRUSTED_PROXIES": "1",
+    }
+    here, elsewhere = ({"X-Forwarded-For": f"192.0.2.{n}"} for n in (1, 2))
+    with gunicorn(database_url, **environment) as server:
+        replayed = key_request(new_wallet())
+        assert post(server, replayed, headers=here).status_code == 201
+        assert post(server, replayed, headers=here).status_code == 409  # not counted
+        forged = key_request(new_wallet()) | {"timestamp": replayed["timestamp"] + 1}
+        assert post(server, forged, headers=here).status_code == 403  # nor this
+        bodies = [key_request(new_wallet()) for _ in range(16)]
+        responses = at_once(16, lambda n: post(server, bodies[n], headers=here))
+        assert statuses(responses) == {201: 5, 429: 11}
+        refused = [n for n, r in enumerate(responses) if r.status_code == 429]
+        error = responses[refused[0]]
+        assert error.json()["code"] == "rate_limited"
+        assert 86_000 < int(error.headers["Retry-After"]) <= 86_401
+        assert execute(database_url, "SELECT count(*) FROM api_keys") == [(6,)]
+        assert post(server, bodies[refused[0]], headers=elsewhere).status_code == 201
+
+
 def test_owner_auth_always_shows_keys_only_to_their_owner(database_url):
     with gunicorn(database_url, SCAN_OWNER_AUTH="always") as server:
         wallet = new_wallet()
@@ -231,7 +256,12 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value"), BAD, ids=lambda value: ascii(value)[:40])
+def name_of(value: object) -> str:
+    """Not a function's address: each worker of a run has to find the same names."""
+    return "made" if callable(value) else ascii(value)[:40]
+
+
+@pytest.mark.parametrize(("field", "value"), BAD, ids=name_of)
 def test_bad_fields_are_named(shared_server, field, value):
     body = {"label": "", **key_request(WALLET)}
     bad = value(body[field]) if callable(value) else value

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from scan.accounts.api_keys import ApiKey, new_key
-from scan.accounts.key_lookup import CACHED_S, MOST_CACHED, REST_AFTER_FAILURE_S, Keyring
+from scan.accounts.key_lookup import CACHED_S, MOST_CACHED, PAUSE_AFTER_FAILURE_S, ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.accounts.ownership import is_claimed, require_owner
 from scan.database.connection import Database
@@ -64,46 +64,46 @@ def deactivate(database, key):
 
 def test_a_key_revoked_elsewhere_is_found_no_longer_than_it_is_cached(database):
     now = [0.0]
-    keyring = Keyring(database, lambda: now[0])
+    lookup = ApiKeyLookup(database, clock=lambda: now[0])
     key = stored_key(database)
-    assert keyring.find(key.text) == ApiKey(key.id, OWNER, 100)
+    assert lookup.find(key.text) == ApiKey(key.id, OWNER, 100)
     deactivate(database, key)
     now[0] = CACHED_S - 0.01
-    assert keyring.find(key.text) is not None
+    assert lookup.find(key.text) is not None
     now[0] = CACHED_S
-    assert keyring.find(key.text) is None
+    assert lookup.find(key.text) is None
     assert CACHED_S < 5
 
 
 def test_forgetting_asks_again_at_once(database):
-    keyring = Keyring(database, lambda: 0.0)
+    lookup = ApiKeyLookup(database, clock=lambda: 0.0)
     key = stored_key(database)
-    assert keyring.find(key.text) is not None
+    assert lookup.find(key.text) is not None
     deactivate(database, key)
-    keyring.forget()
-    assert keyring.find(key.text) is None
+    lookup.clear_cache()
+    assert lookup.find(key.text) is None
 
 
 def test_unknown_keys_fill_a_bounded_memory(database):
-    keyring = Keyring(database, lambda: 0.0)
+    lookup = ApiKeyLookup(database, clock=lambda: 0.0)
     for _ in range(MOST_CACHED + 10):
-        keyring._remember(new_key().hash, object())
-    assert len(keyring._found) == MOST_CACHED
-    assert keyring.find("scan_" + "0" * 64) is None
+        lookup._store(new_key().hash, object())
+    assert len(lookup._found) == MOST_CACHED
+    assert lookup.find("scan_" + "0" * 64) is None
 
 
 def test_a_lost_database_is_asked_once_a_second_and_found_again(database, database_url, postgres):
     now = [0.0]
-    keyring = Keyring(database, lambda: now[0])
+    lookup = ApiKeyLookup(database, clock=lambda: now[0])
     key = stored_key(database)
     with away(postgres, database_url):
         for _ in range(2):
             with pytest.raises(Unavailable):
-                keyring.find(key.text)
+                lookup.find(key.text)
     with pytest.raises(Unavailable):  # it rests
-        keyring.find(key.text)
-    now[0] = REST_AFTER_FAILURE_S
-    assert keyring.find(key.text) is not None
+        lookup.find(key.text)
+    now[0] = PAUSE_AFTER_FAILURE_S
+    assert lookup.find(key.text) is not None
 
 
 def test_uses_counted_while_the_database_is_away_are_written_later(
@@ -142,13 +142,13 @@ def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, datab
     assert totals == [(200,)]
 
 
-def test_an_address_is_claimed_as_long_as_it_has_an_active_key(database):
+def test_an_address_stays_claimed_after_its_last_key_was_deleted(database):
     assert not is_claimed(database, OWNER)
     key = stored_key(database)
     assert is_claimed(database, OWNER)
     assert not is_claimed(database, STRANGER)
     deactivate(database, key)
-    assert not is_claimed(database, OWNER)
+    assert is_claimed(database, OWNER)
 
 
 MINE, THEIRS = ApiKey(1, OWNER, 100), ApiKey(2, STRANGER, 100)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.support.indexing import settings_for
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
 COMMANDS = ("run", "serve", "index", "deliver", "migrate")
 MORE = ("status", "audit", "labels", "key", "solc")
+OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
 
 
 def scan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -34,11 +36,30 @@ def labels(url: str) -> dict[str, str]:
 
 
 def test_help_names_every_command_in_a_sentence() -> None:
-    told = scan("--help")
-    assert told.returncode == 0
+    done = scan("--help")
+    assert done.returncode == 0
     for command in COMMANDS + MORE:
-        assert f"    {command} " in told.stdout
+        assert f"    {command} " in done.stdout
         assert scan(command, "--help").returncode == 0
+
+
+def test_without_a_command_or_an_action_it_prints_help() -> None:
+    for arguments in ([], ["labels"], ["key"], ["solc"]):
+        called = scan(*arguments)
+        assert called.returncode == 2
+        assert called.stdout == scan(*arguments, "--help").stdout
+        assert called.stderr == ""
+
+
+def test_the_version_is_the_packages() -> None:
+    done = scan("--version")
+    assert (done.returncode, done.stdout) == (0, f"scan {metadata.version('scan')}\n")
+
+
+def test_where_there_is_no_compiler_the_list_says_so(tmp_path: Path) -> None:
+    done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, "")
+    assert str(tmp_path) in done.stderr and "scan solc install" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -51,7 +72,7 @@ def test_help_names_every_command_in_a_sentence() -> None:
         (["nonsense"], {}, "nonsense"),
     ],
 )
-def test_a_wrong_call_is_told_apart_from_a_fault(arguments, environment, named, tmp_path) -> None:
+def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tmp_path) -> None:
     called = scan(*arguments, SCAN_DATA_DIR=str(tmp_path), **environment)
     assert called.returncode == 2
     assert named in called.stderr
@@ -71,8 +92,8 @@ def test_migrating_says_what_it_did(postgres, tmp_path) -> None:
 def test_labels_are_stored_replaced_and_removed(database_url: str, tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text(f'address,label\n{FIRST},"Treasury, new"\n{SECOND},Bridge\n')
-    told = scan("labels", "import", str(file), DATABASE_URL=database_url)
-    assert (told.returncode, told.stdout) == (0, "2 labels stored, 0 removed\n")
+    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert (done.returncode, done.stdout) == (0, "2 labels stored, 0 removed\n")
     assert labels(database_url) == {FIRST: "Treasury, new", SECOND.lower(): "Bridge"}
     file.write_text(f"{SECOND},\n{FIRST},Vault\n")
     assert scan("labels", "import", str(file), DATABASE_URL=database_url).returncode == 0
@@ -85,10 +106,53 @@ def test_labels_are_stored_replaced_and_removed(database_url: str, tmp_path: Pat
 def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, line) -> None:
     file = tmp_path / "labels.csv"
     file.write_text(f"address,label\n{SECOND},Bridge\n{line}\n")
-    told = scan("labels", "import", str(file), DATABASE_URL=database_url)
-    assert told.returncode == 1
-    assert told.stderr.startswith("scan: line 3: ")
+    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert done.returncode == 1
+    assert done.stderr.startswith("scan: line 3: ")
     assert labels(database_url) == {}
+
+
+def test_exported_labels_can_be_imported(database_url: str, tmp_path: Path) -> None:
+    stored = {FIRST: 'a "quoted", one', SECOND.lower(): "Über"}
+    for address, label in stored.items():
+        execute(
+            database_url, "INSERT INTO labels VALUES (decode(%s, 'hex'), %s)", address[2:], label
+        )
+    listed = scan("labels", "list", DATABASE_URL=database_url).stdout
+    assert listed == "".join(f"{address} {label}\n" for address, label in stored.items())
+    file = str(tmp_path / "labels.csv")
+    assert scan("labels", "export", file, DATABASE_URL=database_url).returncode == 0
+    execute(database_url, "DELETE FROM labels")
+    assert scan("labels", "import", file, DATABASE_URL=database_url).returncode == 0
+    assert labels(database_url) == stored
+
+
+def test_a_file_that_cannot_be_is_named(database_url: str, tmp_path: Path) -> None:
+    for action in ("import", "export"):
+        file = str(tmp_path / "none" / "labels.csv")
+        done = scan("labels", action, file, DATABASE_URL=database_url)
+        assert done.returncode == 1 and done.stderr == f"scan: {file}: No such file or directory\n"
+
+
+def test_keys_are_listed_and_revoked(database_url: str) -> None:
+    for number, owner in enumerate(OWNERS, 1):
+        execute(
+            database_url,
+            "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
+            " requests_per_minute) VALUES (%s, %s, 1, %s, %s, %s, 100)",
+            *(number, owner, bytes([number]) * 32, f"scan_000000{number}", f"label {number}"),
+        )
+    listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
+    assert [line.split()[:3] for line in listed] == [
+        ["2", "scan_0000002", f"0x{OWNERS[1].hex()}"],
+        ["1", "scan_0000001", f"0x{OWNERS[0].hex()}"],
+    ]
+    owned = ("key", "list", "--owner", f"0x{OWNERS[0].hex()}")
+    assert scan(*owned, DATABASE_URL=database_url).stdout.startswith("1 scan_0000001")
+    revoked = scan("key", "revoke", "1", "3", DATABASE_URL=database_url)
+    assert (revoked.returncode, revoked.stdout) == (1, "revoked 1\n")
+    assert revoked.stderr == "scan: there is no active key 3\n"
+    assert scan(*owned, DATABASE_URL=database_url).stdout == ""
 
 
 def test_a_label_shows_in_answers_that_were_kept(
@@ -105,21 +169,21 @@ def test_a_label_shows_in_answers_that_were_kept(
 
 
 def test_status_of_nobody(tmp_path) -> None:
-    told = scan("status", "--json", PORT="1")
-    assert told.returncode == 1
-    assert json.loads(told.stdout)["status"] == "unreachable"
+    done = scan("status", "--json", PORT="1")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["status"] == "unreachable"
 
 
 def test_status_is_for_scripts(database_url: str) -> None:
     from tests.support.serving import gunicorn
 
     with gunicorn(database_url) as server:
-        told = scan("status", "--json", "--url", server)
-        assert (told.returncode, json.loads(told.stdout)["status"]) == (0, "ready")
+        done = scan("status", "--json", "--url", server)
+        assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "ready")
         execute(database_url, "DROP TABLE migrations")
-        told = scan("status", "--url", server)
-        assert told.returncode == 1
-        assert "unavailable" in told.stdout
+        done = scan("status", "--url", server)
+        assert done.returncode == 1
+        assert "unavailable" in done.stdout
 
 
 def test_the_application_starts_without_a_database() -> None:

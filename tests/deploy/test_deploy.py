@@ -1,4 +1,4 @@
-"""What deploy/ and the README say, held to the code and to the programs that read it."""
+"""What deploy/ and the documents state, held to the code and to the programs that read it."""
 
 import json
 import os
@@ -12,7 +12,7 @@ import trustme
 
 from scan.api import metrics as state
 from scan.settings import ROOT, Settings
-from tests.support.serving import exchange, free_port, nginx
+from tests.support.serving import exchange, free_port, nginx, program
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
@@ -58,32 +58,30 @@ def tls(folder: Path, port: int) -> Path:
 
 def curl(address: str, folder: Path) -> list[str]:
     """Head and body, line by line."""
-    told = subprocess.run(
+    done = subprocess.run(
         ["curl", "-si", "--cacert", str(folder / "ca.pem"), "--noproxy", "*", address],
         capture_output=True,
         text=True,
         timeout=30,
     )
-    return [line.strip() for line in told.stdout.splitlines()]
+    return [line.strip() for line in done.stdout.splitlines()]
 
 
 def test_units_are_valid_to_systemd(tmp_path) -> None:
-    if shutil.which("systemd-analyze") is None:
-        pytest.skip("systemd is not installed")
     for unit in (*UNITS, DEPLOY / "systemd" / "scan.target"):
         text = unit.read_text().replace("/opt/scan/.venv/bin/scan", "/bin/true")
         name = unit.name.replace("@.", "@8001.")
         (tmp_path / name).write_text(re.sub(r"\nDocumentation=.*", "", text))
     for port in (8002, 8003):
         shutil.copy(tmp_path / "scan-api@8001.service", tmp_path / f"scan-api@{port}.service")
-    told = subprocess.run(
-        ["systemd-analyze", "verify", "--man=no", *sorted(map(str, tmp_path.iterdir()))],
+    done = subprocess.run(
+        [program("systemd-analyze"), "verify", "--man=no", *sorted(map(str, tmp_path.iterdir()))],
         capture_output=True,
         text=True,
         env={**os.environ, "SYSTEMD_UNIT_PATH": f"{tmp_path}:"},
         timeout=60,
     )
-    ours = [line for line in told.stderr.splitlines() if "scan" in line]
+    ours = [line for line in done.stderr.splitlines() if "scan" in line]
     assert ours == []
 
 
@@ -115,7 +113,22 @@ def test_what_the_image_copies_exists() -> None:
     copied = re.findall(r"^COPY (?!--from)(.+) \S+$", (DEPLOY / "Dockerfile").read_text(), re.M)
     names = {name for line in copied for name in line.split()}
     assert {name for name in names if not (ROOT / name).exists()} == set()
-    assert {"sql", "migrations", "schema.sql", "app.py", "demo"} <= names
+    assert {"sql", "migrations", "schema.sql", "app.py", "demo", "requirements"} <= names
+
+
+def test_contributing_names_every_room() -> None:
+    table = (ROOT / "CONTRIBUTING.md").read_text()
+    rooms = {path.parent.name for path in (ROOT / "scan").glob("*/__init__.py")}
+    assert {room for room in rooms if f"| `scan/{room}/` |" not in table} == set()
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "docs/operation.md"])
+def test_files_that_documents_name_exist(name: str) -> None:
+    text = (ROOT / name).read_text()
+    folders = "|".join(path.name for path in ROOT.iterdir() if path.is_dir())
+    named = {ROOT / path for path in re.findall(rf"`((?:{folders})/[\w./-]+)`", text)}
+    linked = {(ROOT / name).parent / path for path in re.findall(r"\]\(([\w./-]+)[)#]", text)}
+    assert {str(path) for path in named | linked if not path.exists()} == set()
 
 
 def test_the_readme_lists_every_variable_with_its_default() -> None:

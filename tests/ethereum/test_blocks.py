@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 
 from scan.ethereum.blocks import (
-    Malformed,
-    Transaction,
+    DecodedTransaction,
+    MalformedBlock,
     created_addresses,
     created_in_flat_traces,
     decode_block,
@@ -70,7 +70,9 @@ def a_log(index: int, **changes: Any) -> dict[str, Any]:
     return without_missing(fields | changes)
 
 
-def decode_one(transaction: dict[str, Any], receipt: dict[str, Any], **block: Any) -> Transaction:
+def decode_one(
+    transaction: dict[str, Any], receipt: dict[str, Any], **block: Any
+) -> DecodedTransaction:
     [decoded] = decode_block(a_block([transaction], **block), [receipt], 7).transactions
     return decoded
 
@@ -204,13 +206,13 @@ def test_logs_bear_their_transaction_and_their_place() -> None:
 def test_what_contradicts_itself_is_malformed(block: Any, transaction: Any, receipts: Any) -> None:
     told = a_block([a_transaction(**transaction)]) | block
     asked = receipts and [r if r is None else a_receipt(**r) for r in receipts]
-    with pytest.raises(Malformed, match=r"^block 7: "):
+    with pytest.raises(MalformedBlock, match=r"^block 7: "):
         decode_block(without_missing(told), asked, 7)
 
 
 @pytest.mark.parametrize("answer", [None, [], "0x", 1, {}, {"number": "0x7"}])
 def test_what_is_no_block_is_malformed(answer: Any) -> None:
-    with pytest.raises(Malformed):
+    with pytest.raises(MalformedBlock):
         decode_block(answer, [], 7)
 
 

@@ -85,7 +85,7 @@ def test_addresses(answer: bytes | None, address: bytes | None) -> None:
 
 
 def answers(**changes: bytes | None) -> list[bytes | None]:
-    """An honest token's, in the order of TOKEN_QUESTIONS."""
+    """An honest token's, in the order of TOKEN_CALLS."""
     honest: dict[str, bytes | None] = {
         "name": a_string("Token"),
         "symbol": a_string("TOK"),
@@ -105,12 +105,14 @@ def answers(**changes: bytes | None) -> list[bytes | None]:
     [(0, 0), (18, 18), (255, 255), (256, 0), (2**255, 0), (2**256 - 1, 0)],
 )
 def test_decimals_outside_a_byte_are_none(decimals: int, shown: int) -> None:
-    assert token_metadata.token_answers(answers(decimals=number(decimals))).decimals == shown
+    assert (
+        token_metadata.decode_token_metadata(answers(decimals=number(decimals))).decimals == shown
+    )
 
 
 @pytest.mark.parametrize("supply", [None, b"", bytes(31)])
 def test_a_missing_supply_is_nothing(supply: bytes | None) -> None:
-    assert token_metadata.token_answers(answers(supply=supply)).total_supply == 0
+    assert token_metadata.decode_token_metadata(answers(supply=supply)).total_supply == 0
 
 
 YES, NO, NOISE = number(1), number(0), number(2)
@@ -136,13 +138,13 @@ def test_interfaces_are_believed_where_they_say_one_thing(
     erc165: bytes, invalid: bytes, erc721: bytes, erc1155: bytes, interface: str | None
 ) -> None:
     said = answers(erc165=erc165, invalid=invalid, erc721=erc721, erc1155=erc1155)
-    assert token_metadata.token_answers(said).interface == interface
+    assert token_metadata.decode_token_metadata(said).interface == interface
 
 
 @pytest.mark.parametrize("missing", ["decimals", "supply", "balance"])
 def test_what_wraps_answers_as_a_fungible_token(missing: str) -> None:
-    assert token_metadata.token_answers(answers()).wraps
-    assert not token_metadata.token_answers(answers(**{missing: None})).wraps
+    assert token_metadata.decode_token_metadata(answers()).wraps
+    assert not token_metadata.decode_token_metadata(answers(**{missing: None})).wraps
 
 
 def test_call_data_is_what_the_abi_says() -> None:
@@ -150,8 +152,8 @@ def test_call_data_is_what_the_abi_says() -> None:
     assert token_metadata.balance_of(bytes(20)) == "0x70a08231" + 64 * "0"
     tokens = 24 * "0" + 40 * "1", 24 * "0" + 40 * "2"
     parties = bytes.fromhex(40 * "1"), bytes.fromhex(40 * "2")
-    assert token_metadata.pool_of("v2", *parties, 0) == "0xe6a43905" + "".join(tokens)
+    assert token_metadata.get_pool("v2", *parties, 0) == "0xe6a43905" + "".join(tokens)
     assert (
-        token_metadata.pool_of("v3", *parties, 3000)
+        token_metadata.get_pool("v3", *parties, 3000)
         == "0x1698ee82" + "".join(tokens) + f"{3000:064x}"
     )

@@ -1,11 +1,9 @@
-"""Answers that the worker's loop sends itself: the same as a thread's, and counted alike."""
+"""Responses from the worker's loop: the same as a thread's, and counted alike."""
 
+import itertools
 import re
-import socket
-import time
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import orjson
@@ -13,91 +11,39 @@ import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
+from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
 from tests.support.serving import connect, gunicorn
 
-THREADS = 8
-HEAD = re.compile(rb"HTTP/1\.1 ([0-9]{3}) .*?\r\n\r\n", re.DOTALL)
-CHANGING = {"Date", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"}
 PATH = "/api/v1/blocks?limit=2"
-ODD = "Accept:\r\n"  # not plain, so for a thread
+# Threads wait for a statement as long as a test wants them to.
+PATIENT = {"SCAN_STATEMENT_TIMEOUT_MS": "120000"}
+_numbers = itertools.count()
 
 
-class Client:
-    """One connection, kept open."""
-
-    def __init__(self, server: str, source: str = "127.0.0.1") -> None:
-        port = int(server.rpartition(":")[2])
-        self.socket = socket.create_connection(("127.0.0.1", port), 10, (source, 0))
-        self._ahead = b""
-        self.ask("/healthz")  # what comes on an open connection is there at one look
-
-    def ask(self, path: str, body: bytes = b"", more: str = "", method: str = "") -> "Told":
-        method = method or ("POST" if body else "GET")
-        if body:
-            more += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
-        self.socket.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n{more}\r\n".encode() + body)
-        return self._answer()
-
-    def _answer(self) -> "Told":
-        while (head := HEAD.match(self._ahead)) is None:
-            self._receive()
-        lines = head[0].decode().split("\r\n")[1:-2]
-        told = Told(int(head[1]), [tuple(line.split(": ", 1)) for line in lines])
-        length = int(told["Content-Length"])
-        while len(self._ahead) < head.end() + length:
-            self._receive()
-        told.body = self._ahead[head.end() : head.end() + length]
-        self._ahead = self._ahead[head.end() + length :]
-        return told
-
-    def _receive(self) -> None:
-        part = self.socket.recv(65536)
-        assert part, "the connection ended"
-        self._ahead += part
-
-
-class Told:
-    def __init__(self, status: int, headers: list[Any]) -> None:
-        self.status, self.headers, self.body = status, headers, b""
-
-    def __getitem__(self, name: str) -> str:
-        [value] = [value for found, value in self.headers if found == name]
-        return str(value)
-
-    @property
-    def lasting(self) -> list[Any]:
-        """Headers in their order, without the values that every answer has its own of."""
-        return [(name, None if name in CHANGING else value) for name, value in self.headers]
-
-
-@contextmanager
-def busy_threads(server: str) -> Iterator[None]:
-    """Every thread reads a body that does not go on; what is answered now, the loop answers."""
-    head = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    with ExitStack() as stack:
-        for _ in range(THREADS):
-            blocker = stack.enter_context(connect(server))
-            blocker.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n5\r\n{")
-        time.sleep(0.3)
-        yield
+def uncached(path: str, body: bytes = b"") -> tuple[str, bytes]:
+    """Another spelling of the same request, which nobody has used yet."""
+    number = next(_numbers)
+    if body:
+        return path, body + b" " * number
+    return f"{path}{'&' if '?' in path else '?'}_={number}", b""
 
 
 @pytest.fixture(scope="module")
-def served(indexed: Indexing) -> str:
+def url(indexed: Indexing) -> str:
     return indexed.settings.database_url
 
 
 @pytest.fixture(scope="module")
-def server(served: str, indexed: Indexing) -> Iterator[str]:
-    environment = {"RPC_URL": indexed.settings.rpc_urls[0]}
-    with gunicorn(served, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute", **environment) as address:
+def server(url: str, indexed: Indexing) -> Iterator[str]:
+    environment = {"RPC_URL": indexed.settings.rpc_urls[0], **PATIENT}
+    with gunicorn(url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute", **environment) as address:
         yield address
 
 
 @pytest.fixture(scope="module")
 def questions(server: str) -> list[tuple[str, bytes]]:
-    """Every kind of answer about the chain: a path, and a body for /query."""
+    """Every kind of response about the chain: a path, and a body for /query."""
 
     def first(path: str, name: str) -> dict[str, Any]:
         found: dict[str, Any] = requests.get(f"{server}/api/v1/{path}", timeout=30).json()
@@ -109,7 +55,7 @@ def questions(server: str) -> list[tuple[str, bytes]]:
     token = first("tokens?limit=1", "tokens")["address"]
     person = transaction["fromAddress"]
     paths = [
-        *("stats", "blocks", PATH.removeprefix("/api/v1/"), "blocks?offset=1&limit=3"),
+        *("stats", "blocks", PATH.removeprefix("/api/v1/"), "blocks?page=2&limit=3"),
         *(f"blocks/{block['number']}", f"blocks/{block['hash']}", "transactions", "tokens"),
         *(f"transactions?address={person}", f"transactions/{transaction['hash']}"),
         *(f"tokens/{token}", f"tokens/{token}/holders", f"addresses/{person}"),
@@ -125,46 +71,108 @@ def questions(server: str) -> list[tuple[str, bytes]]:
     return asked + [("/api/v1/query", body) for body in bodies]
 
 
-def test_the_loop_and_threads_answer_alike(server: str, questions: list[tuple[str, bytes]]) -> None:
+def test_the_loop_and_threads_answer_alike(
+    server: str, url: str, questions: list[tuple[str, bytes]]
+) -> None:
     client = Client(server)
     first = [client.ask(*question) for question in questions]
-    by_thread = [client.ask(*question, ODD) for question in questions]
-    with busy_threads(server):
+    by_thread = [client.ask(*uncached(*question)) for question in questions]
+    assert {one.status for one in first + by_thread} == {200}
+    with busy_threads(server, url):
         by_loop = [client.ask(*question) for question in questions]
-    for question, *told in zip(questions, first, by_thread, by_loop, strict=True):
-        assert [one.status for one in told] == [200, 200, 200], question
-        assert told[0].lasting == told[1].lasting == told[2].lasting, question
-        assert told[0].body == told[1].body == told[2].body, question
-        assert all(re.fullmatch("[0-9a-f]{16}", one["X-Request-Id"]) for one in told)
+    for question, *found in zip(questions, first, by_thread, by_loop, strict=True):
+        assert found[0].lasting == found[1].lasting == found[2].lasting, question
+        assert found[0].body == found[1].body == found[2].body, question
+        assert all(re.fullmatch("[0-9a-f]{16}", one["X-Request-Id"]) for one in found)
     assert len({one["X-Request-Id"] for one in first + by_loop}) == 2 * len(questions)
 
 
-def test_the_loop_names_a_request_as_its_client_does(server: str) -> None:
+def test_the_loop_names_a_request_as_its_client_does(server: str, url: str) -> None:
     client = Client(server)
     client.ask(PATH)
-    with busy_threads(server):
+    with busy_threads(server, url):
         assert client.ask(PATH, more="X-Request-Id: mine.1\r\n")["X-Request-Id"] == "mine.1"
         assert client.ask(PATH, more="X-Request-Id: a b\r\n")["X-Request-Id"] != "a b"
 
 
-def test_what_is_no_question_about_the_chain_is_not_kept(server: str) -> None:
-    wrong = [
+def test_what_needs_no_thread_is_answered_while_all_are_busy(server: str, url: str) -> None:
+    client = Client(server)
+    malformed, unknown = "X-API-Key: nonsense\r\n", "X-API-Key: scan_" + "0" * 64 + "\r\n"
+    assert client.ask(PATH, more=unknown).status == 401  # its look-up is remembered
+    for path in ("/", "/readyz"):
+        client.ask(path)
+    with busy_threads(server, url):
+        assert client.ask("/").status == client.ask("/readyz").status == 200
+        assert client.ask("/healthz").body == b'{"status":"alive"}'
+        assert client.ask("/healthz", method="HEAD").status == 200
+        assert client.ask("/api/v1/nothing", more=malformed).status == 401
+        assert client.ask("/api/v1/nothing", more=unknown).status == 401
+        client.socket.sendall(b"GARBAGE\r\n\r\n")
+        assert client.receive().status == 400
+
+
+def test_what_is_not_about_the_chain_is_not_cached(server: str, url: str) -> None:
+    others = [
         *(("/api/v1/blocks/999999999", b""), ("/api/v1/blocks?limit=x", b"")),
         *(("/api/v1/keys?owner=0x" + "00" * 20, b""), ("/api/v1/nothing", b"")),
         *(("/api/v1/query", b'{"entity":"x"}'), ("/api/v1/query", b"{")),
-        *(("/healthz", b""), ("/", b""), ("/api/v1/openapi.json", b"")),
+        *(("/api/v1/openapi.json", b""), ("/readyz?x=1", b"")),
     ]
     client = Client(server)
-    for question in wrong * 2:
+    for question in others * 2:
         client.ask(*question)
-    for question in wrong:
-        with busy_threads(server):
-            asking = Client.__new__(Client)
-            asking.socket, asking._ahead = client.socket, b""
-            client.socket.settimeout(0.2)
+    with busy_threads(server, url):
+        for question in others:
+            asking = Client(server)
+            asking.socket.settimeout(0.2)
             with pytest.raises(TimeoutError):
                 asking.ask(*question)
+
+
+def test_a_page_is_cached_for_the_host_that_it_shows(server: str) -> None:
+    def ask(host: str) -> str:
+        return requests.get(server, headers={"Host": host}, timeout=10).text
+
+    for host in ("first.example", "second.example", "first.example"):
+        assert host in ask(host)
+    assert "first.example" not in ask("second.example")
+
+
+def test_a_client_that_has_a_response_is_sent_304(server: str, url: str) -> None:
+    client = Client(server)
+    whole = client.ask(PATH)
+    tag = whole["ETag"]
+    assert whole["Cache-Control"] == "no-cache" and re.fullmatch('"[^"]+"', tag)
+    for condition in (tag, f"W/{tag}", f'"other", {tag}', f'W/"a",W/{tag} , "b"', "*"):
+        more = f"If-None-Match: {condition}\r\n"
+        for path, method in ((PATH, "GET"), (PATH, "HEAD"), (uncached(PATH)[0], "GET")):
+            found = client.ask(path, more=more, method=method)
+            assert (found.status, found.body, found["ETag"]) == (304, b"", tag)
+            assert "X-RateLimit-Remaining" in found and "Content-Type" not in found
+    with busy_threads(server, url):
+        assert client.ask(PATH, more=f"If-None-Match: {tag}\r\n").status == 304
+
+
+def test_other_clients_are_sent_the_whole(server: str) -> None:
+    client = Client(server)
+    tag = client.ask(PATH)["ETag"]
+    for condition in ('"other"', tag[:-1], tag.strip('"'), "", f"{tag}x", '"*"'):
+        assert client.ask(PATH, more=f"If-None-Match: {condition}\r\n").status == 200
+    body = b'{"entity":"blocks"}'
+    for condition in (tag, "*"):
+        found = client.ask("/api/v1/query", body, f"If-None-Match: {condition}\r\n")
+        assert found.status == 200 and "ETag" not in found
+        missing = client.ask("/api/v1/blocks/99999999", more=f"If-None-Match: {condition}\r\n")
+        assert missing.status == 404
+
+
+def test_a_304_is_charged_as_any_other(url: str) -> None:
+    with gunicorn(url, **PATIENT) as server:
         client = Client(server)
+        more = f"If-None-Match: {client.ask(PATH)['ETag']}\r\n"
+        found = [client.ask(PATH, more=more) for _ in range(11)]
+        assert [one.status for one in found] == [304] * 9 + [429] * 2
+        assert [int(one["X-RateLimit-Remaining"]) for one in found] == [*range(8, -1, -1), 0, 0]
 
 
 def test_who_asks_for_the_head_alone_gets_no_body(server: str) -> None:
@@ -177,7 +185,7 @@ def test_who_asks_for_the_head_alone_gets_no_body(server: str) -> None:
     assert answer.count(b"HTTP/1.1 200 OK") == 3 and answer.endswith(b"\r\n\r\n")
 
 
-def test_the_type_of_a_body_is_part_of_the_question(server: str) -> None:
+def test_the_type_of_a_body_is_part_of_the_key(server: str) -> None:
     def ask(kind: str) -> requests.Response:
         headers = {"Content-Type": kind} if kind else {}
         url = f"{server}/api/v1/query"
@@ -211,14 +219,16 @@ def test_both_ways_are_counted_once_and_for_one_route(server: str) -> None:
     for _ in range(20):
         client.ask(PATH)
     for _ in range(5):
-        client.ask(PATH, more=ODD)
+        client.ask(*uncached(PATH))
         client.ask("/api/v1/query", b'{"entity":"blocks"}')
         client.ask("/api/v1/blocks?limit=x")
         client.ask("/api/v1/blocks", method="PUT", body=b"{}")
+        client.ask("/healthz")
     counted = counts() - before
     total, seconds = "scan_http_requests_total", "scan_http_request_seconds_count"
     assert counted[total, "/api/v1/blocks", "GET", "200"] == 25
     assert counted[total, "/api/v1/query", "POST", "200"] == 5
     assert counted[total, "/api/v1/blocks", "GET", "400"] == 5
+    assert counted[total, "/healthz", "GET", "200"] == 5
     assert counted[total, "unknown", "other", "405"] == 5
     assert counted[seconds, "/api/v1/blocks", "GET", ""] == 30

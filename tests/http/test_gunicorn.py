@@ -1,4 +1,4 @@
-"""gunicorn.conf.py and scan.worker: how many workers, and JSON before the application."""
+"""gunicorn.conf.py and the worker: how many workers, and JSON before the application."""
 
 import json
 import select

@@ -1,4 +1,4 @@
-"""Limits, keys and log lines are exact, whether the worker's loop answers or a thread."""
+"""Limits, keys and log lines are exact, whether the worker's loop responds or a thread."""
 
 import itertools
 import threading
@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from scan.accounts.api_keys import NewKey, new_key
-from tests.http.test_cached_responses import ODD, PATH, Client, Told, busy_threads
+from tests.http.test_cached_responses import PATH, PATIENT, uncached
 from tests.support.database import execute
+from tests.support.http_client import Client, Response, busy_threads
 from tests.support.indexing import Indexing
 from tests.support.serving import (
     NOWHERE,
@@ -34,8 +35,8 @@ def url(indexed: Indexing) -> str:
 
 @pytest.fixture(scope="module")
 def server(url: str) -> Iterator[str]:
-    """Ten requests a minute, as by default, and its page is kept."""
-    with gunicorn(url, RPC_URL=NOWHERE) as address:
+    """Ten requests a minute, as by default, and the response is cached."""
+    with gunicorn(url, RPC_URL=NOWHERE, **PATIENT) as address:
         Client(address, next(_sources)).ask(PATH)
         yield address
 
@@ -51,19 +52,23 @@ def made_key(url: str, per_minute: int) -> NewKey:
     return key
 
 
-def together(clients: list[Client], times: int, more: str = "") -> list[Told]:
-    """Each client asks so often, every second time in a way that is for a thread."""
+def together(clients: list[Client], times: int, more: str = "") -> list[Response]:
+    """Each client asks so often, every second time for what is not cached."""
     start = threading.Barrier(len(clients))
 
-    def ask(client: Client) -> list[Told]:
+    def ask(client: Client) -> list[Response]:
         start.wait()
-        return [client.ask(PATH, more=more + ODD * (n % 2)) for n in range(times)]
+        return [client.ask(either(n), more=more) for n in range(times)]
 
     with ThreadPoolExecutor(len(clients)) as pool:
-        return [told for found in pool.map(ask, clients) for told in found]
+        return [response for found in pool.map(ask, clients) for response in found]
 
 
-def left(found: list[Told]) -> list[int]:
+def either(number: int) -> str:
+    return uncached(PATH)[0] if number % 2 else PATH
+
+
+def left(found: list[Response]) -> list[int]:
     return sorted(int(one["X-RateLimit-Remaining"]) for one in found if one.status == 200)
 
 
@@ -74,13 +79,39 @@ def test_exactly_ten_pass_on_both_ways_together(server: str) -> None:
     assert left(found) == list(range(10))
 
 
-def test_the_loop_refuses_nobody_itself(server: str) -> None:
-    """A thread says so, with all that belongs to it; and what is refused is not charged."""
+def test_the_loop_refuses_while_all_threads_are_busy(server: str, url: str) -> None:
     client = Client(server, next(_sources))
-    with busy_threads(server):
+    with busy_threads(server, url):
         assert left([client.ask(PATH) for _ in range(10)]) == list(range(10))
-    refused = client.ask(PATH)
-    assert refused.status == 429 and int(refused["Retry-After"]) > 0
+        for path, body in ((PATH, b""), ("/api/v1/nothing", b""), ("/api/v1/query", b"{}")):
+            refused = client.ask(path, body)
+            assert refused.status == 429 and int(refused["Retry-After"]) > 0
+
+
+def test_a_key_in_either_header_is_charged(server: str, url: str) -> None:
+    key, source = made_key(url, 100), next(_sources)
+    client = Client(server, source)
+    for header in ("X-API-Key: {}", "Authorization: Bearer {}", "authorization: bearer {}"):
+        found = client.ask(PATH, more=header.format(key.text) + "\r\n")
+        assert (found.status, found["X-RateLimit-Limit"]) == (200, "100")
+    wrong = f"Authorization: Bearer {key.text}\r\nX-API-Key: scan_{'0' * 64}\r\n"
+    assert client.ask(PATH, more=wrong).status == 401
+    other = client.ask(PATH, more="Authorization: Basic eDp5\r\n")
+    assert (other.status, other["X-RateLimit-Limit"]) == (200, "10")
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
+)
+def test_a_new_key_is_charged_to_the_address_whatever_key_comes(
+    server: str, url: str, path: str
+) -> None:
+    key, client = made_key(url, 100), Client(server, next(_sources))
+    more = f"X-API-Key: {key.text}\r\n"
+    found = [client.ask(path, b"{}", more) for _ in range(11)]
+    assert [one.status for one in found] == [400] * 10 + [429]
+    assert {one["X-RateLimit-Limit"] for one in found} == {"10"}
+    assert client.ask("/api/v1/keys?owner=0x" + "00" * 20, more=more).status == 200
 
 
 def test_a_key_is_charged_and_counted_exactly(server: str, url: str) -> None:
@@ -115,18 +146,17 @@ def test_an_unknown_key_is_charged_to_the_address(server: str) -> None:
 
 
 def test_a_proxy_names_who_is_charged_on_both_ways(url: str) -> None:
-    with gunicorn(url, RPC_URL=NOWHERE, SCAN_TRUSTED_PROXIES="1") as server:
+    with gunicorn(url, RPC_URL=NOWHERE, SCAN_TRUSTED_PROXIES="1", **PATIENT) as server:
         client = Client(server)
         client.ask(PATH, more="X-Forwarded-For: 192.0.2.1\r\n")
         for named in ("192.0.2.2", "9.9.9.9, 192.0.2.3", "2001:db8::1"):
             more = f"X-Forwarded-For: {named}\r\n"
-            assert left([client.ask(PATH, more=more + ODD * (n % 2)) for n in range(12)]) == list(
-                range(10)
-            )
+            found = [client.ask(either(n), more=more) for n in range(12)]
+            assert left(found) == list(range(10))
         assert client.ask(PATH, more="X-Forwarded-For: 2001:db8::2\r\n").status == 429
-        with busy_threads(server):
-            found = client.ask(PATH, more="X-Forwarded-For: 192.0.2.4\r\n")
-        assert found["X-RateLimit-Remaining"] == "9"
+        with busy_threads(server, url):
+            last = client.ask(PATH, more="X-Forwarded-For: 192.0.2.4\r\n")
+        assert last["X-RateLimit-Remaining"] == "9"
 
 
 def test_two_workers_with_redis_charge_exactly(url: str, tmp_path: Path) -> None:

@@ -1,107 +1,208 @@
-"""Which answers are kept, how many, and for how long."""
+"""Which responses are cached, how many, and for how long; which version counts as the newest."""
 
+import os
+import signal
 import time
+from collections.abc import Iterator
 from typing import cast
 
 import pytest
 
-from scan.database.connection import Announcements, Database, News
-from scan.http import response_cache
-from scan.http.response_cache import Answer, Asked, KeptAnswers
+from scan.database.connection import Database
+from scan.database.notifications import Listener
+from scan.http import index_version, response_cache
+from scan.http.exchange import CacheKey
+from scan.http.index_version import CHANNEL, IndexVersion
+from scan.http.response_cache import ResponseCache
+from scan.http.wsgi import WsgiResponse
+from tests.support.database import execute
+from tests.support.serving import wait_until
 
-FIRST, SECOND = News(1, 1, 0), News(1, 2, 0)
+ADDRESS = bytes(20)
 
 
-class Told:
-    """Stands for Announcements, at moments that real ones pass through too fast."""
+class GivenVersion:
+    """Stands for IndexVersion, at moments that a real one passes through too fast."""
 
     def __init__(self) -> None:
-        self.news: News | None = FIRST
+        self.version: int | None = 1
 
-    def newest(self) -> News | None:
-        return self.news
-
-    def hear(self, number: str) -> None:
-        assert number == "1"
+    def newest(self) -> int | None:
+        return self.version
 
 
-class First:
-    """Stands for a database at its first version."""
-
-    def prepared_value(self, statement: str) -> str:
-        assert statement == "http/chain_get_version"
-        return "1"
+def cache_of(version: GivenVersion) -> ResponseCache:
+    return ResponseCache(cast(IndexVersion, version))
 
 
-def keeping(told: Told) -> KeptAnswers:
-    kept = KeptAnswers(cast(Database, First()), cast(Announcements, told))
-    kept.catch_up()
-    return kept
+def response(text: bytes) -> WsgiResponse:
+    return WsgiResponse("200 OK", [], text)
 
 
-def answer(text: bytes) -> Answer:
-    return Answer(text, "GET", "/")
+def test_a_response_is_served_until_a_newer_version_is_known() -> None:
+    version = GivenVersion()
+    cache = cache_of(version)
+    cache.store(CacheKey("/a"), response(b"old"), 1)
+    assert cache.find(CacheKey("/a")) == response(b"old")
+    for version.version in (2, None):
+        assert cache.find(CacheKey("/a")) is None
 
 
-def test_an_answer_lasts_until_the_next_announcement() -> None:
-    told = Told()
-    kept = keeping(told)
-    kept.keep(FIRST, Asked("/a"), answer(b"old"))
-    assert kept.find(Asked("/a")) == answer(b"old")
-    for news in (SECOND, None, News(2, 1, 0)):
-        told.news = news
-        assert kept.find(Asked("/a")) is None
+def test_a_response_of_an_older_version_is_not_stored() -> None:
+    version = GivenVersion()
+    cache = cache_of(version)
+    version.version = 2
+    cache.store(CacheKey("/a"), response(b"new"), 2)
+    cache.store(CacheKey("/b"), response(b"old"), 1)
+    assert cache.find(CacheKey("/a")) == response(b"new")
+    assert cache.find(CacheKey("/b")) is None
+    version.version = 1  # which never happens
+    assert cache.find(CacheKey("/b")) is None
 
 
-def test_where_nothing_is_heard_the_database_is_asked_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(response_cache, "UNCHECKED_S", 0.05)
-    kept = keeping(Told())
-    kept.keep(FIRST, Asked("/a"), answer(b"old"))
-    time.sleep(0.1)
-    assert kept.find(Asked("/a")) is None
-    kept.catch_up()
-    assert kept.find(Asked("/a")) == answer(b"old")
+def test_a_newer_version_takes_the_place_of_all_older_ones() -> None:
+    version = GivenVersion()
+    cache = cache_of(version)
+    cache.store(CacheKey("/a"), response(b"old"), 1)
+    version.version = 2
+    cache.store(CacheKey("/b"), response(b"new"), 2)
+    assert cache.find(CacheKey("/a")) is None and cache.find(CacheKey("/b")) is not None
 
 
-def test_an_answer_that_was_long_in_coming_takes_no_place() -> None:
-    told = Told()
-    kept = keeping(told)
-    told.news = SECOND
-    kept.keep(SECOND, Asked("/a"), answer(b"new"))
-    kept.keep(FIRST, Asked("/b"), answer(b"old"))
-    assert kept.find(Asked("/a")) == answer(b"new")
-    assert kept.find(Asked("/b")) is None
-
-
-def test_all_that_a_question_holds_counts_as_kept() -> None:
+def test_all_that_a_key_holds_counts_as_memory() -> None:
     """A client chooses the path, the query, the type of the body and the body."""
-    kept = keeping(Told())
+    cache = cache_of(GivenVersion())
     long = 1024 * 1024
     for number in range(40):
-        asked = [
-            Asked(f"/{number}".ljust(long)),
-            Asked("/", f"{number}".ljust(long)),
-            Asked("/", "", f"{number}".ljust(long)),
-            Asked("/", "", "", f"{number}".encode().ljust(long)),
+        keys = [
+            CacheKey(f"/{number}".ljust(long)),
+            CacheKey("/", f"{number}".ljust(long)),
+            CacheKey("/", "", f"{number}".ljust(long)),
+            CacheKey("/", "", "", f"{number}".encode().ljust(long)),
         ]
-        for one in asked:
-            kept.keep(FIRST, one, answer(b""))
-        assert kept.find(asked[-1]) is not None
-        _, found = kept._kept
-        held = sum(sum(map(len, one)) for one in found)
-        assert held <= response_cache.MOST_KEPT_BYTES
+        for key in keys:
+            cache.store(key, response(b""), 1)
+        assert cache.find(keys[-1]) is not None
+        held = sum(sum(map(len, key)) for key in cache._current.responses)
+        assert held <= response_cache.MAX_BYTES
 
 
-def test_numbers_grow_and_all_else_counts(database_url: str) -> None:
-    """A number may be known before it is announced; a label's transaction ends out of turn."""
-    heard = Announcements(
-        Database(database_url, statement_timeout_ms=5000), "http/chain_get_version"
+def test_some_responses_are_served_for_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    cache = cache_of(GivenVersion())
+    cache.store_for(CacheKey("/"), response(b"page"), 1.0)
+    now = 100.9
+    assert cache.find(CacheKey("/")) == response(b"page")
+    now = 101.1
+    assert cache.find(CacheKey("/")) is None
+
+
+def test_few_responses_are_stored_for_a_time() -> None:
+    cache = cache_of(GivenVersion())
+    for number in range(10 * response_cache.MAX_TIMED):
+        cache.store_for(CacheKey("/", f"host-{number}"), response(b"page"), 60.0)
+        assert len(cache._timed) <= response_cache.MAX_TIMED
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    found = Database(database_url, statement_timeout_ms=1000)
+    yield found
+    found.close()
+
+
+def listening(database: Database) -> IndexVersion:
+    version = IndexVersion(Listener(database, CHANNEL))
+    version.listen()
+    return version
+
+
+def notify(url: str, payload: str) -> None:
+    execute(url, "SELECT pg_notify('scan_chain', %s)", payload)
+
+
+def test_a_version_is_notified_or_read_and_never_counts_back(
+    database: Database, database_url: str
+) -> None:
+    version = listening(database)
+    version.record(7, time.monotonic())
+    assert version.newest() == 7
+    notify(database_url, "chain 8")
+    wait_until(lambda: version.newest() == 8)
+    notify(database_url, "labels 2")  # which are counted apart: 8 + 2
+    wait_until(lambda: version.newest() == 10)
+    for payload in ("chain 3", "labels 1", "chain x", "chain -5", "chain", "", "others 99"):
+        notify(database_url, payload)
+    version.record(9, time.monotonic())
+    time.sleep(0.2)
+    assert version.newest() == 10
+
+
+def test_a_version_is_unknown_until_the_listener_is_connected(database: Database) -> None:
+    version = IndexVersion(Listener(database, CHANNEL))
+    version.record(7, time.monotonic())
+    assert version.newest() is None
+    version.listen()
+    assert version.newest() == 7
+
+
+def test_what_changed_while_nobody_listened_is_read(database: Database, database_url: str) -> None:
+    version = listening(database)
+    version.record(0, time.monotonic())
+    end_connections(database_url)
+    wait_until(lambda: version.newest() is None)
+    execute(database_url, "INSERT INTO labels VALUES (%s, 'x')", ADDRESS)
+    wait_until(lambda: (version.listen(), version.newest() == 1)[1])
+
+
+def end_connections(url: str) -> None:
+    execute(
+        url,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+        " AND datname = current_database()",
     )
-    [connected, *later] = [heard.listen()]
-    for payload in ("8", "7", "8", "labels 9", "labels 8"):
-        heard.hear(payload)
-        later.append(heard.newest())
-    assert [(n.highest, n.others) for n in later if n] == [(8, 0)] * 3 + [(8, 1), (8, 2)]
-    assert connected is not None and connected.highest == -1
+
+
+def test_a_version_that_was_not_read_for_long_is_unknown(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(index_version, "UNVERIFIED_S", 0.1)
+    version = listening(database)
+    version.record(7, time.monotonic())
+    assert version.newest() == 7
+    time.sleep(0.15)
+    assert version.newest() is None
+    version.record(7, time.monotonic())
+    assert version.newest() == 7
+
+
+def test_without_a_listener_reading_alone_counts_and_for_a_moment() -> None:
+    version = IndexVersion(None)
+    version.record(7, time.monotonic())
+    assert version.newest() == 7
+    version.record(7, time.monotonic() - 2 * index_version.UNVERIFIED_ON_REPLICA_S)
+    time.sleep(2 * index_version.UNVERIFIED_ON_REPLICA_S)
+    assert version.newest() is None
+
+
+def test_a_frozen_server_holds_up_neither_polling_nor_listening(
+    database: Database, database_url: str
+) -> None:
+    listener = Listener(database, CHANNEL)
+    assert listener.connect("http/chain_get_version") == (0, 0)
+    [(backend,)] = execute(
+        database_url,
+        "SELECT pid FROM pg_stat_activity WHERE query LIKE '%%label_state%%'"
+        " AND pid <> pg_backend_pid()",
+    )
+    assert isinstance(backend, int)
+    os.kill(backend, signal.SIGSTOP)
+    try:
+        assert listener.poll() == []
+    finally:
+        os.kill(backend, signal.SIGCONT)
+    notify(database_url, "chain 5")
+    found: list[str] = []
+    wait_until(lambda: bool(found.extend(listener.poll() or []) or found))
+    assert found == ["chain 5"]

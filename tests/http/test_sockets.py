@@ -25,7 +25,7 @@ from tests.support.serving import (
 )
 
 BLOCKS = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n"
-NOT_PLAIN = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\nAccept:\r\n\r\n"
+UNCACHED = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
 LONG = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"
 UNLIMITED = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
 
@@ -54,12 +54,10 @@ def unread(server: str) -> socket.socket:
 
 
 def assert_serves(server: str) -> None:
-    began = time.monotonic()
     assert requests.get(f"{server}/healthz", timeout=5).status_code == 200
-    assert time.monotonic() - began < 1.5
 
 
-def told_apart(request: bytes, number: int) -> bytes:
+def with_id(request: bytes, number: int) -> bytes:
     return request.replace(b"Host: x", b"Host: x\r\nX-Request-Id: %d" % number)
 
 
@@ -82,7 +80,9 @@ def ids(found: list[tuple[bytes, bytes]]) -> list[int]:
     return [int(re.findall(rb"X-Request-Id: (\d+)\r\n", head)[0]) for head, _ in found]
 
 
-@pytest.mark.parametrize("request_bytes", [BLOCKS, NOT_PLAIN, LONG], ids=["kept", "odd", "file"])
+@pytest.mark.parametrize(
+    "request_bytes", [BLOCKS, UNCACHED, LONG], ids=["cached", "by a thread", "file"]
+)
 def test_clients_that_do_not_read_hold_no_thread(
     server: str, clients: ExitStack, request_bytes: bytes
 ) -> None:
@@ -100,15 +100,15 @@ def test_clients_that_do_not_read_hold_no_thread(
 
 @pytest.mark.parametrize(
     "requests_",
-    [[BLOCKS], [NOT_PLAIN], [BLOCKS, NOT_PLAIN], [NOT_PLAIN, BLOCKS, BLOCKS, LONG]],
-    ids=["kept", "odd", "mixed", "with a file"],
+    [[BLOCKS], [UNCACHED], [BLOCKS, UNCACHED], [UNCACHED, BLOCKS, BLOCKS, LONG]],
+    ids=["cached", "by a thread", "mixed", "with a file"],
 )
 def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
     server: str, clients: ExitStack, requests_: list[bytes]
 ) -> None:
     count = 100
     client = clients.enter_context(unread(server))
-    sent = b"".join(told_apart(requests_[n % len(requests_)], n) for n in range(count))
+    sent = b"".join(with_id(requests_[n % len(requests_)], n) for n in range(count))
     sender = threading.Thread(target=client.sendall, args=(sent,))
     sender.start()
     time.sleep(0.5)
@@ -185,7 +185,7 @@ def test_who_does_not_leave_is_left(server: str, clients: ExitStack) -> None:
 def test_half_a_request_behind_a_whole_one_holds_no_thread(server: str, clients: ExitStack) -> None:
     slow = [clients.enter_context(connect(server)) for _ in range(16)]
     for client in slow:
-        client.sendall(NOT_PLAIN + BLOCKS[:20])
+        client.sendall(UNCACHED + BLOCKS[:20])
     time.sleep(0.2)
     assert_serves(server)
     for client in slow:
@@ -199,7 +199,7 @@ def test_half_a_request_behind_a_whole_one_holds_no_thread(server: str, clients:
     ("behind", "status"),
     [(b"", None), (b"GARBAGE\r\n\r\n", 400), (b"GET / HT", None), (b"GET / HTTP/9.9\r\n\r\n", 400)],
 )
-def test_what_follows_a_kept_answer_is_judged_by_itself(
+def test_what_follows_a_cached_response_is_judged_by_itself(
     server: str, behind: bytes, status: int | None
 ) -> None:
     found = exchange(server, BLOCKS * 3 + behind, finish=True)
@@ -231,18 +231,23 @@ def test_connections_that_are_kept_leave_room_for_others(
                     break
 
 
-def test_a_fault_at_once_is_told_and_a_thread_answers(indexed: Indexing, tmp_path: Path) -> None:
+def test_a_fault_in_the_loop_is_logged_and_ends_nothing(indexed: Indexing, tmp_path: Path) -> None:
+    """Whoever caused it is answered 500, and others are served."""
     (tmp_path / "sitecustomize.py").write_text(
-        "from scan import plain_request\n"
-        "def broken(data): raise RuntimeError('a fault for the test')\n"
-        "plain_request.read = broken\n"
+        "from scan.http import middleware\n"
+        "whole = middleware.Middleware.begin\n"
+        "def broken(self, environ, start_response):\n"
+        "    if environ['PATH_INFO'] == '/broken': raise RuntimeError('a fault for the test')\n"
+        "    return whole(self, environ, start_response)\n"
+        "middleware.Middleware.begin = broken\n"
     )
     port = free_port()
     environment = {**UNLIMITED, "PYTHONPATH": str(tmp_path)}
     with gunicorn_started(indexed.settings.database_url, port, **environment) as process:
-        with connect(wait_for(port, process)) as client:
-            client.sendall(BLOCKS * 3)
-            assert len(answers(client, 3)) == 3
+        server = wait_for(port, process)
+        found = exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
+        assert found.startswith(b"HTTP/1.1 500 ") and b'"code":"internal' in found, found
+        assert_serves(server)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=30)
     assert b"a fault for the test" in errors and b"Worker exiting" in errors
@@ -260,7 +265,7 @@ def test_a_unix_socket_serves_as_well(indexed: Indexing, tmp_path: Path) -> None
                 assert answers(client, 1)[0][0].startswith(b"HTTP/1.1 200 OK")
 
 
-@pytest.mark.parametrize("request_bytes", [BLOCKS, NOT_PLAIN], ids=["kept", "odd"])
+@pytest.mark.parametrize("request_bytes", [BLOCKS, UNCACHED], ids=["cached", "by a thread"])
 def test_a_stop_loses_no_request_and_answers_none_twice(
     indexed: Indexing, request_bytes: bytes
 ) -> None:
@@ -287,7 +292,7 @@ def ask_until_closed(server: str, request: bytes, ends: list[bytes]) -> None:
         number, head = 0, b""
         while b"Connection: close" not in head:
             number += 1
-            client.sendall(told_apart(request, number))
+            client.sendall(with_id(request, number))
             found = answers(client, 1)
             assert ids(found) == [number]
             head = found[0][0]

@@ -11,7 +11,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.indexer import follower, prefetch
+from scan.indexer import catch_up, prefetch
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
@@ -137,7 +137,7 @@ def test_tables_are_the_same_however_blocks_are_put_into_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(prefetch, "FETCH_BLOCKS", blocks)
-    monkeypatch.setattr(follower, "BATCH_BLOCKS", blocks)
+    monkeypatch.setattr(catch_up, "BATCH_BLOCKS", blocks)
     with Indexing(database_url, scenario.anvil.url) as indexing:
         indexing.wait_for(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
@@ -172,7 +172,7 @@ def test_a_reverts_words_are_not_the_nodes(node: FaultyNode) -> None:
         node.fault = faulty_node.node_error(3, f"execution reverted: {words}")
         [answer] = Node([node.url]).batch([Call("eth_call", ({}, "latest"))])
         assert isinstance(answer, RpcError) and answer.is_revert
-        assert not (answer.is_missing_block or answer.is_passing or answer.is_missing_method)
+        assert not (answer.is_missing_block or answer.is_transient or answer.is_missing_method)
 
 
 def test_a_lower_tip_is_no_reorganisation(
@@ -188,7 +188,7 @@ def test_a_lower_tip_is_no_reorganisation(
         node.fault = None
         anvil.mine()
         indexing.wait_for(21)
-    assert "taking back" not in caplog.text
+    assert "unwinding" not in caplog.text
 
 
 def test_a_node_that_was_turned_back_is_followed(

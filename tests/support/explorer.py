@@ -154,7 +154,9 @@ def _output(version: str, text: str) -> dict[str, Any]:
         command = ["node", str(NODE / "compile.cjs"), f"solc-{version}"]
         answer = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
         kept.parent.mkdir(exist_ok=True)
-        kept.write_bytes(answer.stdout)
+        unfinished = kept.with_suffix(f".{os.getpid()}")  # others may read it at this moment
+        unfinished.write_bytes(answer.stdout)
+        unfinished.rename(kept)
     output: dict[str, Any] = json.loads(kept.read_text())
     return output
 

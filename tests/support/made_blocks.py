@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.ethereum.blocks import Block, Transaction
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.events import Transfer
-from scan.indexer.block_rows import extract, transfer_line, transfer_row
-from scan.indexer.block_source import Fetched
-from scan.indexer.contract_inspection import Findings, Token
-from scan.indexer.writer import Head, Writer
+from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
+from scan.indexer.block_source import FetchedBlock
+from scan.indexer.contract_inspection import ContractFindings, FoundToken
+from scan.indexer.writer import IndexedHead, Writer
 
 TOKEN = bytes.fromhex("70" * 20)
 FIRST_TIMESTAMP_S = 1_700_000_000
@@ -37,7 +37,7 @@ class Chain:
     def __init__(self, database: Database) -> None:
         self._writer = Writer(database)
         self._salt = itertools.count()
-        self._head: Head | None = self._writer.head()
+        self._head: IndexedHead | None = self._writer.head()
         self._has_token = False
 
     @property
@@ -54,7 +54,7 @@ class Chain:
             if m.tokens is not None
         ]
         parent = self._head.hash if self._head else bytes(32)
-        block = Block(
+        block = DecodedBlock(
             number,
             self._hash(),
             parent,
@@ -66,7 +66,9 @@ class Chain:
             [],
         )
         self._head = self._writer.append(
-            self._head, [extract(Fetched(block, []))], self._findings(number, transfers)
+            self._head,
+            [make_block_rows(FetchedBlock(block, []))],
+            self._findings(number, transfers),
         )
         return [transaction.hash for transaction in transactions]
 
@@ -74,15 +76,15 @@ class Chain:
         self._writer.unwind(last_kept)
         self._head = self._writer.head()
 
-    def _findings(self, number: int, transfers: list[tuple[int, str]]) -> Findings:
+    def _findings(self, number: int, transfers: list[tuple[int, str]]) -> ContractFindings:
         tokens = []
         if transfers and not self._has_token:
-            tokens = [Token(TOKEN, number, "BEP20", "Token", "T", 18, 0, False)]
+            tokens = [FoundToken(TOKEN, number, "BEP20", "Token", "T", 18, 0, False)]
             self._has_token = True
-        return Findings([], tokens, [], [], transfers, [], {})
+        return ContractFindings([], tokens, [], [], transfers, [], {})
 
-    def _transaction(self, index: int, move: Move) -> Transaction:
-        return Transaction(
+    def _transaction(self, index: int, move: Move) -> DecodedTransaction:
+        return DecodedTransaction(
             index,
             self._hash(),
             move.sender,

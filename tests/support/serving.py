@@ -1,6 +1,7 @@
 """Real servers for tests: gunicorn as it is run, nginx from deploy/, Redis; all on loopback."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,7 +11,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Barrier
 from types import MappingProxyType
@@ -20,13 +21,17 @@ import pytest
 import requests
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+PORTS = (15_000, 32_000)
 NOWHERE = "http://127.0.0.1:1"  # a node that refuses connections
 
 
 def free_port() -> int:
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
+    """Below those that the kernel gives to connections: nobody else has it when it is bound."""
+    while True:
+        port = random.randrange(*PORTS)
+        with socket.socket() as listener, suppress(OSError):
+            listener.bind(("127.0.0.1", port))
+            return port
 
 
 @contextmanager
@@ -39,19 +44,17 @@ def gunicorn(database_url: str, *arguments: str, **environment: str) -> Iterator
 
 @contextmanager
 def gunicorn_started(
-    database_url: str, port: int, *arguments: str, **environment: str
+    database_url: str, port: int, *arguments: str, shell: str = "", **environment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
+    """Started by `shell`, such as "ulimit -n 1024", where that is given."""
     inherited = {
         name: value for name, value in os.environ.items() if not name.startswith(("SCAN_", "WEB_"))
     }
     given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
     process = subprocess.Popen(
         [
-            sys.executable,
-            "-m",
-            "gunicorn",
-            "-c",
-            "gunicorn.conf.py",
+            *(("bash", "-c", f'{shell}; exec "$@"', "bash") if shell else ()),
+            *(sys.executable, "-m", "gunicorn", "-c", "gunicorn.conf.py"),
             *arguments,
             "app:create_app()",
         ],
@@ -87,7 +90,7 @@ def nginx(
     (folder / "site.conf").write_text(site)
     (folder / "nginx.conf").write_text(_nginx_main(folder))
     process = subprocess.Popen(
-        [_program("nginx"), "-p", str(folder), "-c", str(folder / "nginx.conf")],
+        [program("nginx"), "-p", str(folder), "-c", str(folder / "nginx.conf")],
         stderr=subprocess.PIPE,
     )
     try:
@@ -114,7 +117,7 @@ def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
     port = port or free_port()
     process = subprocess.Popen(
         [
-            *(_program("redis-server"), "--port", str(port), "--bind", "127.0.0.1"),
+            *(program("redis-server"), "--port", str(port), "--bind", "127.0.0.1"),
             *("--save", "", "--appendonly", "no", "--dir", str(folder)),
         ],
         stdout=subprocess.DEVNULL,
@@ -127,10 +130,11 @@ def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
         stop(process)
 
 
-def _program(name: str) -> str:
+def program(name: str) -> str:
+    """Where it is installed; a test that needs it fails without it."""
     found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
     if found is None:
-        pytest.skip(f"{name} is not installed")
+        pytest.fail(f"{name} is not installed; .ci/run installs all that the tests need")
     return found
 
 

@@ -1,6 +1,5 @@
 """Webhooks on a database of the test's own: registered through the API, fed block by block."""
 
-import socket
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,12 +14,12 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.webhooks.dispatcher import Pool, Shape
+from scan.webhooks.dispatcher import Dispatcher, DispatcherOptions
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain
 
 NO_NODE = "http://127.0.0.1:9"
-QUICK = Shape(poll_s=0.1, retry_steps_s=(0.3,) * 7)
+QUICK = DispatcherOptions(poll_s=0.1, retry_steps_s=(0.3,) * 7)
 
 
 class Hook(NamedTuple):
@@ -29,7 +28,7 @@ class Hook(NamedTuple):
 
 
 class Webhooks:
-    """A database with a chain in it, an API on it, and pools that deliver from it."""
+    """A database with a chain in it, an API on it, and dispatchers that deliver from it."""
 
     def __init__(self, database_url: str, bundle: Path) -> None:
         self.settings = settings_for(
@@ -40,6 +39,7 @@ class Webhooks:
         )
         self.database = Database(database_url, statement_timeout_ms=60_000)
         self._apps: list[Flask] = []
+        self._clients = 0
         self.client = self.another()
         self.chain = Chain(self.database)
 
@@ -67,7 +67,11 @@ class Webhooks:
         }
         if watch_address is not None:
             body["watchAddress"] = f"0x{watch_address.hex()}"
-        answer = self.client.post("/api/v1/webhooks", json=body)
+        self._clients += 1  # each from an address of its own, which may have only so many
+        client = f"10.0.{self._clients // 250}.{1 + self._clients % 250}"
+        answer = self.client.post(
+            "/api/v1/webhooks", json=body, environ_base={"REMOTE_ADDR": client}
+        )
         assert answer.status_code == 201, answer.get_json()
         return Hook(answer.get_json()["id"], answer.get_json()["secret"])
 
@@ -93,13 +97,15 @@ class Webhooks:
             connection.close()
 
     @contextmanager
-    def delivering(self, shape: Shape = QUICK, **settings: Any) -> Iterator[Pool]:
-        pool = Pool(replace(self.settings, **settings), shape)
-        pool.start()
+    def delivering(
+        self, options: DispatcherOptions = QUICK, **settings: Any
+    ) -> Iterator[Dispatcher]:
+        dispatcher = Dispatcher(replace(self.settings, **settings), options)
+        dispatcher.start()
         try:
-            yield pool
+            yield dispatcher
         finally:
-            pool.stop()
+            dispatcher.stop()
 
 
 def wait_until(condition: Callable[[], object], timeout_s: float = 60.0) -> None:
@@ -107,8 +113,3 @@ def wait_until(condition: Callable[[], object], timeout_s: float = 60.0) -> None
     while not condition():
         assert time.monotonic() < deadline, "it did not come about in time"
         time.sleep(0.02)
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        return int(probe.getsockname()[1])

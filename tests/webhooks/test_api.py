@@ -70,6 +70,7 @@ def test_a_created_webhook_is_listed_without_its_secret(webhooks: Webhooks) -> N
         "active": True,
         "lastTriggeredAt": None,
         "failCount": 0,
+        "stoppedReason": None,
     }
 
 

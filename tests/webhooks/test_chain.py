@@ -16,8 +16,9 @@ from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.receiver import Authority, Receiver
 from tests.support.scenario import play
+from tests.support.serving import free_port
 from tests.support.truth import ZERO, Truth, read_truth
-from tests.support.webhooks import Webhooks, free_port, wait_until
+from tests.support.webhooks import Webhooks, wait_until
 
 BLOCKS = 300
 EXAMPLES = ROOT / "docs" / "examples"

@@ -1,10 +1,10 @@
-"""Deliveries from the outbox to real HTTPS receivers: what, in which order, how often."""
+"""Deliveries from the queues to real HTTPS receivers: what, in which order, how often."""
 
 from collections import Counter
 from datetime import timedelta
 
 from scan.database.connection import Database
-from scan.webhooks.queues import DELIVERED_KEPT, GIVEN_UP_KEPT, now
+from scan.webhooks.queues import DELIVERED_KEPT, UNDELIVERED_KEPT, now
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
 from tests.support.webhooks import QUICK, Webhooks, wait_until
@@ -238,9 +238,9 @@ def sweep(database: Database, hours: int, limit: int = 10, finality: int = 0) ->
     later = now() + timedelta(hours=hours)
     return int(
         database.value(
-            "webhooks/deliveries_sweep",
+            "webhooks/deliveries_delete_old",
             delivered_before=later - DELIVERED_KEPT,
-            given_up_before=later - GIVEN_UP_KEPT,
+            given_up_before=later - UNDELIVERED_KEPT,
             finality=finality,
             limit=limit,
         )

@@ -3,8 +3,12 @@
 import socket
 import time
 
+import pytest
+
 from scan.database.connection import Database
-from scan.webhooks.queues import MOST_UNHEALTHY_PER_HOST, Queues, now
+from scan.webhooks import urls
+from scan.webhooks.queues import MOST_UNHEALTHY_PER_HOST, DeliveryQueues, now
+from scan.webhooks.sender import AttemptTimeouts
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
 from tests.support.webhooks import QUICK, Webhooks, wait_until
@@ -20,7 +24,7 @@ def test_a_commit_wakes_the_delivery_without_a_poll(webhooks: Webhooks, receiver
             receiver.wait_for(count, timeout_s=20)
 
 
-def test_two_pools_share_the_work_without_sending_twice(
+def test_two_dispatchers_share_the_work_without_sending_twice(
     webhooks: Webhooks, receiver: Receiver
 ) -> None:
     for number in range(20):
@@ -33,7 +37,7 @@ def test_two_pools_share_the_work_without_sending_twice(
     assert len(receiver.received) == len({r.delivery for r in receiver.received}) == 100
 
 
-def test_told_to_stop_a_pool_gives_its_leases_back(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_a_stopped_dispatcher_gives_its_leases_back(webhooks: Webhooks, receiver: Receiver) -> None:
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)])
 
@@ -97,6 +101,39 @@ def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(
             receiver.wait_for(count, timeout_s=8)
 
 
+def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
+    webhooks: Webhooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve of them, each tried again and again, while each look-up hangs for good."""
+    real = urls.lookup
+
+    def lookup(host: str, port: int) -> list[urls.Address]:
+        if host.endswith(".example.com"):
+            hanging.append(host)
+            receiver.closing.wait(60)
+        return real(host, port)
+
+    hanging: list[str] = []
+    monkeypatch.setattr(urls, "lookup", lookup)
+    hook = webhooks.register(OWNER, receiver.url())
+    options = QUICK._replace(
+        retry_steps_s=(0.01,) * 1000, timeouts=AttemptTimeouts(total_s=10, connect_s=0.05)
+    )
+    with webhooks.delivering(options):
+        webhooks.chain.append([Move(OWNER, OTHER)])
+        wait_until(lambda: receiver.received and not webhooks.pending())
+        monkeypatch.setattr("scan.api.webhooks.LOOKUP_TIMEOUT_S", 0.01)
+        for number in range(12):
+            url = f"https://{number}.example.com/"
+            webhooks.register(address(url), url, watch_address=address("busy"))
+        webhooks.chain.append([Move(address("busy"), OTHER)] * 10)
+        wait_until(lambda: len(hanging) >= 12 + urls.MOST_LOOKUPS)
+        for _ in range(5):
+            webhooks.chain.append([Move(OWNER, OTHER)])
+        wait_until(lambda: len(receiver.received) == 6)
+    assert [d["attempts"] for d in webhooks.deliveries(hook)] == [1] * 6
+
+
 def test_one_host_is_sent_only_so_many_at_once(webhooks: Webhooks, receiver: Receiver) -> None:
     for number in range(15):
         webhooks.register(address(f"owner {number}"), receiver.url(), watch_address=OWNER)
@@ -126,15 +163,17 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(
         for n in range(3)
     ]
     webhooks.chain.append([Move(OWNER, OTHER)])
-    living, dead = (Queues(webhooks.database, confirmations=0, finality=0) for _ in range(2))
-    webhooks.database.rows("webhooks/deliverers_register", lease_holder=living.holder)
+    living, dead = (
+        DeliveryQueues(webhooks.database, confirmations=0, finality=0) for _ in range(2)
+    )
+    webhooks.database.rows("webhooks/dispatchers_register", lease_holder=living.holder)
     leases = [who.claim(healthy_only=False, now=now()) for who in (living, dead, dead)]
     assert {lease.webhook_id for lease in leases if lease} == {hook.id for hook in hooks}
     assert leases[1] is not None
     other = Database(webhooks.settings.database_url, statement_timeout_ms=1000)
     with other.transaction() as tx:
         tx.execute("webhooks/queues_lock", webhook_id=leases[1].webhook_id)
-        assert living.reap(now()) == 1
-    assert living.reap(now()) == 1
-    assert living.reap(now()) == 0
+        assert living.end_dead_leases(now()) == 1
+    assert living.end_dead_leases(now()) == 1
+    assert living.end_dead_leases(now()) == 0
     other.close()

@@ -87,6 +87,21 @@ def test_claiming_an_address_closes_what_was_registered_before(webhooks: Webhook
     assert nobody.ask("DELETE", f"/{created['id']}")[0] == 401
 
 
+def test_deleting_the_last_key_opens_the_owners_webhooks_to_nobody(webhooks: Webhooks) -> None:
+    wallet = new_wallet()
+    key = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()
+    own, nobody = Caller(webhooks.client, key["key"]), Caller(webhooks.client)
+    _, created = own.create(owner_of(wallet))
+    deleted = webhooks.client.delete(f"/api/v1/keys/{key['id']}", headers={"X-API-Key": key["key"]})
+    assert deleted.status_code == 200
+    assert nobody.ask("GET", f"?owner={owner_of(wallet)}")[0] == 401
+    assert nobody.create(owner_of(wallet))[0] == 401
+    for method, path, body in changes(created["id"]):
+        assert nobody.ask(method, path, body)[0] == 401
+    again = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()
+    assert Caller(webhooks.client, again["key"]).ask("DELETE", f"/{created['id']}")[0] == 200
+
+
 @pytest.mark.parametrize(("mode", "expected"), [("always", 401), ("never", 200)])
 def test_the_operator_may_always_or_never_ask_for_a_key(
     webhooks: Webhooks, mode: str, expected: int

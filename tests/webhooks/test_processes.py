@@ -11,7 +11,8 @@ import time
 from scan.settings import ROOT
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Receiver
-from tests.support.webhooks import NO_NODE, Webhooks, free_port, wait_until
+from tests.support.serving import free_port
+from tests.support.webhooks import NO_NODE, Webhooks, wait_until
 
 OWNERS = [address(f"owner {number}") for number in range(10)]
 KILLS = 50

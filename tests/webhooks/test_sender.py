@@ -10,48 +10,41 @@ from contextlib import contextmanager
 import pytest
 
 from scan.errors import SettingError
-from scan.webhooks import sender as delivery
 from scan.webhooks import urls
-from scan.webhooks.deadlines import Watchdog
+from scan.webhooks.deadlines import DeadlineTimer
 from scan.webhooks.queues import now
-from scan.webhooks.sender import Limits, Message, Outcome, tls_context
+from scan.webhooks.sender import AttemptTimeouts, Message, Outcome, Sender, tls_context
 from tests.support.receiver import Answer, Authority, Handler, Received, Receiver, running
 
 SECRET = "5" * 64
 MESSAGE = Message(7, "tx", b'{"event" : "tx"}')
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
-SHORT = Limits(total_s=1.0, connect_s=0.5)
+SHORT = AttemptTimeouts(total_s=1.0, connect_s=0.5)
 
 
 @pytest.fixture(scope="module")
-def watchdog() -> Iterator[Watchdog]:
-    dog = Watchdog()
-    yield dog
-    dog.close()
+def deadlines() -> Iterator[DeadlineTimer]:
+    timer = DeadlineTimer()
+    yield timer
+    timer.close()
 
 
 @pytest.fixture
-def post(authority: Authority, watchdog: Watchdog) -> "Post":
-    return Post(authority, watchdog)
+def post(authority: Authority, deadlines: DeadlineTimer) -> "Post":
+    return Post(authority, deadlines)
 
 
 class Post:
-    """Sends one message, or several over one Receiver."""
+    """Sends one message, or several over one connection."""
 
-    def __init__(self, authority: Authority, watchdog: Watchdog) -> None:
+    def __init__(self, authority: Authority, deadlines: DeadlineTimer) -> None:
         self._context = tls_context(str(authority.bundle))
-        self._watchdog = watchdog
+        self._deadlines = deadlines
 
-    def __call__(self, url: str, times: int = 1, limits: Limits = SHORT) -> Outcome:
-        with delivery.Receiver(
-            url,
-            SECRET,
-            watchdog=self._watchdog,
-            context=self._context,
-            allowed=LOOPBACK,
-            limits=limits,
-        ) as target:
-            return [target.post(MESSAGE, now()) for _ in range(times)][-1]
+    def __call__(self, url: str, times: int = 1, timeouts: AttemptTimeouts = SHORT) -> Outcome:
+        sender = Sender(self._deadlines, self._context, LOOPBACK, timeouts)
+        with sender.connection(url, SECRET, is_healthy=True) as connection:
+            return [connection.post(MESSAGE, now()) for _ in range(times)][-1]
 
 
 @contextmanager
@@ -83,9 +76,9 @@ def test_a_certificate_of_another_name_is_refused(post: Post, authority: Authori
 
 
 def test_a_certificate_of_an_unknown_authority_is_refused(
-    watchdog: Watchdog, authority: Authority, receiver: Receiver
+    deadlines: DeadlineTimer, authority: Authority, receiver: Receiver
 ) -> None:
-    post = Post(authority, watchdog)
+    post = Post(authority, deadlines)
     post._context = tls_context("")
     outcome = post(receiver.url())
     assert not outcome.sent and "certificate" in str(outcome.error)
@@ -99,7 +92,7 @@ def test_a_literal_address_is_verified_too(post: Post, authority: Authority) -> 
 
 
 def test_a_name_that_changes_to_loopback_is_not_connected_to(
-    watchdog: Watchdog, authority: Authority, monkeypatch: pytest.MonkeyPatch
+    deadlines: DeadlineTimer, authority: Authority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nothing is allowed here, as in production; the receiver would answer if it were asked."""
     monkeypatch.setattr(urls, "PORTS", (0,))
@@ -108,15 +101,10 @@ def test_a_name_that_changes_to_loopback_is_not_connected_to(
         for inside in (["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::1"], ["10.0.0.1"]):
             found = [ipaddress.ip_address(text) for text in inside]
             monkeypatch.setattr(urls, "lookup", lambda *_, found=found: found)
-            with delivery.Receiver(
-                server.url(host="hooks.example.com"),
-                SECRET,
-                watchdog=watchdog,
-                context=tls_context(str(authority.bundle)),
-                allowed=(),
-                limits=SHORT,
-            ) as target:
-                outcome = target.post(MESSAGE, now())
+            sender = Sender(deadlines, tls_context(str(authority.bundle)), (), SHORT)
+            url = server.url(host="hooks.example.com")
+            with sender.connection(url, SECRET, is_healthy=True) as connection:
+                outcome = connection.post(MESSAGE, now())
             assert not outcome.sent and "not public" in str(outcome.error)
     assert server.connections == 0
 
@@ -237,13 +225,13 @@ def test_a_kept_connection_that_died_is_made_anew(post: Post, receiver: Receiver
 
 
 def test_an_end_of_all_deadlines_lets_go_at_once(authority: Authority, receiver: Receiver) -> None:
-    dog = Watchdog()
-    post = Post(authority, dog)
+    timer = DeadlineTimer()
+    post = Post(authority, timer)
     receiver.behaviour = lambda *_: receiver.closing.wait(30) and None
     started = time.monotonic()
-    threading.Timer(0.2, dog.close).start()
-    outcome = post(receiver.url(), limits=Limits(total_s=30))
-    assert outcome.response_code is None and dog.is_closed
+    threading.Timer(0.2, timer.close).start()
+    outcome = post(receiver.url(), timeouts=AttemptTimeouts(total_s=30))
+    assert outcome.response_code is None and timer.is_closed
     assert time.monotonic() - started < 25
 
 

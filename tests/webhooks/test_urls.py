@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from scan.webhooks import urls
-from scan.webhooks.urls import NotResolved, RefusedTarget
+from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 PUBLIC = [ipaddress.ip_address("93.184.215.14")]
@@ -53,7 +53,7 @@ PUBLIC = [ipaddress.ip_address("93.184.215.14")]
     ],
 )
 def test_what_is_no_plain_https_url_is_refused(url: str) -> None:
-    with pytest.raises(RefusedTarget):
+    with pytest.raises(RefusedUrl):
         urls.parse(url)
 
 
@@ -100,7 +100,7 @@ def test_an_https_url_is_taken_apart(url: str, host: str, port: int, path: str) 
     ],
 )
 def test_literals_local_names_and_other_ports_are_refused(url: str) -> None:
-    with pytest.raises(RefusedTarget):
+    with pytest.raises(RefusedUrl):
         target = urls.parse(url)
         literal = target.literal
         urls.require_allowed(target, [literal] if literal else PUBLIC, ())
@@ -121,7 +121,7 @@ def test_literals_local_names_and_other_ports_are_refused(url: str) -> None:
 def test_special_addresses_are_not_public(address: str) -> None:
     target = urls.parse("https://example.com/")
     assert not urls.is_public(ipaddress.ip_address(address))
-    with pytest.raises(RefusedTarget):
+    with pytest.raises(RefusedUrl):
         urls.require_allowed(target, [*PUBLIC, ipaddress.ip_address(address)], ())
 
 
@@ -141,10 +141,10 @@ def test_allowed_networks_lift_the_rules_of_names_and_ports() -> None:
 def test_one_address_outside_of_allowed_networks_brings_the_rules_back() -> None:
     mixed = [ipaddress.ip_address("127.0.0.1"), *PUBLIC]
     urls.require_allowed(urls.parse("https://example.com/"), mixed, LOOPBACK)
-    with pytest.raises(RefusedTarget):
+    with pytest.raises(RefusedUrl):
         urls.require_allowed(urls.parse("https://example.com:9000/"), mixed, LOOPBACK)
     mixed = [ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("10.0.0.1")]
-    with pytest.raises(RefusedTarget):
+    with pytest.raises(RefusedUrl):
         urls.require_allowed(urls.parse("https://example.com/"), mixed, LOOPBACK)
 
 
@@ -157,4 +157,4 @@ def silent_resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("silent_resolver")
 def test_a_name_server_that_hangs_is_not_waited_for() -> None:
     with pytest.raises(NotResolved, match="in time"):
-        urls.resolve(urls.parse("https://example.com/"), 0.05)
+        urls.resolve(urls.parse("https://example.com/"), 0.05, Purpose.REGISTRATION)

@@ -1,4 +1,4 @@
-"""What belongs to owners of addresses: /keys and /webhooks, and what webhooks are sent."""
+"""What belongs to owners of addresses: /keys and /webhooks, and the bodies that webhooks get."""
 
 from scan.api.openapi.parts import (
     ADDRESS_EXAMPLE,
@@ -54,8 +54,8 @@ OWNER_PATHS: Json = {
     "/keys": {
         "get": operation(
             "listKeys", KEYS, "The keys of an owner", ref("KeyList"), parameters=(_OWNER,),
-            description="The keys of an owner, by their prefix. With SCAN_OWNER_AUTH=always, only"
-            " for a key of that owner.",
+            description="The keys of an owner, with their prefixes. With SCAN_OWNER_AUTH=always the"
+            " request needs a key of that owner.",
             errors=(403,),
         ),
         "post": operation(
@@ -63,7 +63,9 @@ OWNER_PATHS: Json = {
             description="The owner signs three lines joined by a line feed, `Scan API Key Request`,"
             " `Address: <ownerAddress in lower case>` and `Timestamp: <Unix milliseconds>`, with"
             " personal message signing (EIP-191), or as a contract wallet (ERC-1271). A timestamp"
-            " serves once, for five minutes; an owner has at most 10 active keys.",
+            " is accepted once, for five minutes. An owner has at most 10 active keys; a client"
+            " address gets at most 20 new keys a day (429 with Retry-After). Send the key as"
+            " `X-API-Key` or as `Authorization: Bearer scan_…`.",
             body=sends(
                 ref("KeyRequest"),
                 request={
@@ -78,22 +80,26 @@ OWNER_PATHS: Json = {
     },
     "/keys/{key_id}": {
         "delete": operation(
-            "deleteKey", KEYS, "Give a key up", ref("Deleted"),
-            description="Give a key up, with a key of the same owner, which may be that one.",
+            "deleteKey", KEYS, "Delete a key", ref("Deleted"),
+            description="Delete a key with any key of the same owner, which may be the same one."
+            " The address stays claimed when its last key is deleted.",
             parameters=(_path_id("key_id", "The key's id."),), errors=(404,), needs_key=True,
         ),
     },
     "/webhooks": {
         "get": operation(
             "listWebhooks", WEBHOOKS, "The webhooks of an owner", ref("WebhookList"),
-            description="The webhooks of an owner. Where the owner has an active API key, only for"
-            " one of them.",
+            description="The webhooks of an owner. Where the owner has ever had an API key, the"
+            " request needs one of its active keys.",
             parameters=(_OWNER,), errors=(403,),
         ),
         "post": operation(
-            "createWebhook", WEBHOOKS, "Be told of what an address does", ref("CreatedWebhook"),
-            description="Be told of what an address does. Where the owner has an active API key,"
-            " only with one of them. An owner has at most 10 active webhooks.",
+            "createWebhook", WEBHOOKS, "Register a webhook for the events of an address",
+            ref("CreatedWebhook"),
+            description="Register a webhook for the events of an address. Where the owner has ever"
+            " had an API key, the request needs one of its active keys. At most 10 webhooks of an"
+            " owner, 100 for a watched address and 20 of a client that sends no key of the owner"
+            " are active at once (409).",
             status=201, errors=(403, 409),
             body=sends(
                 ref("WebhookRequest"),
@@ -108,11 +114,11 @@ OWNER_PATHS: Json = {
     },
     "/webhooks/{webhook_id}": {
         "delete": operation(
-            "deleteWebhook", WEBHOOKS, "Be told no more", ref("Deleted"),
+            "deleteWebhook", WEBHOOKS, "Delete a webhook", ref("Deleted"),
             parameters=(_WEBHOOK,), errors=_WEBHOOK_ERRORS,
         ),
         "patch": operation(
-            "changeWebhook", WEBHOOKS, "Stop a webhook, or start one that was stopped",
+            "changeWebhook", WEBHOOKS, "Stop a webhook, or activate one that was stopped",
             ref("Webhook"), parameters=(_WEBHOOK,), errors=(*_WEBHOOK_ERRORS, 409),
             body=sends(ref("WebhookChange"), start={"active": True}),
         ),
@@ -143,12 +149,12 @@ OWNER_SCHEMAS: Json = {
         {
             "id": _id("Its id."),
             "keyPrefix": text("Its first 12 characters.", "scan_1a2b3c4"),
-            "label": text("What its owner calls it; empty where not told.", "my dashboard"),
+            "label": text("Its owner's name for it; may be empty.", "my dashboard"),
             "requestsPerMinute": number("Its limit.", 100),
             "totalRequests": number("Requests made with it.", 1234),
             "createdAt": moment("When it was made."),
             "lastUsedAt": moment("When it was last used; createdAt before the first use."),
-            "active": flag("Whether it is accepted."),
+            "active": flag("Whether it is accepted; false once it was deleted."),
         },
     ),
     "KeyList": record(
@@ -176,7 +182,7 @@ OWNER_SCHEMAS: Json = {
         },
     ),
     "Deleted": record(
-        "It is gone.", {"success": flag("True."), "id": _id("What was deleted.")}
+        "What was deleted.", {"success": flag("True."), "id": _id("Its id.")}
     ),
     "Webhook": record(
         "A webhook, without its secret.",
@@ -185,10 +191,14 @@ OWNER_SCHEMAS: Json = {
             "url": text("Where events go.", "https://hooks.example.com/scan"),
             "watchAddress": address("Whose events."),
             "eventTypes": array(one_of("An event.", EVENTS), "Which events."),
-            "active": flag("Whether it is served; false after it failed for too long."),
+            "active": flag("Whether events are sent to it."),
             "createdAt": moment("When it was made."),
             "lastTriggeredAt": nullable(moment("The last attempt.")),
             "failCount": number("Failed attempts since the last success.", 0),
+            "stoppedReason": nullable(
+                text("Why the service stopped it; null where it did not.",
+                     "its queue held 10,000 undelivered events")
+            ),
         },
     ),
     "WebhookList": record(
@@ -196,7 +206,7 @@ OWNER_SCHEMAS: Json = {
         {"webhooks": array(ref("Webhook"), "All of them, oldest first.")},
     ),
     "WebhookRequest": form(
-        "What to tell, and where.",
+        "Which events to send, and where.",
         {
             "ownerAddress": any_case_address("Whose webhook it will be."),
             "url": text(
@@ -215,7 +225,7 @@ OWNER_SCHEMAS: Json = {
         ("ownerAddress", "url"),
     ),
     "WebhookChange": form(
-        "The new state.", {"active": flag("Whether it is served.")}, ("active",)
+        "The new state.", {"active": flag("Whether events are sent to it.")}, ("active",)
     ),
     "CreatedWebhook": record(
         "A new webhook.",
@@ -231,11 +241,13 @@ OWNER_SCHEMAS: Json = {
             "id": _id("Its id, sent as X-Scan-Delivery."),
             "event": one_of("The event.", EVENTS),
             "blockNumber": nullable(number("Its block.", 17)),
-            "status": one_of("How it goes.", STATUSES),
+            "status": one_of("Its state.", STATUSES),
             "responseCode": nullable(number("What the receiver last answered.", 200)),
-            "error": nullable(text("Why the last attempt failed.", "the receiver did not answer")),
+            "error": nullable(
+                text("Why the last attempt got no response.", "the receiver did not answer")
+            ),
             "attempts": number("Attempts so far.", 1),
-            "createdAt": moment("When the event was seen."),
+            "createdAt": moment("When the event was indexed."),
             "lastAttemptAt": nullable(moment("The last attempt.")),
             "nextAttemptAt": nullable(moment("The next attempt.")),
             "payload": {"type": "object", "description": "The body that is sent."},
@@ -246,7 +258,7 @@ OWNER_SCHEMAS: Json = {
         "A test event is on its way.",
         {
             "deliveryId": _id("Its delivery."),
-            "message": text("Where to look.", "A test event is on its way."),
+            "message": text("Where to see how it went.", "A test event is on its way."),
         },
     ),
     "Retried": record(
@@ -261,13 +273,13 @@ OWNER_SCHEMAS: Json = {
                 "The transaction.",
                 {
                     "hash": hash32("Its hash."),
-                    "from": address("Who sent it."),
-                    "to": nullable(address("Who received it; null where a contract is created.")),
-                    "value": amount("What it carried, in wei.", "1000000000000000000"),
+                    "from": address("The sender."),
+                    "to": nullable(address("The recipient; null where a contract is created.")),
+                    "value": amount("Its value, in wei.", "1000000000000000000"),
                     "blockNumber": number("Its block.", 17),
                     "status": flag("Whether it succeeded."),
                     "contractAddress": nullable(address("The contract it created, if any.")),
-                    "removed": flag("Present and true where a fork took the block back."),
+                    "removed": flag("Present and true where the block was orphaned."),
                 },
                 optional=("status", "contractAddress", "removed"),
             ),
@@ -282,16 +294,16 @@ OWNER_SCHEMAS: Json = {
                 "The transfer.",
                 {
                     "hash": hash32("The transaction's hash."),
-                    "from": address("Who gave."),
-                    "to": address("Who got."),
-                    "value": amount("How much, in the smallest unit.", "500000000000000000"),
+                    "from": address("The sender."),
+                    "to": address("The recipient."),
+                    "value": amount("The amount, in the smallest unit.", "500000000000000000"),
                     "blockNumber": number("Its block.", 17),
                     "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
                     "tokenType": one_of("The standard the token follows.", TOKEN_TYPES),
-                    "tokenId": nullable(amount("Which one; null of a BEP20.", "7")),
+                    "tokenId": nullable(amount("The token's id; null for a BEP20.", "7")),
                     "logIndex": number("Its log's index in the block.", 3),
                     "batchIndex": number("Its place in a TransferBatch, else 0.", 0),
-                    "removed": flag("Present and true where a fork took the block back."),
+                    "removed": flag("Present and true where the block was orphaned."),
                 },
                 optional=("removed",),
             ),
@@ -329,9 +341,9 @@ def _event(event: str, schema: str, summary: str) -> Json:
                 "content": {"application/json": {"schema": ref(schema)}},
             },
             "responses": {
-                "2XX": {"description": "Taken."},
-                "410": {"description": "Never again: the webhook is stopped."},
-                "default": {"description": "Not taken: it will be sent again."},
+                "2XX": {"description": "Accepted."},
+                "410": {"description": "The webhook is stopped."},
+                "default": {"description": "Not accepted: it will be sent again."},
             },
         }
     }

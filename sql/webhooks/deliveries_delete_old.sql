@@ -1,6 +1,6 @@
--- Removes some deliveries that nobody will ask for again. Those of blocks that may still be taken
--- back are kept whatever their age, since their removal would have to be told. Several processes
--- may sweep at once.
+-- Removes some deliveries that are finished for long. Those of blocks that may still be taken back
+-- are kept whatever their age, since their removal would have to be reported. Several processes may
+-- do this at once.
 -- params: delivered_before timestamptz, given_up_before timestamptz, finality integer,
 --   limit integer
 -- returns: the number removed
@@ -19,7 +19,7 @@ WITH delivered AS (
     ORDER BY finished_at, id
     LIMIT %(limit)s
     FOR UPDATE SKIP LOCKED
-), swept AS (
+), deleted AS (
     DELETE FROM deliveries
     WHERE id IN (
         SELECT old.id
@@ -31,4 +31,4 @@ WITH delivered AS (
     )
     RETURNING 1
 )
-SELECT count(*) FROM swept;
+SELECT count(*) FROM deleted;

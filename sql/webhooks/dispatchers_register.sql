@@ -1,4 +1,4 @@
--- Says that a delivering process lives, for as long as this session does.
+-- Registers a dispatcher as alive, for as long as this session is.
 -- params: lease_holder integer
 -- returns: nothing of use
 -- index: none

@@ -1,5 +1,5 @@
 -- Ends the leases of processes that have died: PostgreSQL has let go of the lock each one held.
--- A process that cannot be told dead this way loses its leases when they expire. Locked queues are
+-- A process that cannot be found dead this way loses its leases when they expire. Locked queues are
 -- passed over, as everywhere where several are taken: the indexer takes them in its own order.
 -- params: now timestamptz
 -- returns: webhook_id for each

@@ -1,7 +1,8 @@
-"""`scan key request`: from a wallet to an API key, with or without its private key at hand."""
+"""`scan key`: a key for a wallet, over HTTP; the keys in the database, for operators."""
 
 import argparse
 import json
+import sys
 import time
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -12,6 +13,9 @@ from eth_account.signers.local import LocalAccount
 
 from scan import parameters
 from scan.accounts.wallet_signatures import key_request_message
+from scan.commands import EXIT_FAILED
+from scan.commands.prerequisites import with_running_database
+from scan.database.connection import Database
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.settings import Settings, wallet_private_key
@@ -19,19 +23,46 @@ from scan.settings import Settings, wallet_private_key
 TIMEOUT_S = 30
 
 
-def run(settings: Settings, options: argparse.Namespace) -> int:
+def request(settings: Settings, options: argparse.Namespace) -> int:
     private_key = wallet_private_key()
     timestamp_ms: int = options.timestamp or time.time_ns() // 1_000_000
     if options.signature:
-        body = _request(_owner(options), timestamp_ms, options.signature, options.label)
+        body = _body(_owner(options), timestamp_ms, options.signature, options.label)
     elif private_key:
-        body = _signed_request(_wallet(private_key), timestamp_ms, options.label)
+        body = _signed_body(_wallet(private_key), timestamp_ms, options.label)
     else:
         _explain(_owner(options), timestamp_ms)
         return 0
-    created = _post(options.url or _default_url(settings), body)
+    created = _post(options.url or settings.base_url, body)
     print(f"{created['key']}\n\n{created['message']}")
     return 0
+
+
+def list_active(settings: Settings, options: argparse.Namespace) -> int:
+    """One line a key: id, prefix, owner, requests a minute and in all, last use, label."""
+    owner = None if options.owner is None else parameters.address(options.owner, "--owner")
+    database = _database(settings)
+    for row in database.rows("commands/api_keys_list", owner=owner):
+        print(*row)
+    database.close()
+    return 0
+
+
+def revoke(settings: Settings, options: argparse.Namespace) -> int:
+    database = _database(settings)
+    revoked = {id_ for (id_,) in database.rows("commands/api_keys_revoke", ids=options.ids)}
+    database.close()
+    for id_ in options.ids:
+        if id_ in revoked:
+            print(f"revoked {id_}")
+        else:
+            print(f"scan: there is no active key {id_}", file=sys.stderr)
+    return 0 if revoked.issuperset(options.ids) else EXIT_FAILED
+
+
+def _database(settings: Settings) -> Database:
+    url = with_running_database(settings).database_url
+    return Database(url, statement_timeout_ms=0, name="scan-keys")
 
 
 def _owner(options: argparse.Namespace) -> bytes:
@@ -49,13 +80,13 @@ def _wallet(private_key: str) -> LocalAccount:
     return wallet
 
 
-def _signed_request(wallet: LocalAccount, timestamp_ms: int, label: str) -> dict[str, Any]:
+def _signed_body(wallet: LocalAccount, timestamp_ms: int, label: str) -> dict[str, Any]:
     owner = bytes.fromhex(wallet.address[2:])
     signature = wallet.sign_message(key_request_message(owner, timestamp_ms)).signature
-    return _request(owner, timestamp_ms, to_hex(bytes(signature)), label)
+    return _body(owner, timestamp_ms, to_hex(bytes(signature)), label)
 
 
-def _request(owner: bytes, timestamp_ms: int, signature: str, label: str) -> dict[str, Any]:
+def _body(owner: bytes, timestamp_ms: int, signature: str, label: str) -> dict[str, Any]:
     return {
         "ownerAddress": to_hex(owner),
         "label": label,
@@ -74,19 +105,14 @@ def _explain(owner: bytes, timestamp_ms: int) -> None:
     )
 
 
-def _default_url(settings: Settings) -> str:
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(settings.host, settings.host)
-    return f"http://[{host}]:{settings.port}" if ":" in host else f"http://{host}:{settings.port}"
-
-
 def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    request = Request(
+    asked = Request(
         f"{url.rstrip('/')}/api/v1/keys",
         data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
     try:
-        with urlopen(request, timeout=TIMEOUT_S) as response:
+        with urlopen(asked, timeout=TIMEOUT_S) as response:
             created: dict[str, Any] = json.load(response)
             return created
     except HTTPError as error:

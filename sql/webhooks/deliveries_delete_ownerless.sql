@@ -2,7 +2,7 @@
 -- params: limit integer
 -- returns: the number removed
 -- index: deliveries_fresh, webhooks_pkey
-WITH swept AS (
+WITH deleted AS (
     DELETE FROM deliveries
     WHERE id IN (
         SELECT d.id
@@ -14,4 +14,4 @@ WITH swept AS (
     )
     RETURNING 1
 )
-SELECT count(*) FROM swept;
+SELECT count(*) FROM deleted;

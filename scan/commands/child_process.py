@@ -1,0 +1,71 @@
+"""A part of Scan in a process of its own, as `scan run` keeps it running."""
+
+import ctypes
+import logging
+import signal
+import subprocess
+import sys
+import time
+
+from scan.settings import ROOT, Settings, child_environment
+
+log = logging.getLogger(__name__)
+
+RESTART_PAUSE_S = 1.0
+GRACE_S = 20.0
+PR_SET_PDEATHSIG = 1
+
+
+class ChildProcess:
+    """`scan SUBCOMMAND`, started again when it dies; it ends when this process does."""
+
+    def __init__(self, name: str, subcommand: str, settings: Settings) -> None:
+        self._name = name
+        self._command = [sys.executable, "-m", "scan", subcommand]
+        self._environment = child_environment(settings)
+        self._started_at = 0.0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def keep_running(self) -> None:
+        if self._process is not None:
+            code = self._process.poll()
+            if code is None:
+                return
+            log.warning("the %s process ended with %s; starting it again", self._name, code)
+            time.sleep(max(0.0, RESTART_PAUSE_S - (time.monotonic() - self._started_at)))
+        self._started_at = time.monotonic()
+        # A group of its own: Ctrl-C reaches ours, which stops the children in order.
+        self._process = subprocess.Popen(
+            self._command,
+            env=self._environment,
+            cwd=ROOT,
+            preexec_fn=_die_with_parent,
+            process_group=0,
+        )
+
+    def terminate(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+
+    def wait(self, deadline: float) -> None:
+        if self._process is None:
+            return
+        try:
+            self._process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            log.warning("the %s process did not stop in time; killing it", self._name)
+            self._process.kill()
+            self._process.wait()
+
+
+def stop_all(children: list[ChildProcess]) -> None:
+    deadline = time.monotonic() + GRACE_S
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.wait(deadline)
+
+
+def _die_with_parent() -> None:
+    """After a kill -9 of `scan run`, no child may hold the port or write on."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -1,0 +1,18 @@
+"""`scan deliver`: webhook deliveries, until a signal."""
+
+import argparse
+
+from scan.commands.prerequisites import migrate_if_reachable, on_stop_signals, require_database
+from scan.observability import metrics
+from scan.settings import Settings
+from scan.webhooks.dispatcher import Dispatcher
+
+
+def run(settings: Settings, _options: argparse.Namespace) -> int:
+    require_database(settings)
+    migrate_if_reachable(settings)
+    dispatcher = Dispatcher(settings)
+    on_stop_signals(dispatcher.request_stop)
+    metrics.serve(settings.metrics_port)
+    dispatcher.run()
+    return 0

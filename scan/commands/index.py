@@ -1,0 +1,29 @@
+"""`scan index`: the indexer, until a signal."""
+
+import argparse
+import threading
+
+from scan.commands.prerequisites import (
+    migrate_if_reachable,
+    on_stop_signals,
+    require_database,
+    require_node,
+)
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.indexer.follower import Follower
+from scan.observability import metrics
+from scan.settings import Settings
+
+
+def run(settings: Settings, _options: argparse.Namespace) -> int:
+    require_database(settings)
+    require_node(settings)
+    migrate_if_reachable(settings)
+    stop = threading.Event()
+    on_stop_signals(stop.set)
+    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-indexer")
+    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    metrics.serve(settings.metrics_port)
+    Follower(settings, database, node, stop).run()
+    return 0

@@ -1,0 +1,54 @@
+"""Which chain the nodes of RPC_URL serve, and whether it is another one by now."""
+
+import logging
+import threading
+from urllib.parse import urlsplit
+
+from scan.ethereum.client import Node, NodeError
+from scan.indexer.block_source import BlockSource
+from scan.indexer.chain_identity import ChainIdentity, read_identity
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+# A development node is restarted at any time; others are not worth many requests.
+LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+
+
+def database_name(chain: ChainIdentity) -> str:
+    """Chains of one id, such as those of development nodes, differ by their genesis."""
+    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
+
+
+class ChainWatch:
+    """Asks each node in a thread of its own, since one may hang, until the chain is another one.
+
+    Several nodes count only when all that answer agree: a wrong one must not take the database.
+    """
+
+    def __init__(self, settings: Settings, database_name: str) -> None:
+        self._nodes = [Node((url,), ca_bundle=settings.ca_bundle) for url in settings.rpc_urls]
+        self._database_name = database_name
+        hosts = {urlsplit(url).hostname for url in settings.rpc_urls}
+        self._every_s = LOCAL_EVERY_S if hosts <= set(LOCAL_HOSTS) else REMOTE_EVERY_S
+        self._stop = threading.Event()
+        self.has_changed = threading.Event()
+        threading.Thread(target=self._watch, name="chain-watch", daemon=True).start()
+
+    def close(self) -> None:
+        self._stop.set()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(self._every_s) and not self.has_changed.is_set():
+            chains = set(filter(None, map(_try_chain, self._nodes)))
+            if len(chains) == 1 and database_name(chain := chains.pop()) != self._database_name:
+                log.warning("the node at RPC_URL serves %s by now: following that", chain)
+                self.has_changed.set()
+
+
+def _try_chain(node: Node) -> ChainIdentity | None:
+    try:
+        return read_identity(BlockSource(node))
+    except NodeError:
+        return None

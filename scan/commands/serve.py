@@ -1,0 +1,21 @@
+"""`scan serve`: gunicorn with the repository's configuration, in place of this process."""
+
+import argparse
+import os
+import sys
+
+from scan.commands.prerequisites import migrate_if_reachable, require_database
+from scan.settings import PACKAGE, ROOT, Settings
+
+
+def run(settings: Settings, _options: argparse.Namespace) -> int:
+    require_database(settings)
+    migrate_if_reachable(settings)
+    os.execv(
+        sys.executable,
+        [
+            *(sys.executable, "-m", "gunicorn", "--config", str(ROOT / "gunicorn.conf.py")),
+            # Our app.py stands beside the package, and goes before one in the current folder.
+            *("--pythonpath", str(PACKAGE.parent), "app:create_app()"),
+        ],
+    )

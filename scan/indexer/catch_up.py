@@ -1,0 +1,116 @@
+"""From the head to the node's head: blocks prefetched, inspected and written in batches."""
+
+import threading
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+
+from scan.ethereum.client import NodeError
+from scan.indexer.block_rows import BlockRows
+from scan.indexer.contract_inspection import ContractFindings, ContractInspector
+from scan.indexer.prefetch import BlockPrefetcher
+from scan.indexer.progress import CatchUpProgress
+from scan.indexer.reorganisation import ForkPatience, are_linked
+from scan.indexer.status_report import StatusReporter
+from scan.indexer.writer import IndexedHead, Writer
+
+BATCH_TRANSACTIONS = 6_000  # in one database transaction
+BATCH_BLOCKS = 400
+
+Batch = list[BlockRows]
+
+
+class CatchUp:
+    """Writes ranges of blocks; fetching, inspecting and writing overlap."""
+
+    def __init__(
+        self,
+        writer: Writer,
+        prefetcher: BlockPrefetcher,
+        status: StatusReporter,
+        patience: ForkPatience,
+        stop: threading.Event,
+    ) -> None:
+        self._writer = writer
+        self._prefetcher = prefetcher
+        self._status = status
+        self._patience = patience
+        self._stop = stop
+
+    def run(
+        self,
+        inspector: ContractInspector,
+        genesis_hash: bytes,
+        head: IndexedHead | None,
+        first: int,
+        last: int,
+    ) -> IndexedHead | None:
+        """Write first..last; returns the new head. Batches before a fault are written.
+
+        While PostgreSQL is busy with one batch, the next one is inspected. Raises NodeError where
+        blocks do not link: a reorganisation is to be found then.
+        """
+        ready: tuple[Batch, ContractFindings] | None = None
+        with (
+            closing(CatchUpProgress(first, last)) as progress,
+            ThreadPoolExecutor(1, "inspect") as pool,
+            closing(self._prefetcher.blocks(first, last)) as fetched,
+        ):
+            try:
+                for batch in _batches(fetched):
+                    if self._stop.is_set():
+                        break
+                    parent = ready[0][-1].hash if ready else head and head.hash
+                    _require_links(parent, batch, genesis_hash)
+                    inspection = pool.submit(inspector.inspect, batch)
+                    if ready is not None:
+                        writing, ready = ready, None
+                        head = self._write(head, *writing, progress)
+                    ready = batch, inspection.result()
+            finally:
+                if ready is not None and not self._stop.is_set():
+                    head = self._write(head, *ready, progress)
+        return head
+
+    def _write(
+        self,
+        head: IndexedHead | None,
+        batch: Batch,
+        findings: ContractFindings,
+        progress: CatchUpProgress,
+    ) -> IndexedHead:
+        head = self._writer.append(head, batch, findings)
+        self._patience.record_written(head.hash)
+        self._status.record_following(progress.last)
+        progress.advance(head.number, sum(block.transaction_count for block in batch))
+        return head
+
+
+def _require_links(parent_hash: bytes | None, batch: Batch, genesis_hash: bytes) -> None:
+    begins_right = batch[0].number > 0 or batch[0].hash == genesis_hash
+    if not are_linked(parent_hash, batch) or not begins_right:
+        raise NodeError("the node's blocks do not name each other, or our head, as parents")
+
+
+def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
+    """One database transaction's worth at a time; what came before a fault comes before it."""
+    batch: Batch = []
+    try:
+        for blocks in fetched:
+            batch += blocks
+            if _is_full(batch):
+                full, batch = batch, []
+                yield full
+    except Exception:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
+
+
+def _is_full(batch: Batch) -> bool:
+    return (
+        len(batch) >= BATCH_BLOCKS
+        or sum(block.transaction_count for block in batch) >= BATCH_TRANSACTIONS
+    )

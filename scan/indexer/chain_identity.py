@@ -1,0 +1,67 @@
+"""One database holds one chain: the node's chain id and genesis hash beside the stored ones."""
+
+from typing import NamedTuple
+
+from scan.database.connection import Database
+from scan.ethereum.client import Node, NodeError
+from scan.hex import to_hex
+from scan.indexer.block_source import BlockSource
+
+
+class WrongChain(Exception):
+    """A node serves another chain than the database holds; the operator has to choose."""
+
+
+class ChainIdentity(NamedTuple):
+    chain_id: int
+    genesis_hash: bytes
+
+    def __str__(self) -> str:
+        return f"chain {self.chain_id} with genesis {to_hex(self.genesis_hash[:4])}…"
+
+
+class StoredChain(NamedTuple):
+    identity: ChainIdentity
+    start_block: int
+
+
+def store_or_check(node: Node, database: Database, start_block: int) -> StoredChain:
+    """The chain that the database holds: the node's where it held none yet.
+
+    Raises WrongChain where a node serves another, NodeError where the first cannot be reached.
+    """
+    identity = read_identity(BlockSource(node))
+    database.rows("indexer/chain_insert", **identity._asdict(), start_block=start_block)
+    row = database.row("indexer/chain_get")
+    assert row is not None
+    stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2])
+    _require_same(stored.identity, identity, "the node at RPC_URL")
+    _check_each_node(node, stored.identity)
+    return stored
+
+
+def _check_each_node(node: Node, stored: ChainIdentity) -> None:
+    """Of several nodes, each that can be reached has to serve the chain."""
+    nodes = node.each()
+    for number, one in enumerate(nodes if len(nodes) > 1 else [], start=1):
+        try:
+            identity = read_identity(BlockSource(one))
+        except NodeError:
+            continue  # it is used when another fails, and then checked by its blocks
+        _require_same(stored, identity, f"node {number} of {len(nodes)} in RPC_URL")
+
+
+def read_identity(source: BlockSource) -> ChainIdentity:
+    """Raises NodeError."""
+    genesis_hash = source.hash_at(0)
+    if genesis_hash is None:
+        raise NodeError("the node does not have its genesis block")
+    return ChainIdentity(source.chain_id(), genesis_hash)
+
+
+def _require_same(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> None:
+    if stored != served:
+        raise WrongChain(
+            f"this database holds {stored}, but {node_name} serves {served};"
+            " give that node a database of its own"
+        )

@@ -1,0 +1,117 @@
+"""One step of indexing: begin a session, unwind a reorganisation, catch up, or refresh."""
+
+import logging
+import threading
+from dataclasses import dataclass
+
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.indexer import chain_identity
+from scan.indexer.block_source import BlockSource
+from scan.indexer.catch_up import CatchUp
+from scan.indexer.chain_identity import StoredChain
+from scan.indexer.contract_inspection import ContractInspector, load_factories
+from scan.indexer.prefetch import BlockPrefetcher
+from scan.indexer.reorganisation import ForkFinder, ForkPatience
+from scan.indexer.stale_state import StaleStateRefresher
+from scan.indexer.status_report import StatusReporter
+from scan.indexer.writer import IndexedHead, Writer
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Session:
+    """What was read of chain and contracts up to a head, and holds for that head alone."""
+
+    chain: StoredChain
+    forks: ForkFinder
+    inspector: ContractInspector
+    head: IndexedHead | None  # as written last
+
+
+class ChainIndexer:
+    """Brings one database closer to the head of one node, a step at a time."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        node: Node,
+        status: StatusReporter,
+        stop: threading.Event,
+    ) -> None:
+        self.node_head: int | None = None
+        self._settings = settings
+        self._database = database
+        self._node = node
+        self._status = status
+        self._source = BlockSource(node, traces=settings.traces)
+        self._prefetcher = BlockPrefetcher(settings, self._source, stop)
+        self._writer = Writer(database)
+        self._patience = ForkPatience()
+        self._catch_up = CatchUp(self._writer, self._prefetcher, status, self._patience, stop)
+        self._refresher = StaleStateRefresher(node, database, self._writer)
+        self._session: Session | None = None
+
+    def end_session(self) -> None:
+        """After any fault: what was read since the last write may never have been written."""
+        self._session = None
+
+    def close(self) -> None:
+        self._prefetcher.close()
+
+    def step(self) -> bool:
+        """True when there was nothing to do."""
+        session = self._session or self._begin()
+        node_head, chain_id = self._source.head()
+        self.node_head = node_head
+        if chain_id != session.chain.identity.chain_id:
+            session = self._begin()  # which refuses a node that was replaced in place
+        if self._writer.head() != session.head:
+            # A failover lost the last blocks, or another indexer wrote some: of contracts in lost
+            # blocks the session holds what the database does not.
+            log.info("the database's head is not the one written last; beginning anew")
+            session = self._begin()
+        head = session.head
+        if head and not session.forks.has_head(head, node_head):
+            self._unwind(head, node_head)
+            return False
+        first = head.number + 1 if head else session.chain.start_block
+        if first <= node_head:
+            genesis_hash = session.chain.identity.genesis_hash
+            session.head = self._catch_up.run(
+                session.inspector, genesis_hash, head, first, node_head
+            )
+            return False
+        is_idle = True
+        if head and head.number == node_head:
+            is_idle = not self._refresher.refresh(head)
+        self._status.record_following(node_head)
+        return is_idle
+
+    def _begin(self) -> Session:
+        """Raises NotTheWriter, WrongChain."""
+        self._session = None
+        self._writer.acquire_lock()
+        chain = chain_identity.store_or_check(
+            self._node, self._database, self._settings.start_block
+        )
+        self._session = Session(
+            chain,
+            ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
+            ContractInspector(self._node, self._database, load_factories(chain.identity.chain_id)),
+            self._writer.head(),
+        )
+        return self._session
+
+    def _unwind(self, head: IndexedHead, node_head: int) -> None:
+        """Give up our blocks after the fork, but only for others that follow on it."""
+        session = self._begin()
+        self._patience.require_elapsed()
+        fork = session.forks.find(head, node_head)
+        log.info("reorganisation: unwinding %d blocks after %d", head.number - fork, fork)
+        self._writer.unwind(fork)
+        self._patience.record_unwound(head.hash)
+        session.head = self._writer.head()

@@ -1,0 +1,121 @@
+"""Reorganisations: whether the node still has the head, and the newest block both chains share."""
+
+import time
+from collections import deque
+from collections.abc import Sequence
+
+from scan.database.connection import Database
+from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.client import NodeError
+from scan.indexer.block_rows import BlockRows
+from scan.indexer.block_source import BlockSource
+from scan.indexer.writer import IndexedHead
+
+MAX_PATIENCE_S = 60.0
+PROOF_BLOCKS = 8  # of another fork, to be seen before ours is given up
+
+
+class ForkTooDeep(Exception):
+    """The fork lies below the finality limit; the operator has to choose."""
+
+
+class ForkFinder:
+    """Compares the indexed chain with the node's, by block hashes."""
+
+    def __init__(
+        self, source: BlockSource, database: Database, start_block: int, finality: int
+    ) -> None:
+        self._source = source
+        self._database = database
+        self._start_block = start_block
+        self._finality = finality
+
+    def has_head(self, head: IndexedHead, node_head: int) -> bool:
+        """Whether the node has our head; where the node lags behind, whether we have the node's."""
+        number = min(head.number, node_head)
+        if number < self._start_block:
+            return True
+        node_hash = self._source.hash_at(number)
+        our_hash = head.hash if number == head.number else self._hash_at(number)
+        return node_hash is None or node_hash == our_hash
+
+    def find(self, head: IndexedHead, node_head: int) -> int:
+        """The newest block that both chains share; steps back are doubled, then halved.
+
+        Raises ForkTooDeep below the finality limit, and NodeError where the node does not have
+        blocks that follow on the one found.
+        """
+        fork = self._search(head, node_head)
+        proof = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
+        if not are_linked(self._hash_at(fork), [block for block, _ in proof]):
+            raise NodeError("the node serves blocks of several forks at once")
+        return fork
+
+    def _search(self, head: IndexedHead, node_head: int) -> int:
+        lowest = max(self._start_block - 1, head.number - self._finality)
+        differs, step = min(head.number, node_head), 1
+        same = max(differs - step, lowest)
+        while differs > lowest and not self._is_shared(same):
+            differs, step = same, step * 2
+            same = max(differs - step, lowest)
+        if differs <= lowest:
+            raise ForkTooDeep(
+                f"the node's chain left ours more than {self._finality} blocks ago;"
+                " if it is right, raise SCAN_FINALITY or index anew into an empty database"
+            )
+        while differs - same > 1:
+            middle = (same + differs) // 2
+            if self._is_shared(middle):
+                same = middle
+            else:
+                differs = middle
+        return same
+
+    def _is_shared(self, number: int) -> bool:
+        """Before the first block indexed there is nothing that could differ."""
+        if number < self._start_block:
+            return True
+        node_hash = self._source.hash_at(number)
+        if node_hash is None:
+            raise NodeError(f"the node does not have block {number} of its own chain")
+        return node_hash == self._hash_at(number)
+
+    def _hash_at(self, number: int) -> bytes | None:
+        found = self._database.value("indexer/blocks_get_hash", number=number)
+        return None if found is None else bytes(found)
+
+
+class ForkPatience:
+    """For a node that goes back and forth between forks, as two behind a balancer do.
+
+    Following it costs an unwinding each time, so every return to a fork that was left doubles the
+    time for which the present one is kept.
+    """
+
+    def __init__(self) -> None:
+        self._left: deque[bytes] = deque(maxlen=256)
+        self._returns = 0
+        self._until = 0.0
+
+    def record_unwound(self, head_hash: bytes) -> None:
+        self._left.append(head_hash)
+        if self._returns:
+            self._until = time.monotonic() + min(0.5 * 2**self._returns, MAX_PATIENCE_S)
+
+    def record_written(self, head_hash: bytes) -> None:
+        self._returns = min(self._returns + 1, 10) if head_hash in self._left else 0
+
+    def require_elapsed(self) -> None:
+        """Raises NodeError while the last change of forks is too recent."""
+        if time.monotonic() < self._until:
+            raise NodeError("the node goes back and forth between forks; staying on this one")
+
+
+def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockRows]) -> bool:
+    """Whether each block names the one before it as its parent; None: the first has no parent."""
+    parent = blocks[0].parent_hash if parent_hash is None else parent_hash
+    for block in blocks:
+        if block.parent_hash != parent:
+            return False
+        parent = block.hash
+    return True

@@ -1,0 +1,104 @@
+"""Where moving windows are kept in process: one lock, a bounded number of clients, no sweep."""
+
+import time
+from array import array
+from bisect import bisect_left
+from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from threading import RLock
+
+from limits.storage import MemoryStorage
+
+# Measured at 10 requests a client: 430 bytes each, so 86 MB for a full table.
+MOST_CLIENTS = 200_000
+
+
+def steady_clock() -> Callable[[], float]:
+    """Wall time that never steps: a corrected clock must not freeze or free a window."""
+    offset = time.time() - time.monotonic()
+    return lambda: offset + time.monotonic()
+
+
+class MemoryWindowStorage(MemoryStorage):
+    """`limits` storage in process: one lock, bounded, without a sweep.
+
+    The stock storage takes a client's lock away while other threads may wait for it, so that two
+    could hold "the" lock; it never forgets a client, and sweeps all of them every 10 ms: 34 to
+    40 % of a core with 100,000 clients at 500 requests/s. Here clients stand in the order of
+    their last counted request. One storage serves one window length, so the expired ones are in
+    front, and each request removes at most two: there is nothing to pause for.
+    """
+
+    def __init__(
+        self,
+        most_clients: int = MOST_CLIENTS,
+        clock: Callable[[], float] | None = None,
+        lock: AbstractContextManager[object] | None = None,
+    ) -> None:
+        """Storages that one request is charged to together share a `lock`, which is an RLock."""
+        super().__init__()
+        self.lock = lock or RLock()
+        self.clock = clock or steady_clock()
+        self._most_clients = most_clients
+        self._windows: OrderedDict[str, array[float]] = OrderedDict()
+        self._overflow: array[float] = array("d")
+
+    def __len__(self) -> int:
+        return len(self._windows)
+
+    def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        with self.lock:
+            now = self.clock()
+            self._forget_expired(now - expiry)
+            window = self._window(key)
+            expired = bisect_left(window, now - expiry)
+            if len(window) - expired + amount > limit:
+                return False
+            if expired > len(window) // 2:
+                del window[:expired]
+            window.extend([now] * amount)
+            if window is not self._overflow:
+                self._windows[key] = window
+                self._windows.move_to_end(key)
+            return True
+
+    def release_entry(self, key: str) -> None:
+        """Forget what acquire_entry() has just counted; the caller has held the lock since."""
+        window = self._window(key)
+        del window[-1]
+        if not window:
+            self._windows.pop(key, None)
+
+    def get_moving_window(self, key: str, limit: int, expiry: int) -> tuple[float, int]:
+        with self.lock:
+            now = self.clock()
+            window = self._window(key)
+            expired = bisect_left(window, now - expiry)
+            return (window[expired] if expired < len(window) else now), len(window) - expired
+
+    def clear(self, key: str) -> None:
+        with self.lock:
+            self._windows.pop(key, None)
+
+    def reset(self) -> int | None:
+        with self.lock:
+            count = len(self._windows)
+            self._windows.clear()
+            del self._overflow[:]
+            return count
+
+    def _window(self, key: str) -> "array[float]":
+        """A full table gives every newcomer the same window: a flood of addresses then shares
+        one limit, and nobody who is being counted is forgotten for it."""
+        window = self._windows.get(key)
+        if window is not None:
+            return window
+        return array("d") if len(self._windows) < self._most_clients else self._overflow
+
+    def _forget_expired(self, before: float) -> None:
+        for _ in range(2):
+            oldest = next(iter(self._windows), None)
+            if oldest is None or self._windows[oldest][-1] >= before:
+                return
+            del self._windows[oldest]

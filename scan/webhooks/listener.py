@@ -1,0 +1,41 @@
+"""Waits for notifications of the database, and for threads of this process."""
+
+import contextlib
+import os
+
+from scan.database.connection import Database
+from scan.settings import Settings
+
+
+class QueueListener:
+    """Its session also shows other dispatchers that this one is alive."""
+
+    def __init__(self, settings: Settings, poll_s: float) -> None:
+        self._poll_s = poll_s
+        self._database = Database(
+            settings.database_url,
+            statement_timeout_ms=30_000,
+            name="scan-listen",
+            channel="scan_outbox",
+        )
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
+
+    def register(self, lease_holder: int) -> None:
+        self._database.close()
+        self._database.rows("webhooks/dispatchers_register", lease_holder=lease_holder)
+
+    def wait(self) -> None:
+        """Until a queue has changed, wake() is called, or it is time to look anyway."""
+        self._database.wait(self._poll_s, self._wake_read)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._wake_read, 65536)
+
+    def wake(self) -> None:
+        """Safe in a signal handler."""
+        with contextlib.suppress(BlockingIOError):
+            os.write(self._wake_write, b"w")
+
+    def close(self) -> None:
+        self._database.close()

@@ -1,0 +1,10 @@
+-- The active keys, or those of one owner, newest first.
+-- params: owner bytea null
+-- returns: id bigint, prefix text, owner text, requests a minute integer, requests in all bigint,
+--   last use text, label text
+-- index: none
+SELECT
+    id, key_prefix, hex(owner_address), requests_per_minute, total_requests, iso(last_used_at), label
+FROM api_keys
+WHERE active AND (%(owner)s::bytea IS NULL OR owner_address = %(owner)s)
+ORDER BY created_at DESC, id DESC;

@@ -1,0 +1,8 @@
+-- Keys stop, whoever owns them; their rows stay, for their usage and against replays.
+-- params: ids bigint[]
+-- returns: id bigint of each that was active
+-- index: api_keys_pkey
+UPDATE api_keys
+SET active = false
+WHERE id = ANY (%(ids)s::bigint[]) AND active
+RETURNING id;

@@ -1,0 +1,59 @@
+"""`scan run` as a person has it: the demo chain, and a development node that comes and goes."""
+
+import json
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.anvil import Anvil
+from tests.support.scan_run import scan_run
+from tests.support.serving import free_port, wait_until
+
+SCAN = (sys.executable, "-m", "scan")
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Started by root, PostgreSQL runs as another user, who has to get through to its data."""
+    with tempfile.TemporaryDirectory(prefix="scan-run-") as found:
+        Path(found).chmod(0o755)
+        yield Path(found)
+
+
+def test_the_demo_leaves_nothing_behind_that_others_can_read(folder: Path) -> None:
+    with scan_run(SCAN, folder) as scan:
+        scan.wait_for_block(353)
+        for path in (folder / "var").iterdir():
+            if path.is_file():
+                assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
+        assert stat.S_IMODE((folder / "var" / "postgres").stat().st_mode) == 0o700
+    assert not (folder / "var" / "chains.json").exists()
+
+
+def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folder: Path) -> None:
+    port = free_port()
+    with Anvil(port=port) as first:
+        first.mine(3)
+        with scan_run(SCAN, folder, RPC_URL=first.url) as scan:
+            scan.wait_for_block(3)
+            before = (folder / "var" / "database_url").read_text()
+            first.stop()
+            with Anvil("--chain-id", "4242", port=port) as second:
+                second.mine(1)
+                scan.wait_for_block(1)
+                assert (folder / "var" / "database_url").read_text() != before
+                second.mine(1)
+                scan.wait_for_block(2)
+            assert "serves chain 4242 with genesis 0x" in scan.output()
+            with Anvil(port=port) as third:  # as the first was, and begins before it ended
+                wait_until(
+                    lambda: (folder / "var" / "database_url").read_text() == before,
+                    timeout_s=60,
+                )
+                assert third.head() == 0
+    chains = json.loads((folder / "var" / "chains.json").read_text())
+    assert list(chains) == [f"http://127.0.0.1:{port}"]

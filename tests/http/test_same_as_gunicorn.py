@@ -1,0 +1,123 @@
+"""The worker understands requests as gunicorn's own threaded worker does, however they arrive."""
+
+import re
+import socket
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.serving import NOWHERE, connect, gunicorn
+
+UNLIMITED = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "10000000/minute"}
+RESPONSE = re.compile(rb"HTTP/1\.[01] ([0-9]{3}) (.*?)\r\n\r\n", re.DOTALL)
+LENGTH = re.compile(rb"Content-Length: ([0-9]+)")
+BLOCKS = b'{"entity":"blocks"}'
+
+
+def post(*headers: bytes, body: bytes = b"", path: bytes = b"/api/v1/query") -> bytes:
+    lines = [b"POST %b HTTP/1.1" % path, b"Host: x", b"Content-Type: application/json", *headers]
+    return b"\r\n".join([*lines, b"", b""]) + body
+
+
+CHUNKED = b"Transfer-Encoding: chunked"
+WELL_FORMED = [
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /healthz HTTP/1.0\r\n\r\n",
+    b"HEAD /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET http://x/healthz?a=b HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /nothing HTTP/1.1\r\nHost: x\r\n\r\n" * 3,
+    b"GET /api/v1/blocks HTTP/1.1\r\nHost: x\r\nX-Odd:\t a \r\nX-Empty:\r\n\r\n",
+    b"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\nGET /healthz HTTP/1.1\r\n\r\n",
+    post(b"Content-Length: 19", body=BLOCKS),
+    post(b"Content-Length: 19", body=BLOCKS) * 2 + b"GET /healthz HTTP/1.1\r\n\r\n",
+    post(b"Content-Length: 19", body=BLOCKS, path=b"/nothing") + b"GET /healthz HTTP/1.1\r\n\r\n",
+    post(CHUNKED, body=b"13\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"8\r\n" + BLOCKS[:8] + b"\r\nB\r\n" + BLOCKS[8:] + b"\r\n0\r\n\r\n") * 2,
+    post(CHUNKED, body=b'13; a="b"\r\n' + BLOCKS + b"\r\n000\r\nX-Trailer: y\r\n\r\n") * 2,
+    post(b"Expect: 100-continue", b"Content-Length: 19", body=BLOCKS),
+    post(b"Content-Length: 0"),
+    post(),
+]
+MALFORMED = [
+    b"GARBAGE\r\n\r\n",
+    b"GET\r\n\r\n",
+    b"\r\n\r\n",
+    b"get /healthz HTTP/1.1\r\n\r\n",
+    b"GET /healthz HTTP/2.0\r\n\r\n",
+    b"GET /healthz HTTP/1.1\nHost: x\n\n",
+    b"GET /healthz HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nHost : x\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nA: \x00\r\n\r\n",
+    b"GET /h\xe4 HTTP/1.1\r\n\r\n",
+    b"GET /healthz HTTP/1.1\r\nExpect: more\r\n\r\n",
+    post(b"Content-Length: 1", b"Content-Length: 1", body=b"x"),
+    post(b"Content-Length: +1", body=b"x"),
+    post(b"Content-Length: 1", CHUNKED, body=b"0\r\n\r\n"),
+    post(b"Transfer-Encoding: gzip", body=b"x"),
+    post(b"Transfer-Encoding: chunked, chunked", body=b"0\r\n\r\n"),
+    post(b"Transfer-Encoding: rot13", body=b"x"),
+    post(CHUNKED, body=b"13\r\n" + BLOCKS + b"XX0\r\n\r\n"),
+    post(CHUNKED, body=b"-13\r\n" + BLOCKS + b"\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"13\n" + BLOCKS + b"\r\n0\r\n\r\n"),
+    post(CHUNKED, body=b"13\r\n" + BLOCKS + b"\r\n0\r\nHost: x\r\n\r\n"),
+    post(CHUNKED, body=b"13\r\n" + BLOCKS),
+    post(CHUNKED, body=b"zz\r\n\r\n"),
+    post(b"Content-Length: 30", body=BLOCKS),
+]
+
+
+@pytest.fixture(scope="module")
+def ours(shared_database_url: str) -> Iterator[str]:
+    with gunicorn(shared_database_url, **UNLIMITED) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def gunicorns(shared_database_url: str) -> Iterator[str]:
+    with gunicorn(shared_database_url, "--worker-class", "gthread", **UNLIMITED) as address:
+        yield address
+
+
+def ask(server: str, *parts: bytes) -> list[tuple[int, bytes | None]]:
+    """Status and body of each response; no body where gunicorn's own worker has HTML."""
+    with connect(server) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for part in parts:
+            client.sendall(part)
+            if len(parts) > 1:
+                time.sleep(0.001)
+        client.shutdown(socket.SHUT_WR)
+        data = b""
+        while part := client.recv(65536):
+            data += part
+    return list(responses(data))
+
+
+def responses(data: bytes) -> Iterator[tuple[int, bytes | None]]:
+    while data:
+        head = RESPONSE.match(data)
+        assert head is not None, data
+        length = LENGTH.search(head[2])
+        size = int(length[1]) if length and len(data) > head.end() else 0
+        body = data[head.end() : head.end() + size]
+        data = data[head.end() + size :]
+        is_parsed = b"\r\nX-Request-Id: " in head[2] or head[1] == b"100"
+        yield int(head[1]), body if is_parsed else None
+
+
+@pytest.mark.parametrize("request_", WELL_FORMED + MALFORMED, ids=lambda r: ascii(r)[2:50])
+def test_a_request_is_answered_as_by_gunicorn(ours: str, gunicorns: str, request_: bytes) -> None:
+    assert ask(ours, request_) == ask(gunicorns, request_)
+
+
+@pytest.mark.parametrize("request_", WELL_FORMED + MALFORMED, ids=lambda r: ascii(r)[2:50])
+def test_a_request_means_the_same_wherever_it_is_cut(ours: str, request_: bytes) -> None:
+    whole = ask(ours, request_)
+    for place in range(1, len(request_)):
+        assert ask(ours, request_[:place], request_[place:]) == whole, request_[:place]
+    every_byte = [request_[n : n + 1] for n in range(len(request_))]
+    assert ask(ours, *every_byte) == whole

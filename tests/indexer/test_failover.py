@@ -1,0 +1,129 @@
+"""A standby that misses the last blocks becomes primary, and connections move to it at once."""
+
+import logging
+import time
+from argparse import Namespace
+
+import psycopg2
+import pytest
+
+from scan.audit import derived_tables
+from scan.indexer import follower
+from tests.support import scenario
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
+from tests.support.indexing import PATIENCE_S, Indexing
+from tests.support.scenario import ETHER, Stage
+from tests.support.table_digest import digest, fresh_digest
+
+AUDIT = Namespace(repair=False, node=True, blocks=0, digest=False)
+
+
+def name_of(url: str) -> str:
+    return str(psycopg2.extensions.parse_dsn(url)["dbname"])
+
+
+def fail_over(postgres: Postgres, primary: str, standby: str) -> None:
+    """Connections to `primary` end; the next ones reach what was `standby`, and the reverse."""
+    connection = psycopg2.connect(postgres.url("postgres"))
+    with connection, connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname IN (%s, %s)",
+            (primary, standby),
+        )
+        for old, new in ((primary, "lost"), (standby, primary), ("lost", standby)):
+            cursor.execute(f'ALTER DATABASE "{old}" RENAME TO "{new}"')
+    connection.close()
+
+
+def add_novelties(stage: Stage) -> None:
+    """A token, a contract that is none, and a pool, each with an event."""
+    stage.deploy("novelty", "Coin", "Novelty", "NEW", 9)
+    stage.do(1, "novelty", "mint", stage.people[1], ETHER)
+    factory = "0x" + "fa" * 20
+    tokens = (stage.contracts["gold"].address, stage.contracts["harbor"].address)
+    stage.deploy("new pool", "FakePool", factory, *tokens)
+    use_novelties(stage)
+
+
+def use_novelties(stage: Stage) -> None:
+    stage.do(1, "novelty", "transfer", stage.people[2], 7)
+    stage.do(2, "new pool", "swapV2", 10, 0, 0, 9)
+    scenario.everyday(stage, 5)
+
+
+def watch(url: str, address: str) -> None:
+    """A webhook for everything of an address, which nobody delivers."""
+    execute(
+        url,
+        "WITH made AS (INSERT INTO webhooks VALUES"
+        " (7, %s, %s, 'https://receiver.test/', '{tx,token_transfer}', true, now()) RETURNING id)"
+        " INSERT INTO delivery_queues (webhook_id, host) SELECT id, 'receiver.test:443' FROM made",
+        *[bytes.fromhex(address[2:])] * 2,
+    )
+
+
+def delivery_ids(url: str) -> list[int]:
+    return [row[0] for row in execute(url, "SELECT id FROM deliveries ORDER BY id")]  # type: ignore[misc]
+
+
+def test_blocks_lost_in_a_failover_are_indexed_anew(
+    anvil: Anvil,
+    postgres: Postgres,
+    template: str,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(follower, "POLL_S", 1.0)  # the failover fits between two steps
+    stage = Stage(anvil, seed=14)
+    acts = (
+        scenario.honest_tokens,
+        scenario.collections,
+        scenario.wrappers,
+        scenario.exchanges,
+        scenario.creations,
+        scenario.failures,
+    )
+    for act in acts:
+        act(stage)
+    watch(database_url, stage.people[1])
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(anvil.head())
+    time.sleep(0.2)  # until its connections have ended
+    with (
+        postgres.cloned(name_of(database_url)) as standby,
+        Indexing(database_url, anvil.url) as indexing,
+        caplog.at_level(logging.INFO),
+    ):
+        indexing.wait_for(anvil.head())
+        add_novelties(stage)
+        indexing.wait_for(anvil.head())
+        use_novelties(stage)
+        indexing.wait_for(anvil.head())
+        kept, given = delivery_ids(standby), delivery_ids(database_url)
+        time.sleep(0.1)
+        fail_over(postgres, name_of(database_url), name_of(standby))
+        use_novelties(stage)
+        indexing.wait_for(anvil.head())
+        renewed = delivery_ids(database_url)[len(kept) :]
+    assert "the head does not advance" not in caplog.text  # a fault alone would begin anew
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+    assert "beginning anew" in caplog.text
+    assert derived_tables.run(indexing.settings, AUDIT) == derived_tables.EXACT
+    assert len(renewed) >= len(given) - len(kept) > 0
+    assert min(renewed) > max(given)
+    assert max(renewed) < 2**53
+
+
+def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(
+    database_url: str,
+) -> None:
+    def advance() -> int:
+        return int(execute(database_url, "SELECT advance_delivery_ids()")[0][0])  # type: ignore[call-overload]
+
+    first = advance()
+    assert abs(first - time.time() * 1e6) < PATIENCE_S * 1e6
+    assert advance() == first + 1
+    execute(database_url, "SELECT setval('deliveries_id_seq', 2 * %s)", first)
+    assert advance() == 2 * first + 1

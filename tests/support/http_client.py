@@ -1,0 +1,92 @@
+"""A client of bare sockets, and a server all of whose threads wait for PostgreSQL."""
+
+import re
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import psycopg2
+
+from tests.support.database import execute
+from tests.support.serving import connect, wait_until
+
+THREADS = 8
+HEAD = re.compile(rb"HTTP/1\.1 ([0-9]{3}) .*?\r\n\r\n", re.DOTALL)
+CHANGING = {"Date", "X-RateLimit-Remaining", "X-RateLimit-Reset", "X-Request-Id"}
+# A request that only a thread can answer, once `api_keys` is not locked.
+SLOW = b"GET /api/v1/keys?owner=0x" + b"00" * 20 + b" HTTP/1.1\r\nHost: x\r\n\r\n"
+WAITING = (
+    "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()"
+    " AND wait_event_type = 'Lock' AND application_name = 'scan-api'"
+)
+
+
+class Response:
+    def __init__(self, status: int, headers: list[Any]) -> None:
+        self.status, self.headers, self.body = status, headers, b""
+
+    def __getitem__(self, name: str) -> str:
+        [value] = [value for found, value in self.headers if found == name]
+        return str(value)
+
+    def __contains__(self, name: str) -> bool:
+        return any(found == name for found, _ in self.headers)
+
+    @property
+    def lasting(self) -> list[Any]:
+        """Headers in their order, without the values that every response has its own of."""
+        return [(name, None if name in CHANGING else value) for name, value in self.headers]
+
+
+class Client:
+    """One connection, kept open."""
+
+    def __init__(self, server: str, source: str = "127.0.0.1") -> None:
+        port = int(server.rpartition(":")[2])
+        self.socket = socket.create_connection(("127.0.0.1", port), 10, (source, 0))
+        self._received = b""
+
+    def ask(self, path: str, body: bytes = b"", more: str = "", method: str = "") -> Response:
+        method = method or ("POST" if body else "GET")
+        if body:
+            more += f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n"
+        self.socket.sendall(f"{method} {path} HTTP/1.1\r\nHost: x\r\n{more}\r\n".encode() + body)
+        return self.receive(has_body=method != "HEAD")
+
+    def receive(self, *, has_body: bool = True) -> Response:
+        while (head := HEAD.match(self._received)) is None:
+            self._receive_more()
+        lines = head[0].decode().split("\r\n")[1:-2]
+        response = Response(int(head[1]), [tuple(line.split(": ", 1)) for line in lines])
+        has_body = has_body and response.status not in (100, 204, 304)
+        end = head.end() + (int(response["Content-Length"]) if has_body else 0)
+        while len(self._received) < end:
+            self._receive_more()
+        response.body = self._received[head.end() : end]
+        self._received = self._received[end:]
+        return response
+
+    def _receive_more(self) -> None:
+        part = self.socket.recv(65536)
+        assert part, "the connection ended"
+        self._received += part
+
+
+@contextmanager
+def busy_threads(server: str, database_url: str) -> Iterator[None]:
+    """Every thread waits for a statement: what is answered now, the worker's loop answers.
+
+    The server's statement time-out has to be longer than the test takes.
+    """
+    with ExitStack() as stack:
+        locker = psycopg2.connect(database_url)
+        stack.callback(locker.close)
+        with locker.cursor() as cursor:
+            cursor.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
+        for _ in range(THREADS):
+            stack.enter_context(connect(server)).sendall(SLOW)
+        wait_until(lambda: execute(database_url, WAITING) == [(THREADS,)])
+        yield
+        locker.close()
+        wait_until(lambda: execute(database_url, WAITING) == [(0,)])

@@ -1,0 +1,58 @@
+"""`scan run` as a person starts it: in a folder of its own, until the context ends."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from tests.support.serving import free_port, wait_until
+
+START_TIMEOUT_S = 240.0
+STOP_TIMEOUT_S = 60.0
+
+
+class ScanRun:
+    def __init__(self, process: "subprocess.Popen[bytes]", url: str, output: Path) -> None:
+        self._process = process
+        self.url = url
+        self._output = output
+
+    def output(self) -> str:
+        return self._output.read_text(errors="replace")
+
+    def ready(self) -> dict[str, Any]:
+        """What /readyz answers; empty while nothing does."""
+        try:
+            return dict(requests.get(f"{self.url}/readyz", timeout=5).json())
+        except requests.RequestException:
+            return {}
+
+    def wait_for_block(self, number: int) -> None:
+        def is_there() -> bool:
+            assert self._process.poll() is None, self.output()
+            return self.ready().get("indexedBlock") == number
+
+        wait_until(is_there, timeout_s=START_TIMEOUT_S)
+
+
+@contextmanager
+def scan_run(command: Sequence[str], folder: Path, **environment: str) -> Iterator[ScanRun]:
+    """`command` with `run`, its data under `folder`, at a free port."""
+    port = free_port()
+    kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
+    given = {"PORT": str(port), "SCAN_DATA_DIR": str(folder / "var"), **environment}
+    output = folder / "output"
+    with output.open("wb") as file:
+        process = subprocess.Popen(
+            [*command, "run"], cwd=folder, env=kept | given, stdout=file, stderr=file
+        )
+    try:
+        yield ScanRun(process, f"http://127.0.0.1:{port}", output)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.wait(STOP_TIMEOUT_S)

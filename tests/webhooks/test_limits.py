@@ -1,0 +1,211 @@
+"""How many webhooks there may be, and how much one block or one queue may hold."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from scan.settings import ROOT
+from scan.webhooks.dispatcher import DispatcherOptions
+from tests.support.database import execute
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.wallets import key_request, new_wallet, owner_of
+from tests.support.webhooks import QUICK, Hook, Webhooks, wait_until
+
+URL = "https://localhost:9/"
+OWNER, OTHER = address("owner"), address("other")
+CLIENT, ANOTHER = "192.0.2.1", "192.0.2.2"
+
+
+def create(
+    webhooks: Webhooks, owner: str, client: str, key: str | None = None, **body: Any
+) -> tuple[int, Any]:
+    answer = webhooks.client.post(
+        "/api/v1/webhooks",
+        json={"ownerAddress": owner, "url": URL, **body},
+        headers={"X-API-Key": key} if key else {},
+        environ_base={"REMOTE_ADDR": client},
+    )
+    return answer.status_code, answer.get_json()
+
+
+def owners(count: int) -> list[str]:
+    return [f"0x{address(f'owner {number}').hex()}" for number in range(count)]
+
+
+def change(webhooks: Webhooks, number: int, active: bool, client: str) -> int:
+    return webhooks.client.patch(
+        f"/api/v1/webhooks/{number}",
+        json={"active": active},
+        environ_base={"REMOTE_ADDR": client},
+    ).status_code
+
+
+def test_a_client_without_keys_has_twenty_active_webhooks_whoever_asks_first(
+    webhooks: Webhooks,
+) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        created = list(pool.map(lambda owner: create(webhooks, owner, CLIENT), owners(26)))
+    assert sorted(status for status, _ in created) == [201] * 20 + [409] * 6
+    assert {body["code"] for status, body in created if status == 409} == {"limit_reached"}
+    assert create(webhooks, owners(30)[29], ANOTHER)[0] == 201
+    numbers = [body["id"] for status, body in created if status == 201]
+    assert change(webhooks, numbers[0], False, CLIENT) == 200
+    assert create(webhooks, owners(31)[30], CLIENT)[0] == 201
+    assert change(webhooks, numbers[0], True, CLIENT) == 409
+    assert change(webhooks, numbers[0], True, ANOTHER) == 200  # and is counted there
+
+
+def test_only_a_key_of_the_owner_lifts_the_limit_of_a_client(webhooks: Webhooks) -> None:
+    for owner in owners(20):
+        assert create(webhooks, owner, CLIENT)[0] == 201
+    wallet = new_wallet()
+    key = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()["key"]
+    assert create(webhooks, owner_of(wallet), CLIENT, key)[0] == 201
+    assert create(webhooks, owners(21)[20], CLIENT, key)[0] == 409
+
+
+def test_an_address_is_watched_by_a_hundred_active_webhooks(webhooks: Webhooks) -> None:
+    watched = f"0x{OWNER.hex()}"
+    with ThreadPoolExecutor(8) as pool:
+        created = list(
+            pool.map(
+                lambda n: create(webhooks, owners(106)[n], f"10.1.0.{n}", watchAddress=watched)[0],
+                range(106),
+            )
+        )
+    assert sorted(created) == [201] * 100 + [409] * 6
+    assert create(webhooks, watched, ANOTHER, watchAddress=f"0x{OTHER.hex()}")[0] == 201
+
+
+def test_a_queue_of_ten_thousand_events_stops_its_webhook(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook, other = (webhooks.register(owner, receiver.url()) for owner in (OWNER, OTHER))
+    fill(webhooks, hook, 9_999)
+    webhooks.chain.append([Move(OWNER, address("nobody"))])
+    assert webhooks.record(OWNER, hook)["active"]
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    record = webhooks.record(OWNER, hook)
+    assert (record["active"], record["stoppedReason"]) == (
+        False,
+        "its queue held 10,000 undelivered events",
+    )
+    assert webhooks.record(OTHER, other)["active"]
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    assert webhooks.pending() == 10_000 + 2
+    assert pending_counts(webhooks) == {hook.id: 10_000, other.id: 2}
+    with webhooks.delivering():
+        wait_until(lambda: not webhooks.pending())
+    assert pending_counts(webhooks) == {hook.id: 0, other.id: 0}
+    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": True})
+    record = webhooks.record(OWNER, hook)
+    assert (record["active"], record["stoppedReason"]) == (True, None)
+
+
+def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(
+    webhooks: Webhooks,
+) -> None:
+    """210 transactions for each of 100 webhooks; who watches something quiet loses nothing."""
+    for number in range(100):
+        webhooks.register(address(f"owner {number}"), URL, watch_address=OWNER)
+    quiet = webhooks.register(OTHER, URL)
+    webhooks.chain.append([Move(OWNER, OTHER if n == 7 else address(f"{n}")) for n in range(210)])
+    counts = pending_counts(webhooks)
+    assert counts.pop(quiet.id) == 1
+    assert sorted(counts.values()) == [0] * 5 + [210] * 95
+    assert sum(counts.values()) < 20_000
+    assert webhooks.record(OTHER, quiet)["active"]
+    stopped = execute(
+        webhooks.settings.database_url,
+        "SELECT count(*), min(stopped_reason) FROM webhooks WHERE NOT active",
+    )
+    assert stopped == [(5, "it had the most events of a block with more than are written at once")]
+
+
+def test_what_a_queue_holds_is_counted_whatever_happens_to_it(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hooks = [
+        webhooks.register(owner, receiver.url(f"/{n}")) for n, owner in enumerate((OWNER, OTHER))
+    ]
+
+    def fail_sometimes(_: Handler, received: Received) -> Answer:
+        return Answer(500 if received.event["data"]["blockNumber"] % 3 == 0 else 204)
+
+    receiver.behaviour = fail_sometimes
+    for _ in range(12):
+        webhooks.chain.append([Move(OWNER, OTHER)] * 3)
+    options: DispatcherOptions = QUICK._replace(retry_steps_s=(3600.0,))
+    with webhooks.delivering(options, confirmations=2):
+        wait_until(lambda: settled(webhooks))
+    assert pending_counts(webhooks) == counted(webhooks)
+    webhooks.chain.unwind(7)
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    assert pending_counts(webhooks) == counted(webhooks)
+    [failed, *_] = [d for d in webhooks.deliveries(hooks[0]) if d["status"] == "delivered"]
+    path = f"/api/v1/webhooks/{hooks[0].id}"
+    webhooks.client.post(f"{path}/deliveries/{failed['id']}/retry")
+    webhooks.client.post(f"{path}/test")
+    assert pending_counts(webhooks) == counted(webhooks)
+    webhooks.client.patch(f"/api/v1/webhooks/{hooks[1].id}", json={"active": False})
+    assert pending_counts(webhooks) == counted(webhooks)
+    assert pending_counts(webhooks)[hooks[1].id] == 0
+
+
+def test_the_migration_keeps_the_hundred_oldest_webhooks_of_an_address(webhooks: Webhooks) -> None:
+    url = webhooks.settings.database_url
+    execute(
+        url,
+        "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
+        " SELECT n, '\\x01', '\\x02', 'https://example.com/', '{tx}', to_timestamp(1000 - n)"
+        " FROM generate_series(1, 130) n",
+    )
+    other = webhooks.register(OWNER, URL)
+    script = (ROOT / "migrations" / "0006_webhook_limits.sql").read_text(encoding="utf-8")
+    for _ in range(2):
+        execute(url, script.replace("%", "%%"))
+        active = execute(url, "SELECT id FROM webhooks WHERE active ORDER BY id")
+        assert [row[0] for row in active] == sorted([*range(31, 131), other.id])
+    reasons = execute(url, "SELECT DISTINCT stopped_reason FROM webhooks WHERE NOT active")
+    assert reasons == [("its address is watched by 100 older webhooks, the most",)]
+
+
+def fill(webhooks: Webhooks, hook: Hook, events: int) -> None:
+    """As if so many had come while nothing was delivered."""
+    execute(
+        webhooks.settings.database_url,
+        "INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)"
+        " SELECT %s, 'tx', 0, '{}', now() FROM generate_series(1, %s)",
+        hook.id,
+        events,
+    )
+    with webhooks.database.transaction() as tx:
+        tx.execute("webhooks/queues_refresh", webhook_ids=[hook.id])
+
+
+def pending_counts(webhooks: Webhooks) -> dict[int, int]:
+    """What the queues say they hold."""
+    rows = execute(
+        webhooks.settings.database_url, "SELECT webhook_id, pending_count FROM delivery_queues"
+    )
+    return {int(str(number)): int(str(count)) for number, count in rows}
+
+
+def counted(webhooks: Webhooks) -> dict[int, int]:
+    """What they hold."""
+    rows = execute(
+        webhooks.settings.database_url,
+        "SELECT q.webhook_id, (SELECT count(*) FROM deliveries d"
+        " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q",
+    )
+    return {int(str(number)): int(str(count)) for number, count in rows}
+
+
+def settled(webhooks: Webhooks) -> bool:
+    """Whether every confirmed event has had its first attempt, and no lease is held."""
+    rows = execute(
+        webhooks.settings.database_url,
+        "SELECT EXISTS (SELECT FROM deliveries WHERE tried_since IS NULL AND block_number <= 9)"
+        " OR EXISTS (SELECT FROM delivery_queues WHERE lease IS NOT NULL)",
+    )
+    return rows == [(False,)]
