@@ -28,18 +28,28 @@ from scan.contracts.account_state import AccountStates
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
+from scan.etherscan import blueprint as etherscan
+from scan.etherscan.parts import parts_of
+from scan.etherscan.replies import ETHERSCAN
+from scan.http.chain_reads import do_not_cache
 from scan.http.credentials import Credentials
 from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
-from scan.http.responses import json_value
 from scan.http.services import Services
 from scan.pages import landing
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
+from scan.sourcify import blueprint as sourcify
+from scan.sourcify.errors import SOURCIFY
+from scan.verification.compiler_install import CompilerInstaller
+from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification.jobs import VerificationJobs
+from scan.verification.verifier import Verifier
 
 log = logging.getLogger(__name__)
 
@@ -62,7 +72,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
-INTERFACES = (REST,)
+INTERFACES = (REST, ETHERSCAN, SOURCIFY)
 OUTSIDE = (health, metrics, documentation, landing)  # the version and the rate limits
 
 
@@ -77,9 +87,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
-    app.extensions["scan.contracts"] = contracts.contracts_of(app.extensions["scan"])
-    for module in OUTSIDE:
+    app.extensions["scan.read_calls"] = contracts.read_calls_of(app.extensions["scan"])
+    app.extensions["scan.etherscan"] = parts_of(app.extensions["scan"])
+    for module in (*OUTSIDE, etherscan):
         app.register_blueprint(module.blueprint)
+    app.register_blueprint(sourcify.blueprint)
+    app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
     app.register_blueprint(documentation.docs())
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
@@ -96,6 +109,7 @@ def _services(settings: Settings) -> Services:
     writes = _connect(settings, settings.database_url)
     reads = _connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    installer = CompilerInstaller(InstalledCompilers(settings))
     return Services(
         settings,
         reads,
@@ -112,6 +126,8 @@ def _services(settings: Settings) -> Services:
             clients_wait=True,
             busy="Too many combinations of filters are being read; try again shortly.",
         ),
+        Verifier(writes, node, installer, CompilerPlaces()),
+        VerificationJobs(writes),
     )
 
 
@@ -143,9 +159,10 @@ def _middleware(app: Flask) -> Middleware:
 
 
 def _answer_error(error: errors.ScanError) -> Response:
-    response = json_value(error.body(), error.status)
-    response.headers.update(error.headers)
-    return response
+    """In the form of the interface that was asked."""
+    do_not_cache()
+    refusal = (exchange_of(request.environ).interface or REST).refuse(error)
+    return Response(refusal.body, refusal.status, refusal.headers)
 
 
 def _answer_http_exception(error: HTTPException) -> Response:

@@ -77,7 +77,13 @@ def nworkers_changed(server, new_value, old_value):
 
 
 def post_worker_init(worker):
-    """Webhooks are delivered beside serving; not before the fork, which threads do not survive."""
+    """What runs beside serving, in threads, which would not survive the fork."""
+    if _settings.database_url:
+        from scan.verification.job_runner import JobRunner
+
+        parts = worker.wsgi.extensions["scan"]
+        worker.verification_jobs = JobRunner(parts.writes, parts.verifier, parts.jobs)
+        worker.verification_jobs.start()
     if _settings.delivers and _settings.database_url:
         from scan.webhooks.dispatcher import Dispatcher
 
@@ -87,6 +93,8 @@ def post_worker_init(worker):
 
 def worker_exit(server, worker):
     """Gives back the leases, and writes what is still only in memory: the usage of keys."""
+    if hasattr(worker, "verification_jobs"):
+        worker.verification_jobs.stop()
     if hasattr(worker, "deliveries"):
         worker.deliveries.stop()
     if worker.booted:

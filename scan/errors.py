@@ -79,6 +79,10 @@ class VerificationFailed(ScanError):
     status, code = 422, "verification_failed"
 
 
+class SourceDoesNotCompile(VerificationFailed):
+    pass
+
+
 class CallReverted(ScanError):
     status, code = 422, "call_reverted"
 

@@ -47,6 +47,7 @@ class Settings:
     owner_auth: str = "claimed"
     webhook_allow_networks: tuple[Network, ...] = ()
     delivers: bool = True
+    sends_transactions: bool = False
     ca_bundle: str = ""
     solc_dir: Path | None = None
     statement_timeout_ms: int = 5000
@@ -96,6 +97,7 @@ class Settings:
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),
             webhook_allow_networks=read("SCAN_WEBHOOK_ALLOW_NETWORKS", _networks, ()),
             delivers=read("SCAN_DELIVERY", _one_of("on", "off"), "on") == "on",
+            sends_transactions=read("SCAN_SEND_TRANSACTIONS", _one_of("on", "off"), "off") == "on",
             ca_bundle=read("REQUESTS_CA_BUNDLE", _existing_path, ""),
             solc_dir=read("SCAN_SOLC_DIR", Path, None),
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),

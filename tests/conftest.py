@@ -1,7 +1,6 @@
 """What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
 
 import logging
-import os
 import signal
 import threading
 from collections.abc import Iterator
@@ -17,7 +16,7 @@ from werkzeug.serving import make_server
 from app import create_app
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
-from tests.support.explorer import Explorer, place_compilers
+from tests.support.explorer import Explorer, explorer_over, place_compilers
 from tests.support.indexing import Indexing
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
@@ -140,13 +139,8 @@ def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
     """The whole service over a chain to which tests may add contracts."""
-    compilers = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
-    with (
-        Anvil() as node,
-        postgres.cloned(template) as url,
-        Indexing(url, node.url, rate_limit_anonymous="1000000/minute", **compilers) as indexing,
-    ):
-        yield Explorer(node, indexing)
+    with explorer_over(postgres, template, solc_dir) as found, found.running_jobs():
+        yield found
 
 
 @pytest.fixture(scope="session")

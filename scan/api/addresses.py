@@ -1,5 +1,6 @@
-"""GET /api/v1/addresses/:address and /addresses/:address/tokens."""
+"""GET /api/v1/addresses, /addresses/:address and /addresses/:address/tokens."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import orjson
@@ -7,14 +8,16 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.api.lists import Page, page_body
-from scan.errors import NotFound, UpstreamFailed
+from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.hex import to_hex
 from scan.http.chain_reads import do_not_cache, read_chain
 from scan.http.requests import query_arguments
-from scan.http.responses import json_body
+from scan.http.responses import json_body, json_value
 from scan.http.services import services
 
 blueprint = Blueprint("addresses", __name__)
+
+MOST_ADDRESSES = 100
 
 
 class Balance(NamedTuple):
@@ -23,6 +26,39 @@ class Balance(NamedTuple):
     value: str | None
     block: int | None
     is_contract: bool
+
+
+@blueprint.get("/addresses")
+def list_addresses() -> Response:
+    asked = _addresses_asked(query_arguments("addresses"))
+    found, head_number, head_hash = read_chain("api/addresses_list", addresses=asked)
+    rows = orjson.loads(found)
+    stale = [at for at, row in zip(asked, rows, strict=True) if row["balanceBlock"] != head_number]
+    states = {}
+    if stale and head_number is not None:
+        states = services().account_states.all_at(stale, head_number, bytes(head_hash))
+    if len(states) < len(set(stale)):  # the node may return them to the next request
+        do_not_cache()
+    for address, row in zip(asked, rows, strict=True):
+        if address in states:
+            state = states[address]
+            row.update(
+                balance=str(state.balance), balanceBlock=head_number, isContract=state.is_contract
+            )
+        if row["balance"] is None:
+            raise _unread()
+    return json_value({"addresses": rows})
+
+
+def _addresses_asked(arguments: Mapping[str, str]) -> list[bytes]:
+    """Raises InvalidParameter unless they are 1 to MOST_ADDRESSES."""
+    given = arguments.get("addresses", "").split(",")
+    if len(given) > MOST_ADDRESSES:
+        raise InvalidParameter(
+            f"addresses may be at most {MOST_ADDRESSES}, with commas between them.",
+            field="addresses",
+        )
+    return [parameters.address(each.strip(), "addresses") for each in given]
 
 
 @blueprint.get("/addresses/<address>")
@@ -57,8 +93,12 @@ def _balance(address: bytes, stored: Balance, head_number: int, head_hash: bytes
         if state is not None:
             return Balance(str(state.balance), head_number, state.is_contract)
     if stored.value is None:
-        raise UpstreamFailed("The node does not answer, and this balance has not been read yet.")
+        raise _unread()
     return stored
+
+
+def _unread() -> UpstreamFailed:
+    return UpstreamFailed("The node does not answer, and this balance has not been read yet.")
 
 
 def _unseen() -> NotFound:

@@ -1,6 +1,6 @@
 """POST /api/v1/verify, GET /contracts/:address and POST /contracts/:address/call."""
 
-from typing import NamedTuple, cast
+from typing import cast
 
 import orjson
 from flask import Blueprint, Response, current_app, request
@@ -13,11 +13,8 @@ from scan.hex import to_hex
 from scan.http.requests import client_address, json_object, query_arguments
 from scan.http.responses import json_body, json_value
 from scan.http.services import Services, services
-from scan.verification.compiler_install import CompilerInstaller
-from scan.verification.compiler_places import CompilerPlaces
-from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.request import parse
-from scan.verification.verifier import Verified, Verifier, message, verify
+from scan.verification.verifier import Verified, message, verify
 
 MAX_VERIFY_BYTES = 5 * 1024 * 1024
 MAX_ARGUMENTS = 1000
@@ -25,28 +22,19 @@ MAX_ARGUMENTS = 1000
 blueprint = Blueprint("contracts", __name__)
 
 
-class Contracts(NamedTuple):
-    """What lives as long as the process: the places in which compilers and calls run."""
-
-    verifier: Verifier
-    calls: ReadCalls
+def read_calls_of(parts: Services) -> ReadCalls:
+    return ReadCalls(parts.reads, parts.node)
 
 
-def contracts_of(parts: Services) -> Contracts:
-    installer = CompilerInstaller(InstalledCompilers(parts.settings))
-    verifier = Verifier(parts.writes, parts.node, installer, CompilerPlaces())
-    return Contracts(verifier, ReadCalls(parts.reads, parts.node))
-
-
-def _contracts() -> Contracts:
-    return cast(Contracts, current_app.extensions["scan.contracts"])
+def _calls() -> ReadCalls:
+    return cast(ReadCalls, current_app.extensions["scan.read_calls"])
 
 
 @blueprint.post("/verify")
 def verify_contract() -> Response:
     request.max_content_length = MAX_VERIFY_BYTES
     submission = parse(json_object())
-    return json_value(_verified(verify(_contracts().verifier, submission, client_address())))
+    return json_value(_verified(verify(services().verifier, submission, client_address())))
 
 
 def _verified(verified: Verified) -> dict[str, object]:
@@ -73,7 +61,7 @@ def get_contract(address: str) -> Response:
     row = services().reads.row("contracts/contracts_get_code", address=wanted)
     if row is None:
         raise NotFound("No contract is indexed at this address.")
-    proxy = _contracts().calls.proxy(wanted, bytes(row[1]))
+    proxy = _calls().proxy(wanted, bytes(row[1]))
     shown = None if proxy is None else orjson.dumps(_proxy(proxy)).decode()
     body = services().reads.value(
         "contracts/verified_contracts_get", address=wanted, code_hash=row[0], proxy=shown
@@ -103,7 +91,7 @@ def call_contract(address: str) -> Response:
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")
-    called = _contracts().calls.call(wanted, function, arguments)
+    called = _calls().call(wanted, function, arguments)
     value: dict[str, object] = {"result": called.value}
     if called.proxy is not None:
         value["implementation"] = to_hex(called.proxy.implementation)

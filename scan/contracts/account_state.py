@@ -2,6 +2,7 @@
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scan.errors import Unavailable
@@ -33,18 +34,25 @@ class AccountStates:
 
     def at(self, address: bytes, block_number: int, block_hash: bytes) -> AccountState | None:
         """None when the node has no valid answer within TIMEOUT_S, or too many are asking."""
-        key = (address, block_hash)
-        remembered = self._remembered.get(key)
-        if remembered is not None:
-            return remembered
+        return self.all_at([address], block_number, block_hash).get(address)
+
+    def all_at(
+        self, addresses: Sequence[bytes], block_number: int, block_hash: bytes
+    ) -> dict[bytes, AccountState]:
+        """By address, in one batch; those are missing that at() would return None for."""
+        known = {address: self._remembered.get((address, block_hash)) for address in addresses}
+        found = {address: state for address, state in known.items() if state is not None}
+        missing = [address for address in known if address not in found]
+        if not missing:
+            return found
         try:
             with self._places.place():
-                state = _ask(self._node, address, block_number)
+                asked = _ask(self._node, missing, block_number)
         except (NodeError, BadHex, Unavailable):
-            return None
-        if state is not None:
-            self._remember(key, state)
-        return state
+            return found
+        for address, state in asked.items():
+            self._remember((address, block_hash), state)
+        return found | asked
 
     def _remember(self, key: tuple[bytes, bytes], state: AccountState) -> None:
         with self._lock:
@@ -53,17 +61,22 @@ class AccountStates:
                 self._remembered.popitem(last=False)
 
 
-def _ask(node: Node, address: bytes, block_number: int) -> AccountState | None:
+def _ask(node: Node, addresses: Sequence[bytes], block_number: int) -> dict[bytes, AccountState]:
     block = hex(block_number)
-    balance, code = node.once(
-        [
-            Call("eth_getBalance", (to_hex(address), block)),
-            Call("eth_getCode", (to_hex(address), block)),
-        ],
-        TIMEOUT_S,
-    )
-    if isinstance(balance, RpcError) or isinstance(code, RpcError):
-        return None
+    calls = [
+        Call(method, (to_hex(address), block))
+        for address in addresses
+        for method in ("eth_getBalance", "eth_getCode")
+    ]
+    results = node.once(calls, TIMEOUT_S)
+    return {
+        address: _state(balance, code)
+        for address, balance, code in zip(addresses, results[::2], results[1::2], strict=True)
+        if not isinstance(balance, RpcError) and not isinstance(code, RpcError)
+    }
+
+
+def _state(balance: object, code: object) -> AccountState:
     code_bytes = data(code)
     return AccountState(
         quantity(balance), bool(code_bytes) and not code_bytes.startswith(DELEGATION)

@@ -50,13 +50,13 @@ def proxy_at(node: Node, address: bytes, code: bytes) -> Proxy | None:
     if DELEGATECALL not in code:
         return None
     try:
-        implementation = _implementation(node, to_hex(address))
+        implementation = eip1967_implementation(node, to_hex(address))
     except (NodeError, BadHex):
         return None
     return Proxy("eip1967", implementation) if implementation else None
 
 
-def _implementation(node: Node, address: str) -> bytes | None:
+def eip1967_implementation(node: Node, address: str) -> bytes | None:
     slots = [
         Call("eth_getStorageAt", (address, slot, "latest"))
         for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT)

@@ -14,6 +14,8 @@ from scan.ethereum.client import Node
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
+from scan.verification.jobs import VerificationJobs
+from scan.verification.verifier import Verifier
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,8 @@ class Services:
     keyring: ApiKeyLookup
     key_usage: KeyUsage
     unbounded_statements: ConcurrencyLimit
+    verifier: Verifier
+    jobs: VerificationJobs
 
 
 def services() -> Services:

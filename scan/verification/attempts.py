@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scan.errors import VerificationFailed
+from scan.errors import SourceDoesNotCompile, VerificationFailed
 from scan.verification.bytecode_comparison import Comparison
 from scan.verification.compilation import CompiledContract, depend_on_settings, describe_errors
 from scan.verification.settings_search import CompilerSettings
@@ -65,7 +65,7 @@ class Attempts:
             else ""
         )
         if self._closest is None:
-            return VerificationFailed(f"The source does not compile: {self._faults[0]}{hint}")
+            return SourceDoesNotCompile(f"The source does not compile: {self._faults[0]}{hint}")
         return VerificationFailed(
             f"No match in {count} compilation{'s' if count > 1 else ''}. {self._closest[1]}.{hint}"
         )

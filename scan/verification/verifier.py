@@ -83,7 +83,7 @@ def verify(parts: Verifier, submission: Submission, client: str | None = None) -
     `client` is whom the compiler's places are counted for.
     """
     deadline = time.monotonic() + BUDGET_S
-    contract = _indexed_contract(parts.database, submission.address)
+    contract = indexed_contract(parts.database, submission.address)
     with parts.places.admitted(client):
         compiler = parts.installer.compiler(submission.version)
         with parts.places.running(client, deadline):
@@ -101,7 +101,8 @@ def _abi(match: Match) -> str:
     return abi
 
 
-def _indexed_contract(database: Database, address: bytes) -> IndexedContract:
+def indexed_contract(database: Database, address: bytes) -> IndexedContract:
+    """Raises NotFound, and VerificationFailed for code of a format that is not supported."""
     row = database.row("contracts/contracts_get_code", address=address)
     if row is None or not bytes(row[1]):
         raise NotFound("No contract is indexed at this address.", field="address")
@@ -181,6 +182,7 @@ def _store(
         abi=abi,
         sources=_json(_sources(submission, metadata)),
         constructor_arguments=creation.constructor_arguments,
+        metadata=match.metadata if metadata else None,
     )
     return Verified(
         submission,

@@ -6,7 +6,8 @@ import os
 import shutil
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,8 +16,11 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
+from scan.http.services import Services
 from scan.settings import ROOT
+from scan.verification.job_runner import JobRunner
 from tests.support.anvil import Anvil
+from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.solidity import BUILT, NODE
 
@@ -42,6 +46,17 @@ class Explorer:
         self.database = Database(self.settings.database_url, statement_timeout_ms=10_000)
         self.app = create_app(self.settings)
         self._placed = 0
+
+    @contextmanager
+    def running_jobs(self) -> Iterator[None]:
+        """Runs verification jobs in this process, as gunicorn does in its worker."""
+        parts: Services = self.app.extensions["scan"]
+        runner = JobRunner(parts.writes, parts.verifier, parts.jobs)
+        runner.start()
+        try:
+            yield
+        finally:
+            runner.stop()
 
     @property
     def client(self) -> FlaskClient:
@@ -99,6 +114,17 @@ class Explorer:
     def call(self, address: str, function: str, *arguments: object) -> Any:
         body = {"functionName": function, "args": list(arguments)}
         return self.client.post(f"/api/v1/contracts/{address}/call", json=body)
+
+
+@contextmanager
+def explorer_over(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    compilers = {"solc_dir": solc_dir, "path": os.environ["PATH"]}
+    with (
+        Anvil() as node,
+        postgres.cloned(template) as url,
+        Indexing(url, node.url, rate_limit_anonymous="1000000/minute", **compilers) as indexing,
+    ):
+        yield Explorer(node, indexing)
 
 
 def place_compilers(directory: Path) -> Path:

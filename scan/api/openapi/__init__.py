@@ -3,6 +3,7 @@
 from scan import VERSION
 from scan.api.openapi.chain import CHAIN_PATHS, CHAIN_SCHEMAS
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
+from scan.api.openapi.etherscan import ETHERSCAN_PATHS, ETHERSCAN_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, OWNER_PATHS, OWNER_SCHEMAS
 from scan.api.openapi.parts import (
     ERRORS,
@@ -69,6 +70,7 @@ def document() -> Json:
             {"name": "Contracts", "description": "Sources of contracts, and calls to them."},
             {"name": "API keys", "description": "Higher limits, for whoever owns an address."},
             {"name": "Webhooks", "description": "Being told, instead of asking."},
+            {"name": "Etherscan's form", "description": "For tools that speak it."},
             {"name": "Service", "description": "How the service fares; without limits."},
         ],
         "paths": {
@@ -77,12 +79,14 @@ def document() -> Json:
                 for pages in (CHAIN_PATHS, CONTRACT_PATHS, OWNER_PATHS)
                 for path, page in pages.items()
             },
+            **ETHERSCAN_PATHS,
             **SERVICE_PATHS,
         },
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **CHAIN_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS, **SERVICE_SCHEMAS
+                **RECORDS, **CHAIN_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
+                **ETHERSCAN_SCHEMAS, **SERVICE_SCHEMAS
             },
             "responses": {ERRORS[status][0]: _error(status) for status in ERRORS},
             "parameters": {name: _parameter(name) for name in _PAGE_PARAMETERS},

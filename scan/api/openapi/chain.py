@@ -1,14 +1,18 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /query."""
 
 from scan.api.openapi.parts import (
+    ADDRESS_EXAMPLE,
     BIGINT,
     HASH_EXAMPLE,
     LIMIT,
     PAGE,
     TOKEN_EXAMPLE,
     Json,
+    address,
+    amount,
     any_case_address,
     array,
+    flag,
     form,
     number,
     one_of,
@@ -98,6 +102,24 @@ CHAIN_PATHS: Json = {
                 path("address", any_case_address("The token's contract.", TOKEN_EXAMPLE)),
                 PAGE, LIMIT,
             ),
+        ),
+    },
+    "/addresses": {
+        "get": operation(
+            "listAddresses", TAG, "Balances and counters of up to 100 addresses at once",
+            ref("AddressList"),
+            description="Balances and counters of up to 100 addresses at once, in the order asked."
+            " Balances are the node's at the indexed head where it answers at once, else what was"
+            " read last; an address never seen has txCount 0.",
+            parameters=(
+                query(
+                    "addresses",
+                    text("Addresses in any letter case, with commas between them.",
+                         f"{ADDRESS_EXAMPLE},{TOKEN_EXAMPLE}", minLength=42),
+                    required=True,
+                ),
+            ),
+            errors=(502,),
         ),
     },
     "/addresses/{address}": {
@@ -192,6 +214,20 @@ CHAIN_SCHEMAS: Json = {
     "TransactionPage": page_of("transactions", "Transaction", "Transactions, newest first."),
     "TokenPage": page_of("tokens", "Token", "Tokens, those with most holders first."),
     "TokenHolderPage": page_of("holders", "TokenHolder", "Holders, largest balance first."),
+    "AddressList": record(
+        "Addresses in the order asked.",
+        {"addresses": array(ref("AddressSummary"), "One for each.", maxItems=100)},
+    ),
+    "AddressSummary": record(
+        "An address.",
+        {
+            "address": address("The address."),
+            "balance": amount("Its balance in wei.", "1000000000000000000"),
+            "balanceBlock": number("The block it was read at.", 353),
+            "txCount": number("Transactions it sent, received or was created by.", 12),
+            "isContract": flag("Whether it has code of its own.", False),
+        },
+    ),
     "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
     **{f"{_name(entity)}Query": _query(entity) for entity in ENTITIES},
     "Query": {

@@ -1,0 +1,38 @@
+"""Immutable values in bounded memory: those used longest ago go first."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable
+from typing import Generic, TypeVar
+
+_V = TypeVar("_V")
+
+
+class SizedCache(Generic[_V]):
+    """Values with a size in bytes, as whoever stores them estimates it; safe among threads."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._bytes = 0
+        self._entries: OrderedDict[Hashable, tuple[_V, int]] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable) -> _V | None:
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+            return entry[0]
+
+    def store(self, key: Hashable, value: _V, size: int) -> None:
+        """What is larger than a sixteenth of the cache is not kept."""
+        if size > self._most_bytes // 16:
+            return
+        with self._lock:
+            _, old_size = self._entries.pop(key, (None, 0))
+            self._entries[key] = (value, size)
+            self._bytes += size - old_size
+            while self._bytes > self._most_bytes:
+                _, (_, dropped) = self._entries.popitem(last=False)
+                self._bytes -= dropped

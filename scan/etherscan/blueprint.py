@@ -1,0 +1,68 @@
+"""One request in Etherscan's form: its parameters, the chain it means, its action, the reply."""
+
+from flask import Blueprint, Response, request
+from gunicorn.http.errors import ParseException
+
+from scan.etherscan.actions import find_action
+from scan.etherscan.parameters import Parameters
+from scan.etherscan.parts import parts
+from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
+from scan.http.chain_reads import do_not_cache
+from scan.http.requests import INCOMPLETE_BODY
+from scan.http.services import services
+
+MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024  # a source of 1 MiB, escaped
+MOST_CACHED_BYTES = 512 * 1024  # longer lists would push everything else out of the cache
+WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"
+
+blueprint = Blueprint("etherscan", __name__)
+
+
+@blueprint.errorhandler(Failure)
+def _answer_failure(failure: Failure) -> Response:
+    return _response(failure.reply)
+
+
+def _answer() -> Response:
+    asked = Parameters(_pairs())
+    _require_own_chain(asked)
+    return _response(find_action(asked)(asked))
+
+
+for path in PATHS:
+    blueprint.add_url_rule(
+        path, path.strip("/").replace("/", "_"), _answer, methods=["GET", "POST"]
+    )
+
+
+def _pairs() -> list[tuple[str, str]]:
+    """Of the query, then of a form, which counts where both have a name."""
+    request.max_content_length = MAX_FORM_BYTES
+    request.max_form_memory_size = MAX_FORM_BYTES
+    try:
+        form = list(request.form.items(multi=True))
+    except (OSError, ParseException):
+        raise Failure(f"Error! {INCOMPLETE_BODY}") from None
+    return [*request.args.items(multi=True), *form]
+
+
+def _require_own_chain(asked: Parameters) -> None:
+    """A `chainid` is optional; where it is given it has to be ours."""
+    if not asked.text("chainid"):
+        return
+    known = parts().chain_ids
+    if not known:
+        found = services().reads.value("etherscan/chain_get_id")
+        known += [found] if found else []
+    if known and str(asked.integer("chainid", 0)) != known[0]:
+        raise Failure(WRONG_CHAIN.format(known[0]))
+
+
+def _response(reply: Reply | RpcReply) -> Response:
+    body = reply.body()
+    if len(body) > MOST_CACHED_BYTES:
+        do_not_cache()
+    response = Response(body, mimetype="application/json")
+    if isinstance(reply, Reply) and reply.total is not None:
+        response.headers["X-Total-Count"] = str(reply.total)
+    return response

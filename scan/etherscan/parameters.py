@@ -1,0 +1,128 @@
+"""A request's parameters: the query and a form as one set, with names in any letter case."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from scan import parameters
+from scan.errors import InvalidParameter
+from scan.etherscan.replies import Failure
+from scan.hex import BadHex, data
+
+MOST_ROWS = 10_000
+MOST_SKIPPED = 2**62
+BAD_ADDRESS = "Error! Invalid address format"
+WINDOW_TOO_LARGE = (
+    "Result window is too large, PageNo x Offset size must be less than or equal to 10000"
+)
+BLOCK_TAGS = ("latest", "pending", "earliest", "safe", "finalized")
+
+_DIGITS = re.compile(r"[0-9]{1,78}")
+_QUANTITY = re.compile(r"0[xX]([0-9a-fA-F]{1,64})")
+
+
+class Page(NamedTuple):
+    limit: int
+    offset: int
+
+
+class BlockSpan(NamedTuple):
+    """Both ends belong to it."""
+
+    first: int
+    last: int
+
+
+class Parameters:
+    """Values by their names in lower case; every method raises Failure for what it cannot use."""
+
+    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Of a name given twice the last value counts."""
+        self._values: Mapping[str, str] = {name.lower(): value for name, value in pairs}
+
+    def exact(self, name: str) -> str:
+        """With the space around it, which belongs to a source."""
+        return self._values.get(name, "")
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.exact(name).strip() or default
+
+    def required(self, name: str) -> str:
+        value = self.text(name)
+        if not value:
+            raise Failure(f"Error! Missing {name}")
+        return value
+
+    def address(self, name: str = "address") -> bytes:
+        return _address(self.text(name))
+
+    def optional_address(self, name: str) -> bytes | None:
+        return _address(self.text(name)) if self.text(name) else None
+
+    def addresses(self, name: str, most: int) -> list[bytes]:
+        given = self.text(name).split(",")
+        if len(given) > most:
+            raise Failure(f"Error! At most {most} addresses can be asked for at once")
+        return [_address(each.strip()) for each in given]
+
+    def hash32(self, name: str) -> bytes:
+        try:
+            return parameters.hash32(self.text(name), name)
+        except InvalidParameter:
+            raise Failure(f"Error! Invalid {name} format") from None
+
+    def hex_data(self, name: str, default: str = "") -> str:
+        """As hex in lower case."""
+        value = self.text(name, default).lower()
+        try:
+            data(value)
+        except BadHex:
+            raise Failure(f"Error! Invalid {name} format") from None
+        return value
+
+    def integer(self, name: str, default: int) -> int:
+        """A decimal or a 0x number of at most 256 bits."""
+        value = self.text(name)
+        if not value:
+            return default
+        quantity = _QUANTITY.fullmatch(value)
+        if quantity:
+            return int(quantity[1], 16)
+        if not _DIGITS.fullmatch(value):
+            raise Failure(f"Error! Invalid {name}")
+        return int(value)
+
+    def page(self, most: int = MOST_ROWS) -> Page:
+        """`page` from 1 (0 is the first, too) and `offset`, the size of a page."""
+        number = max(self.integer("page", 1), 1)
+        size = self.integer("offset", most) or most
+        if size > most:
+            raise Failure(None, WINDOW_TOO_LARGE)
+        return Page(size, min((number - 1) * size, MOST_SKIPPED))
+
+    def direction(self) -> str:
+        value = self.text("sort", "asc").lower()
+        if value not in ("asc", "desc"):
+            raise Failure("Error! Invalid sort: asc or desc")
+        return value
+
+    def blocks(self, first: str = "startblock", last: str = "endblock") -> BlockSpan:
+        """A range; an end that is missing bounds nothing, and neither does `latest` as the last."""
+        if self.text(last).lower() == "latest":
+            return BlockSpan(self._block(first, 0), parameters.BIGINT_MAX)
+        return BlockSpan(self._block(first, 0), self._block(last, parameters.BIGINT_MAX))
+
+    def block_tag(self, name: str = "tag", default: str = "latest") -> str:
+        """As a node takes it: a tag, or a number in hex."""
+        value = self.text(name, default).lower()
+        return value if value in BLOCK_TAGS else hex(self.integer(name, 0))
+
+    def _block(self, name: str, default: int) -> int:
+        return min(self.integer(name, default), parameters.BIGINT_MAX)
+
+
+def _address(value: str) -> bytes:
+    try:
+        return parameters.address(value)
+    except InvalidParameter:
+        raise Failure(BAD_ADDRESS) from None

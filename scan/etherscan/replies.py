@@ -1,0 +1,60 @@
+"""The form of every response: {"status", "message", "result"} with HTTP 200, also for refusals.
+
+Several clients stop at any other HTTP status without reading `result`.
+"""
+
+from typing import NamedTuple
+
+import orjson
+
+from scan.errors import RateLimited, ScanError
+from scan.http.interfaces import Interface, json_response
+from scan.http.wsgi import WsgiResponse
+
+PATHS = ("/api", "/v2/api")
+RATE_LIMITED = "Max rate limit reached. "
+
+
+class Reply(NamedTuple):
+    """`result` is what orjson takes; `total` is of the rows that a list's pages come from."""
+
+    result: object
+    status: str = "1"
+    message: str = "OK"
+    total: int | None = None
+
+    def body(self) -> bytes:
+        return orjson.dumps({"status": self.status, "message": self.message, "result": self.result})
+
+
+class RpcReply(NamedTuple):
+    """The node's JSON-RPC response: `name` is result or error."""
+
+    name: str
+    value: object
+
+    def body(self) -> bytes:
+        return orjson.dumps({"jsonrpc": "2.0", "id": 1, self.name: self.value})
+
+
+class Failure(Exception):
+    """A request that is answered with status 0."""
+
+    def __init__(self, result: object, message: str = "NOTOK") -> None:
+        super().__init__(message)
+        self.reply = Reply(result, "0", message)
+
+
+def rows_reply(rows: list[object], none_found: str, total: int | None = None) -> Reply:
+    """A list; an empty one has status 0."""
+    return Reply(rows, total=total) if rows else Reply([], "0", none_found, total)
+
+
+def refuse(error: ScanError) -> WsgiResponse:
+    """An error from anywhere in this form."""
+    text = (RATE_LIMITED if isinstance(error, RateLimited) else "") + error.message
+    value = {"status": "0", "message": "NOTOK", "result": text}
+    return json_response(200, value, list(error.headers.items()))
+
+
+ETHERSCAN = Interface(refuse, paths=frozenset(PATHS), api_key_parameter="apikey")

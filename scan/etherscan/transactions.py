@@ -1,0 +1,147 @@
+"""Rows of transactions and token transfers, completed with what the index does not have."""
+
+from collections.abc import Collection, Iterable, Mapping
+from typing import Any
+
+import orjson
+
+from scan.contracts.function_names import function_names
+from scan.contracts.proxy_contracts import clone_of
+from scan.ethereum.transaction_fields import TransactionFields, TransactionPlace
+from scan.etherscan.parts import PLACE_TIMEOUT_S, parts
+from scan.hex import data, to_hex
+from scan.http.chain_reads import read_chain
+from scan.http.services import services
+
+Row = Mapping[str, Any]
+
+TRANSACTION = (
+    "blockNumber", "timeStamp", "hash", "nonce", "blockHash", "transactionIndex", "from", "to",
+    "value", "gas", "gasPrice", "isError", "txreceipt_status", "input", "contractAddress",
+    "cumulativeGasUsed", "gasUsed", "confirmations", "methodId", "functionName",
+)  # fmt: skip
+_TRANSFER = (
+    "blockNumber", "timeStamp", "hash", "nonce", "blockHash", "from", "contractAddress", "to",
+    "{}", "tokenName", "tokenSymbol", "tokenDecimal", "transactionIndex", "gas", "gasPrice",
+    "gasUsed", "cumulativeGasUsed", "input", "methodId", "functionName", "confirmations",
+)  # fmt: skip
+_ENTRY_BYTES = 150  # of a name in the cache, beside its text
+
+
+def _transfer(*value: str, without: str = "") -> tuple[str, ...]:
+    place = _TRANSFER.index("{}")
+    names = (*_TRANSFER[:place], *value, *_TRANSFER[place + 1 :])
+    return tuple(name for name in names if name != without)
+
+
+TRANSFERS = {
+    "BEP20": _transfer("value"),
+    "BEP721": _transfer("tokenID"),
+    "BEP1155": _transfer("tokenID", "tokenValue", without="tokenDecimal"),
+}
+
+
+def complete_transactions(records: str) -> list[object]:
+    rows = orjson.loads(records)
+    fields = _fields(rows)
+    names = _FunctionNames(row["to"] for row in rows)
+    return [_transaction(row, fields[row["hash"]], names) for row in rows]
+
+
+def complete_transfers(records: str, token_type: str) -> list[object]:
+    """`records` have one more key, `called`: whom the transaction called."""
+    rows = orjson.loads(records)
+    fields = _fields(rows)
+    names = _FunctionNames(row["called"] for row in rows)
+    return [_token_transfer(row, fields[row["hash"]], names, token_type) for row in rows]
+
+
+def _fields(rows: Iterable[Row]) -> Mapping[str, TransactionFields]:
+    places = {
+        TransactionPlace(row["hash"], row["blockHash"], int(row["blockNumber"])) for row in rows
+    }
+    found = parts().fields.cached(places)
+    if len(found) == len(places):
+        return found
+    with parts().node_calls.place(wait_s=PLACE_TIMEOUT_S):
+        return parts().fields.read(places)
+
+
+def _transaction(row: Row, fields: TransactionFields, names: "_FunctionNames") -> object:
+    status = fields.receipt_status
+    found = {
+        **row,
+        **_of_transaction(fields, row["to"], names),
+        "input": fields.input,
+        "txreceipt_status": "" if status is None else str(status),
+    }
+    return {name: found[name] for name in TRANSACTION}
+
+
+def _token_transfer(
+    row: Row, fields: TransactionFields, names: "_FunctionNames", token_type: str
+) -> object:
+    found = {
+        **row,
+        **_of_transaction(fields, row["called"], names),
+        "input": "deprecated",
+        "tokenValue": row["value"],
+        "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
+    }
+    return {name: found[name] for name in TRANSFERS[token_type]}
+
+
+def _of_transaction(
+    fields: TransactionFields, called: str, names: "_FunctionNames"
+) -> dict[str, str]:
+    method_id = fields.input[:10]
+    return {
+        "nonce": str(fields.nonce),
+        "gas": str(fields.gas),
+        "cumulativeGasUsed": str(fields.cumulative_gas_used),
+        "methodId": method_id,
+        "functionName": names.name(called, method_id) if called else "",
+    }
+
+
+class _FunctionNames:
+    """Names of functions of the contracts called, by their verified ABIs or their clones' ones."""
+
+    def __init__(self, called: Iterable[str]) -> None:
+        self._names: dict[str, Mapping[str, str]] = {}
+        found = _verifications({bytes.fromhex(each[2:]) for each in called if each})
+        clones = {each["address"]: clone_of(data(each["code"])) for each in found if each["code"]}
+        implementations = {address for address in clones.values() if address is not None}
+        for each in (*found, *_verifications(implementations)):
+            if each["codeHash"]:
+                self._names[each["address"]] = _names_of(each)
+        for clone, implementation in clones.items():
+            if implementation is not None:
+                self._names[clone] = self._names.get(to_hex(implementation), {})
+
+    def name(self, address: str, method_id: str) -> str:
+        return self._names.get(address, {}).get(method_id, "")
+
+
+def _verifications(addresses: Collection[bytes]) -> list[dict[str, str]]:
+    if not addresses:
+        return []
+    [found] = read_chain("etherscan/verified_contracts_list", addresses=sorted(addresses))
+    rows: list[dict[str, str]] = orjson.loads(found)
+    return rows
+
+
+def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
+    key = tuple(verification[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
+    names = parts().names.get(key)
+    if names is None:
+        names = function_names(
+            services().reads.value(
+                "etherscan/verified_contracts_list_functions",
+                code_hash=data(verification["codeHash"]),
+                address=data(verification["verifiedAddress"]),
+            )
+        )
+        size = sum(_ENTRY_BYTES + len(name) for name in names.values())
+        parts().names.store(key, names, _ENTRY_BYTES + size)
+    return names

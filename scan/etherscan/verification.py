@@ -1,0 +1,126 @@
+"""module=contract: verification, by jobs that all interfaces share, and where proxies lead to."""
+
+import re
+from collections.abc import Mapping
+
+from scan.errors import NotFound
+from scan.etherscan.contract import find
+from scan.etherscan.parameters import Parameters
+from scan.etherscan.replies import Failure, Reply
+from scan.hex import to_hex
+from scan.http.requests import client_address
+from scan.http.services import services
+
+# Clients ask again every 3 to 15 s, and an anonymous one may ask ten times a minute.
+WAIT_FOR_CONTRACT_S = 10.0
+WAIT_FOR_JOB_S = 25.0
+STANDARD_JSON, SINGLE_FILE = "solidity-standard-json-input", "solidity-single-file"
+PENDING = "Pending in queue"
+VERIFIED = "Pass - Verified"
+FAILED = "Fail - Unable to verify. "
+WRONG_ARGUMENTS = FAILED + "These are not the correct constructor arguments: "
+UNKNOWN = "Unknown UID"
+NO_IMPLEMENTATION = (
+    "A corresponding implementation contract was unfortunately not detected for the proxy address."
+)
+MOST_LIBRARIES = 10
+LICENSES = (
+    "", "", "Unlicense", "MIT", "GPL-2.0", "GPL-3.0", "LGPL-2.1", "LGPL-3.0", "BSD-2-Clause",
+    "BSD-3-Clause", "MPL-2.0", "OSL-3.0", "Apache-2.0", "AGPL-3.0", "BUSL-1.1",
+)  # fmt: skip
+
+_PROXY_CHECK = re.compile(r"proxy-([0-9a-f]{40})-([0-9a-f]{40}|any)")
+
+
+def verify_source(asked: Parameters) -> Reply:
+    """A guid for verification_status()."""
+    address = asked.address("contractaddress")
+    request = _request(asked, to_hex(address))
+    try:
+        job_id = services().jobs.submit(request, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+    except NotFound:
+        raise Failure(f"Unable to locate ContractCode at {to_hex(address)}") from None
+    return Reply(job_id)
+
+
+def verification_status(asked: Parameters) -> Reply:
+    """Held until the job is over. A failure has status 0: with 1 some clients report success."""
+    job = services().jobs.wait(asked.text("guid"), WAIT_FOR_JOB_S)
+    if job is None:
+        raise Failure(UNKNOWN)
+    if not job.is_over:
+        raise Failure(PENDING)
+    if job.status == "failed":
+        raise Failure(FAILED + (job.message or ""))
+    if job.warning:
+        raise Failure(WRONG_ARGUMENTS + job.warning)
+    return Reply(VERIFIED)
+
+
+def verify_proxy(asked: Parameters) -> Reply:
+    """The guid names what is to be looked for: proxies are found by the chain's state alone."""
+    expected = asked.optional_address("expectedimplementation")
+    return Reply(f"proxy-{asked.address().hex()}-{expected.hex() if expected else 'any'}")
+
+
+def proxy_status(asked: Parameters) -> Reply:
+    guid = _PROXY_CHECK.fullmatch(asked.text("guid").lower())
+    if guid is None:
+        raise Failure(UNKNOWN)
+    address, expected = bytes.fromhex(guid[1]), guid[2]
+    proxy = find(address).proxy
+    if proxy is None or expected not in ("any", proxy.implementation.hex()):
+        raise Failure(NO_IMPLEMENTATION)
+    return Reply(
+        f"The proxy's ({to_hex(address)}) implementation contract is found at"
+        f" {to_hex(proxy.implementation)} and is successfully updated."
+    )
+
+
+def _request(asked: Parameters, address: str) -> dict[str, object]:
+    """As the body of /api/v1/verify; a standard JSON input has its own settings."""
+    code_format = asked.text("codeformat", SINGLE_FILE).lower()
+    if code_format not in (STANDARD_JSON, SINGLE_FILE):
+        raise Failure(f"Error! codeformat must be {STANDARD_JSON} or {SINGLE_FILE}")
+    asked.required("sourcecode")
+    given = {
+        "sourceCode": asked.exact("sourcecode"),
+        "compilerVersion": asked.required("compilerversion"),
+        "contractName": asked.text("contractname"),
+        "constructorArguments": _arguments(asked),
+        "license": _license(asked.text("licensetype")),
+    }
+    if code_format == SINGLE_FILE:
+        given |= {
+            "optimizationUsed": asked.text("optimizationused"),
+            "runs": asked.text("runs"),
+            "evmVersion": asked.text("evmversion"),
+        }
+    request: dict[str, object] = {name: value for name, value in given.items() if value}
+    return {"address": address, **request, "libraries": _libraries(asked)}
+
+
+def _arguments(asked: Parameters) -> str:
+    """Etherscan's own spelling, or the right one; some clients send both."""
+    spellings = {
+        asked.text(name).lower().removeprefix("0x")
+        for name in ("constructorarguements", "constructorarguments")
+    } - {""}
+    if len(spellings) > 1:
+        raise Failure("Error! constructorArguements and constructorArguments differ")
+    return next(iter(spellings), "")
+
+
+def _license(value: str) -> str:
+    """Etherscan numbers licenses."""
+    numbers = {str(number): name for number, name in enumerate(LICENSES)}
+    return numbers.get(value, value)
+
+
+def _libraries(asked: Parameters) -> Mapping[str, str]:
+    found = {}
+    for number in range(1, MOST_LIBRARIES + 1):
+        name = asked.text(f"libraryname{number}")
+        if name:
+            found[name] = to_hex(asked.address(f"libraryaddress{number}"))
+    return found

@@ -1,0 +1,123 @@
+"""Contracts by address, verification, and the one chain there is."""
+
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from scan import parameters
+from scan.errors import InvalidParameter, NotFound
+from scan.http.requests import client_address, json_object, query_arguments
+from scan.http.responses import json_value
+from scan.http.services import services
+from scan.sourcify import fields, submissions
+from scan.sourcify.contract_record import (
+    StoredContract,
+    contract_record,
+    minimal_record,
+    stored_contract,
+    usual_fields,
+)
+from scan.sourcify.errors import AlreadyVerified, ContractNotDeployed, JobNotFound
+from scan.verification.jobs import Job
+
+MAX_BODY_BYTES = 5 * 1024 * 1024
+WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
+WAIT_FOR_JOB_S = 10.0  # less than a stopping worker waits for its requests
+
+_CHAIN_ID = re.compile(r"[0-9]{1,20}", re.ASCII)
+
+blueprint = Blueprint("sourcify", __name__)
+
+
+@blueprint.get("/v2/contract/<chain_id>/<address>")
+def get_contract(chain_id: str, address: str) -> Response:
+    wanted = parameters.address(address)
+    selection = fields.selected(query_arguments())
+    stored = _stored(chain_id, wanted, selection)
+    if stored.match is None:
+        return json_value(minimal_record(stored, wanted, None, None), 404)
+    parts = services()
+    return json_value(contract_record(stored, wanted, selection, parts.reads, parts.node))
+
+
+@blueprint.post("/v2/verify/<chain_id>/<address>")
+def verify(chain_id: str, address: str) -> Response:
+    return _submit(chain_id, address, submissions.from_standard_json(address, _body()))
+
+
+@blueprint.post("/v2/verify/metadata/<chain_id>/<address>")
+def verify_metadata(chain_id: str, address: str) -> Response:
+    return _submit(chain_id, address, submissions.from_metadata(address, _body()))
+
+
+@blueprint.get("/v2/verify/<verification_id>")
+def get_verification(verification_id: str) -> Response:
+    """Waits a little for a job to end, so that few requests do."""
+    job = services().jobs.wait(verification_id, WAIT_FOR_JOB_S)
+    if job is None:
+        raise JobNotFound(f"No verification job found for id {verification_id[:100]}")
+    return json_value(_job_record(job))
+
+
+@blueprint.get("/chains")
+def list_chains() -> Response:
+    chain_id = services().reads.value("sourcify/chain_get_id")
+    chain = {"name": f"Chain {chain_id}", "chainId": int(chain_id or 0), "supported": True}
+    return json_value([] if chain_id is None else [chain])
+
+
+def _body() -> dict[str, object]:
+    request.max_content_length = MAX_BODY_BYTES
+    return json_object()
+
+
+def _stored(chain_id: str, address: bytes, selection: fields.Selection) -> StoredContract:
+    if not _CHAIN_ID.fullmatch(chain_id):
+        raise InvalidParameter("chainId must be a number of at most 20 digits.", field="chainId")
+    return stored_contract(services().reads, chain_id, address, selection)
+
+
+def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
+    stored = _stored(chain_id, parameters.address(address), {})
+    if stored.match == stored.creation_match == "full":
+        raise AlreadyVerified(
+            f"Contract {address} on chain {chain_id} is already verified with runtimeMatch and"
+            " creationMatch both being exact matches."
+        )
+    try:
+        job_id = services().jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+    except InvalidParameter as error:
+        if error.field == "sourceCode":
+            message = error.message.replace("sourceCode", "stdJsonInput")
+            raise InvalidParameter(message, field="stdJsonInput") from None
+        raise
+    except NotFound as error:
+        raise ContractNotDeployed(error.message) from None
+    return json_value({"verificationId": job_id}, 202)
+
+
+def _job_record(job: Job) -> dict[str, Any]:
+    database = services().writes
+    chain_id = database.value("sourcify/chain_get_id")
+    stored = stored_contract(database, chain_id, job.address, {})
+    contract = minimal_record(stored, job.address, job.match, job.creation_match)
+    if job.match is not None:
+        contract |= usual_fields(stored)
+    record: dict[str, Any] = {
+        "isJobCompleted": job.is_over,
+        "verificationId": job.id,
+        "jobStartTime": _iso(job.created_at),
+    }
+    if job.finished_at is not None:
+        record["jobFinishTime"] = _iso(job.finished_at)
+    if job.error_code is not None:
+        error = {"customCode": job.error_code, "message": job.message, "errorId": job.id}
+        record["error"] = error
+    return {**record, "contract": contract}
+
+
+def _iso(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

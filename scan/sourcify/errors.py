@@ -1,0 +1,46 @@
+"""Errors as Sourcify's clients read them: {"customCode", "message", "errorId"}."""
+
+import uuid
+
+from scan.errors import LimitReached, NotFound, ScanError
+from scan.http.interfaces import Interface, json_response
+from scan.http.wsgi import WsgiResponse
+
+_CUSTOM_CODES = {
+    "not_found": "route_not_found",
+    "rate_limited": "too_many_requests",
+    "too_large": "invalid_parameter",
+    "unsupported_media_type": "invalid_parameter",
+}
+_NO_ROUTE = "There is nothing at this path."
+
+
+class UnsupportedChain(NotFound):
+    code = "unsupported_chain"
+
+
+class JobNotFound(NotFound):
+    code = "job_not_found"
+
+
+class ContractNotDeployed(NotFound):
+    code = "contract_not_deployed"
+
+
+class AlreadyVerified(LimitReached):
+    code = "already_verified"
+
+
+def error_value(code: str, message: str) -> dict[str, str]:
+    return {"customCode": code, "message": message, "errorId": str(uuid.uuid4())}
+
+
+def refuse(error: ScanError) -> WsgiResponse:
+    message = _NO_ROUTE if error.code == NotFound.code else error.message
+    value = error_value(_CUSTOM_CODES.get(error.code, error.code), message)
+    return json_response(error.status, value, list(error.headers.items()))
+
+
+SOURCIFY = Interface(
+    refuse, prefixes=("/v2/contract", "/v2/contracts", "/v2/verify", "/chains", "/server")
+)

@@ -1,0 +1,92 @@
+"""Sourcify's verification requests as those of /api/v1/verify, behind which the verifier stands."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from eth_utils.crypto import keccak
+
+from scan import parameters
+from scan.errors import InvalidParameter
+from scan.hex import to_hex
+
+
+def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """A standard JSON input, its compiler's version and the contract's `path:Name`."""
+    _check_transaction_hash(body)
+    standard_input = _object(body, "stdJsonInput")
+    identifier = _text(body, "contractIdentifier")
+    if ":" not in identifier:
+        raise InvalidParameter(
+            "The contractIdentifier must consist of the file path and the contract name separated"
+            " by a ':'.",
+            field="contractIdentifier",
+        )
+    return {
+        "address": address,
+        "sourceCode": json.dumps(standard_input),
+        "compilerVersion": _text(body, "compilerVersion"),
+        "contractName": identifier,
+    }
+
+
+def from_metadata(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """The compiler's metadata file and the sources it names, by path or by hash."""
+    _check_transaction_hash(body)
+    metadata, given = _object(body, "metadata"), _object(body, "sources")
+    settings = dict(_object(metadata, "settings", "metadata."))
+    target = _object(settings, "compilationTarget", "metadata.settings.")
+    if len(target) != 1:
+        raise InvalidParameter("metadata.settings.compilationTarget must name one contract.")
+    del settings["compilationTarget"]
+    [(path, name)] = target.items()
+    sources = _sources(_object(metadata, "sources", "metadata."), given)
+    standard_input = {
+        "language": metadata.get("language"),
+        "sources": sources,
+        "settings": settings,
+    }
+    return {
+        "address": address,
+        "sourceCode": json.dumps(standard_input),
+        "compilerVersion": _text(_object(metadata, "compiler", "metadata."), "version"),
+        "contractName": f"{path}:{name}",
+    }
+
+
+def _sources(listed: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    by_hash: dict[str, str] = {}
+    for path, content in given.items():
+        if not isinstance(content, str):
+            raise InvalidParameter(f"sources: {path[:100]!r} must be text.", field="sources")
+        by_hash[to_hex(bytes(keccak(content.encode("utf-8", "replace"))))] = content
+    found = {}
+    for path, entry in listed.items():
+        entry = entry if isinstance(entry, dict) else {}
+        content = by_hash.get(str(entry.get("keccak256")).lower(), entry.get("content"))
+        if not isinstance(content, str):
+            raise InvalidParameter(
+                f"sources: there is none with the hash that the metadata has of {path[:100]!r}.",
+                field="sources",
+            )
+        found[path] = {"content": content}
+    return found
+
+
+def _check_transaction_hash(body: Mapping[str, Any]) -> None:
+    """Which transaction created the contract is known from the index."""
+    if body.get("creationTransactionHash") is not None:
+        parameters.hash32(body["creationTransactionHash"], "creationTransactionHash")
+
+
+def _object(values: Mapping[str, Any], name: str, where: str = "") -> dict[str, Any]:
+    value = values.get(name)
+    if not isinstance(value, dict):
+        raise InvalidParameter(f"{where}{name} is required, as an object.", field=name)
+    return value
+
+
+def _text(values: Mapping[str, Any], name: str) -> str:
+    if not values.get(name):
+        raise InvalidParameter(f"{name} is required.", field=name)
+    return parameters.text(values[name], name, most=500)

@@ -1,0 +1,167 @@
+"""Verifications that are asked for now and answered later, kept in the database until a day after.
+
+Whoever has a job's id may read how it ended. Any number of processes share the jobs; see
+job_runner.py for how they run.
+"""
+
+import json
+import re
+import threading
+import time
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+from scan.database.connection import Database
+from scan.errors import NotFound, RateLimited, TooLarge, Unavailable, VerificationFailed
+from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.verification.request import parse
+from scan.verification.verifier import indexed_contract
+
+MOST_UNFINISHED = 32
+MOST_UNFINISHED_OF_CLIENT = 2  # one runs and one waits
+MAX_REQUEST_BYTES = 12 * 1024 * 1024  # as ASCII: sources of 1 MiB may take six times as much
+# Of the eight threads that serve requests, four may wait for a compiler (compiler_places.py).
+WAITING_REQUESTS = 3
+WAITING_REQUESTS_OF_CLIENT = 2
+POLL_S = 0.5  # another process may run the job
+RETRY_AFTER_S = 15
+
+_ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
+
+
+class Job(NamedTuple):
+    """`status` is pending, running, done or failed; `match` and `creation_match` are full, partial
+    or None. A failed job has one of job_runner.py's error codes.
+
+    `warning` says that the constructor arguments given are not those of the creation.
+    """
+
+    id: str
+    client: str
+    address: bytes
+    status: str
+    created_at: datetime
+    finished_at: datetime | None
+    match: str | None
+    creation_match: str | None
+    message: str | None
+    warning: str | None
+    error_code: str | None
+
+    @property
+    def is_over(self) -> bool:
+        return self.status in ("done", "failed")
+
+
+class VerificationJobs:
+    """The jobs of one database; `changed` is notified of those that this process adds or ends."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._waiting = ConcurrencyLimit(
+            WAITING_REQUESTS, places_per_client=WAITING_REQUESTS_OF_CLIENT, busy="unused"
+        )
+        self.changed = threading.Condition()
+
+    def submit(self, request: Mapping[str, Any], client: str, *, wait_s: float = 0.0) -> str:
+        """The id of a new job for `request`, which is as the body of /api/v1/verify.
+
+        Raises InvalidParameter, TooLarge, NotFound where no contract is indexed at the address
+        within `wait_s`, RateLimited where the client has its share of jobs, Unavailable.
+        """
+        submission = parse(request)
+        text = json.dumps(request)
+        if len(text) > MAX_REQUEST_BYTES:
+            raise TooLarge("The request is too large.", field="sourceCode")
+        self._require_contract(submission.address, client, wait_s)
+        job_id = str(uuid.uuid4())
+        with self._database.transaction() as tx:
+            tx.execute("verification/jobs_lock")
+            [(of_client, of_all)] = tx.rows("verification/jobs_count_unfinished", client=client)
+            _check_share(of_client, of_all)
+            tx.execute(
+                "verification/jobs_insert",
+                id=job_id,
+                client=client,
+                address=submission.address,
+                request=text,
+                now=datetime.now(UTC),
+            )
+        self.notify()
+        return job_id
+
+    def get(self, job_id: str) -> Job | None:
+        """None for a job that never was, or is kept no longer."""
+        if not _ID.fullmatch(job_id):
+            return None
+        row = self._database.row("verification/jobs_get", id=job_id)
+        if row is None:
+            return None
+        job = Job(*row)
+        return job._replace(address=bytes(job.address))
+
+    def wait(self, job_id: str, timeout_s: float) -> Job | None:
+        """As get(), but once the job is over or time is up.
+
+        Where too many requests wait already, those of the job's client apart, at once.
+        """
+        job = self.get(job_id)
+        if job is None or job.is_over:
+            return job
+
+        def look() -> bool:
+            nonlocal job
+            job = self.get(job_id)
+            return job is None or job.is_over
+
+        self._wait_until(look, job.client, timeout_s)
+        return job
+
+    def notify(self) -> None:
+        with self.changed:
+            self.changed.notify_all()
+
+    def _require_contract(self, address: bytes, client: str, wait_s: float) -> None:
+        def look() -> bool:
+            with suppress(NotFound):
+                return self._is_contract(address)
+            return False
+
+        if not look() and not self._wait_until(look, client, wait_s):
+            self._is_contract(address)
+
+    def _is_contract(self, address: bytes) -> bool:
+        """Also of a format that is not supported: the job says that. Raises NotFound."""
+        with suppress(VerificationFailed):
+            indexed_contract(self._database, address)
+        return True
+
+    def _wait_until(self, condition: Callable[[], bool], client: str, timeout_s: float) -> bool:
+        """Whether it came true in time; False at once where too many requests wait."""
+        deadline = time.monotonic() + timeout_s
+        if timeout_s <= 0 or not self._waiting.take(client):
+            return False
+        try:
+            while (left_s := deadline - time.monotonic()) > 0:
+                with self.changed:
+                    self.changed.wait(min(POLL_S, left_s))
+                if condition():
+                    return True
+            return False
+        finally:
+            self._waiting.give_back(client)
+
+
+def _check_share(of_client: int, of_all: int) -> None:
+    if of_client >= MOST_UNFINISHED_OF_CLIENT:
+        raise RateLimited(
+            f"{of_client} verifications of yours are not finished; wait for one of them.",
+            headers={"Retry-After": str(RETRY_AFTER_S)},
+        )
+    if of_all >= MOST_UNFINISHED:
+        raise Unavailable(
+            "Too many verifications are waiting; try again shortly.", retry_after_s=RETRY_AFTER_S
+        )

@@ -1,0 +1,17 @@
+-- What logs need of their transactions and blocks, for the places where they stand.
+-- params: blocks bigint[], transaction_indexes integer[]
+-- plan depends on: nothing
+-- returns: one row: index version, JSON array in the order asked of {blockHash, timestamp, hash,
+--   gasPrice, gasUsed}, with null for a place that is not indexed
+-- index: blocks_pkey, transactions_pkey
+SELECT index_version(), (
+    SELECT json_list(string_agg(coalesce((
+        SELECT format(
+            '{"blockHash":"%%s","timestamp":%%s,"hash":"%%s","gasPrice":"%%s","gasUsed":"%%s"}',
+            hex(b.hash), seconds(b.timestamp), hex(t.hash), t.gas_price, t.gas_used)
+        FROM blocks b
+        JOIN transactions t ON t.ordinal = b.transactions_before + asked.transaction_index
+            AND t.block_number = b.number
+        WHERE b.number = asked.block_number), 'null'), ',' ORDER BY asked.place))
+    FROM unnest(%(blocks)s::bigint[], %(transaction_indexes)s::integer[]) WITH ORDINALITY
+        AS asked (block_number, transaction_index, place));

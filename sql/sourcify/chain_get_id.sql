@@ -1,0 +1,5 @@
+-- The id of the indexed chain.
+-- params: none
+-- returns: no row where nothing is indexed; else the id as text
+-- index: chain_pkey
+SELECT chain_id::text FROM chain;

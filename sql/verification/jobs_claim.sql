@@ -1,0 +1,23 @@
+-- Takes the lease of the oldest job that is due, of a client none of whose jobs is running. An
+-- expired lease is no lease. Several processes may claim, one at a time (see jobs_lock).
+-- params: now timestamptz, lease bigint, leased_until timestamptz
+-- returns: no row when nothing is due; else id, client, created_at, attempts (with this one), request
+-- index: verification_jobs_unfinished, verification_jobs_pkey
+UPDATE verification_jobs j
+SET status = 'running', lease = %(lease)s, due_at = %(leased_until)s,
+    started_at = coalesce(j.started_at, %(now)s), attempts = j.attempts + 1
+FROM (
+    SELECT w.id
+    FROM verification_jobs w
+    WHERE w.finished_at IS NULL AND w.due_at <= %(now)s
+        AND NOT EXISTS (
+            SELECT
+            FROM verification_jobs r
+            WHERE r.finished_at IS NULL AND r.client = w.client AND r.status = 'running'
+                AND r.due_at > %(now)s)
+    ORDER BY w.created_at, w.id
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+) AS found
+WHERE j.id = found.id
+RETURNING j.id::text, j.client, j.created_at, j.attempts, j.request::text;

@@ -1,0 +1,46 @@
+"""GET /api/v1/addresses?addresses=…"""
+
+from dataclasses import replace
+
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.conftest import Played
+from tests.support.indexing import Indexing
+from tests.support.serving import NOWHERE
+
+UNSEEN = "0x" + "9d" * 20
+
+
+def test_addresses_in_the_order_asked(client: FlaskClient, scenario: Played) -> None:
+    token = scenario.stage.contracts["harbor"].address.lower()
+    asked = [scenario.stage.people[3], UNSEEN, token, scenario.stage.people[1]]
+    response = client.get(f"/api/v1/addresses?addresses={','.join(asked)}")
+    assert response.status_code == 200
+    head = scenario.anvil.head()
+    for address, row in zip(asked, response.json["addresses"], strict=True):
+        record = scenario.truth.addresses.get(address, {"txCount": 0})
+        assert row == {
+            "address": address,
+            "balance": str(int(scenario.anvil.call("eth_getBalance", address, "latest"), 16)),
+            "balanceBlock": head,
+            "txCount": record["txCount"],
+            "isContract": address == token,
+        }
+
+
+def test_at_most_a_hundred(client: FlaskClient) -> None:
+    hundred = ",".join([UNSEEN] * 100)
+    response = client.get(f"/api/v1/addresses?addresses={hundred}")
+    assert len(response.json["addresses"]) == 100
+    for asked in (f"{hundred},{UNSEEN}", "", "0x12", f"{UNSEEN},", f"{UNSEEN};{UNSEEN}"):
+        response = client.get("/api/v1/addresses", query_string={"addresses": asked})
+        assert (response.status_code, response.json["field"]) == (400, "addresses")
+    assert client.get("/api/v1/addresses").status_code == 400
+
+
+def test_a_balance_that_nobody_knows_is_not_made_up(indexed: Indexing, scenario: Played) -> None:
+    client = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
+    known = client.get(f"/api/v1/addresses?addresses={scenario.stage.people[1]}")
+    assert known.status_code == 200
+    assert client.get(f"/api/v1/addresses?addresses={UNSEEN}").status_code == 502

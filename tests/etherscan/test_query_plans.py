@@ -1,0 +1,150 @@
+"""The lists at 100,000 transactions: by index, alike at any depth, and exact in any range."""
+
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import orjson
+import pytest
+
+from bench.cases import HOT, HOT_TOKEN, USUAL, USUAL_TOKEN
+from bench.seed import seed
+from scan.parameters import BIGINT_MAX
+from tests.support.database import Postgres
+from tests.support.explain import ExplainingDatabase, Plan
+
+TRANSACTIONS = 100_000
+BLOCKS = TRANSACTIONS // 150
+TABLES_THAT_STAY_SMALL = {"chain", "label_state"}
+DEEPER = 1.5
+LIMIT = 25
+
+
+class List(NamedTuple):
+    """A statement and what it is asked for."""
+
+    statement: str
+    fields: dict[str, Any]
+
+
+def key(address: str) -> bytes:
+    return bytes.fromhex(address[2:])
+
+
+LISTS = {
+    "hottest": List("transactions_list", {"address": key(HOT)}),
+    "usual": List("transactions_list", {"address": key(USUAL)}),
+    "hottest token": List(
+        "token_transfers_list_by_token", {"token": key(HOT_TOKEN), "type": "BEP20"}
+    ),
+    "usual token": List(
+        "token_transfers_list_by_token", {"token": key(USUAL_TOKEN), "type": "BEP20"}
+    ),
+}
+RANGES = [(0, BIGINT_MAX), (100, BIGINT_MAX), (0, 500), (200, 400)]
+
+
+@pytest.fixture(scope="module")
+def seeded(postgres: Postgres, template: str) -> Iterator[ExplainingDatabase]:
+    with postgres.cloned(template) as url:
+        seed(url, TRANSACTIONS)
+        database = ExplainingDatabase(url)
+        yield database
+        database.close()
+
+
+def ask(
+    seeded: ExplainingDatabase,
+    wanted: List,
+    blocks: tuple[int, int],
+    direction: str,
+    offset: int,
+    limit: int = LIMIT,
+) -> tuple[list[dict[str, Any]], int, Plan]:
+    """Rows, total and plan."""
+    first, last = blocks
+    row = seeded.prepared_row(
+        f"etherscan/{wanted.statement}",
+        **wanted.fields,
+        block_from=first,
+        block_to=last,
+        has_lower=first > 0,
+        has_upper=last < BIGINT_MAX,
+        direction=direction,
+        limit=limit,
+        offset=offset,
+    )
+    assert row is not None
+    return orjson.loads(row[1]), row[2], seeded.plans[-1]
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("blocks", RANGES, ids=str)
+@pytest.mark.parametrize("name", LISTS)
+def test_every_depth_costs_the_same(
+    seeded: ExplainingDatabase, name: str, blocks: tuple[int, int], direction: str
+) -> None:
+    _, total, first = ask(seeded, LISTS[name], blocks, direction, 0)
+    _, _, middle = ask(seeded, LISTS[name], blocks, direction, total // 2)
+    rows, _, last = ask(seeded, LISTS[name], blocks, direction, (total - 1) // LIMIT * LIMIT)
+    nothing, _, beyond = ask(seeded, LISTS[name], blocks, direction, total)
+    assert rows and not nothing
+    for plan in (first, middle, last, beyond):
+        assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+        assert plan.rows_sorted() <= LIMIT
+        assert plan.buffers <= DEEPER * first.buffers
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_pages_of_a_range_are_cuts_of_the_whole(seeded: ExplainingDatabase, name: str) -> None:
+    whole: list[dict[str, Any]] = []
+    while True:
+        rows, _, _ = ask(seeded, LISTS[name], RANGES[0], "asc", len(whole), 10_000)
+        if not rows:
+            break
+        whole += rows
+    draw = random.Random(15)
+    for _ in range(60):
+        first, last = draw.randint(0, BLOCKS + 5), draw.randint(0, BLOCKS + 5)
+        limit, direction = draw.choice([1, 25, 1000]), draw.choice(["asc", "desc"])
+        inside = [row for row in whole if first <= int(row["blockNumber"]) <= last]
+        if direction == "desc":
+            inside.reverse()
+        offset = draw.randint(0, len(inside) + 3)
+        rows, total, _ = ask(seeded, LISTS[name], (first, last), direction, offset, limit)
+        assert (rows, total) == (inside[offset : offset + limit], len(inside))
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("has_token", [False, True])
+@pytest.mark.parametrize("blocks", RANGES, ids=str)
+def test_transfers_of_an_address_use_an_index(
+    seeded: ExplainingDatabase, blocks: tuple[int, int], has_token: bool, direction: str
+) -> None:
+    first, last = blocks
+    seeded.row(
+        "etherscan/token_transfers_list_by_address",
+        address=key(HOT),
+        token=key(HOT_TOKEN) if has_token else None,
+        type="BEP20",
+        has_token=has_token,
+        block_from=first,
+        block_to=last,
+        has_lower=first > 0,
+        has_upper=last < BIGINT_MAX,
+        direction=direction,
+        limit=LIMIT,
+        offset=0,
+    )
+    plan = seeded.plans[-1]
+    assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+
+
+@pytest.mark.parametrize("time_s", [0, 1_577_836_800 + 12 * 300 + 5, 9_000_000_000_000])
+def test_a_block_is_found_by_its_time_through_the_primary_key(
+    seeded: ExplainingDatabase, time_s: int
+) -> None:
+    seeded.prepared_row("etherscan/blocks_get_by_time", time_s=time_s)
+    plan = seeded.plans[-1]
+    assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
+    assert plan.buffers < 200

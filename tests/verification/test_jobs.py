@@ -1,0 +1,329 @@
+"""Verification jobs: several processes, restarts, shares, waiting, and how long what is kept."""
+
+import os
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import create_app
+from scan.errors import InvalidParameter, NotFound, RateLimited, TooLarge, Unavailable
+from scan.http.services import Services
+from scan.verification import job_runner
+from scan.verification.compiler_places import RUNNING
+from scan.verification.job_runner import JobRunner
+from scan.verification.jobs import (
+    MOST_UNFINISHED,
+    MOST_UNFINISHED_OF_CLIENT,
+    WAITING_REQUESTS_OF_CLIENT,
+    Job,
+    VerificationJobs,
+)
+from tests.support.database import Postgres, execute
+from tests.support.explorer import Explorer, explorer_over
+from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
+from tests.support.serving import free_port, gunicorn_started, wait_for, wait_until
+
+SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
+CLIENT = "192.0.2.7"
+
+
+@pytest.fixture(scope="module")
+def idle(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """The service with nobody who runs its jobs."""
+    with explorer_over(postgres, template, solc_dir) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address(idle: Explorer) -> str:
+    return deploy(idle, SOURCE, "Stored")
+
+
+@pytest.fixture
+def jobs(idle: Explorer) -> Iterator[VerificationJobs]:
+    found: Services = idle.app.extensions["scan"]
+    yield found.jobs
+    execute(idle.settings.database_url, "DELETE FROM verification_jobs")
+
+
+def request(address: str, **fields: object) -> dict[str, Any]:
+    given = {"address": address, "sourceCode": SOURCE, "compilerVersion": VERSION}
+    return {**given, "contractName": "Stored", "optimizationUsed": 0, **fields}
+
+
+def finished(jobs: VerificationJobs, job_id: str, timeout_s: float = 60) -> Job:
+    job = jobs.wait(job_id, timeout_s)
+    assert job is not None and job.is_over, job
+    return job
+
+
+def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(
+    idle: Explorer, jobs: VerificationJobs, address: str
+) -> None:
+    job_id = jobs.submit(request(address), CLIENT)
+    job = jobs.get(job_id)
+    assert job is not None
+    assert (job.status, job.match, job.finished_at) == ("pending", None, None)
+    with idle.running_jobs():
+        job = finished(jobs, job_id)
+    assert (job.status, job.match, job.creation_match) == ("done", "full", "full")
+    assert (job.error_code, job.warning, job.address.hex()) == (None, None, address[2:])
+    assert job == jobs.get(job_id) == jobs.get(job_id.upper())
+    [(request_kept,)] = execute(
+        idle.settings.database_url, "SELECT request FROM verification_jobs WHERE id = %s", job_id
+    )
+    assert request_kept is None
+    assert idle.contract(address).json["match"] == "full"
+
+
+@pytest.mark.parametrize(
+    ("fields", "error_code", "words"),
+    [
+        ({"sourceCode": SOURCE.replace("x =", "y =")}, "no_match", "No match"),
+        ({"sourceCode": "contract Stored { uint x = y; }"}, "compiler_error", "not compile"),
+        ({"contractName": "Absent"}, "no_match", "no contract named Absent"),
+    ],
+    ids=["other source", "no source", "absent"],
+)
+def test_a_job_that_fails_has_a_reason(
+    idle: Explorer, jobs: VerificationJobs, address: str, fields: Any, error_code: str, words: str
+) -> None:
+    with idle.running_jobs():
+        job = finished(jobs, jobs.submit(request(address, **fields), CLIENT))
+    assert (job.status, job.match, job.error_code) == ("failed", None, error_code)
+    assert job.message is not None and words in job.message
+
+
+def test_other_constructor_arguments_are_reported(
+    idle: Explorer, jobs: VerificationJobs, address: str
+) -> None:
+    with idle.running_jobs():
+        given = request(address, constructorArguments="00" * 32)
+        job = finished(jobs, jobs.submit(given, CLIENT))
+    assert (job.status, job.match, job.creation_match) == ("done", "full", None)
+    assert job.warning is not None and "constructor arguments" in job.warning
+
+
+def test_what_is_malformed_is_refused_at_once(jobs: VerificationJobs, address: str) -> None:
+    with pytest.raises(InvalidParameter):
+        jobs.submit(request(address, runs=-1), CLIENT)
+    with pytest.raises(TooLarge):
+        jobs.submit(request(address, sourceCode="//" + "x" * 2_000_000), CLIENT)
+
+
+def test_what_is_not_indexed_is_refused_or_awaited(
+    idle: Explorer, jobs: VerificationJobs, address: str
+) -> None:
+    with pytest.raises(NotFound):
+        jobs.submit(request(CHECKSUMMED), CLIENT)
+    began = time.monotonic()
+    with pytest.raises(NotFound):
+        jobs.submit(request(CHECKSUMMED), CLIENT, wait_s=0.3)
+    assert time.monotonic() - began >= 0.3
+    later = f"0x{int(address, 16) ^ 1:040x}"
+    submitted: list[str] = []
+
+    def submit() -> None:
+        submitted.append(jobs.submit(request(later), CLIENT, wait_s=20))
+
+    thread = threading.Thread(target=submit)
+    thread.start()
+    time.sleep(0.3)
+    assert submitted == []
+    execute(
+        idle.settings.database_url,
+        "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
+        " WHERE address = %s",
+        bytes.fromhex(later[2:]),
+        bytes.fromhex(address[2:]),
+    )
+    thread.join()
+    assert jobs.get(submitted[0]) is not None
+
+
+def test_a_client_has_two_jobs_and_all_together_a_bounded_number(
+    jobs: VerificationJobs, address: str
+) -> None:
+    for number in range(MOST_UNFINISHED):
+        jobs.submit(request(address), f"192.0.2.{number // MOST_UNFINISHED_OF_CLIENT}")
+    with pytest.raises(RateLimited) as refused:
+        jobs.submit(request(address), "192.0.2.0")
+    assert int(refused.value.headers["Retry-After"]) > 0
+    with pytest.raises(Unavailable):
+        jobs.submit(request(address), "198.51.100.1")
+
+
+def test_shares_hold_where_many_submit_at_once(
+    idle: Explorer, jobs: VerificationJobs, address: str
+) -> None:
+    """Also through two processes: each has an application of its own here."""
+    other: Services = create_app(idle.settings).extensions["scan"]
+    outcomes: list[str] = []
+
+    def submit(through: VerificationJobs) -> None:
+        try:
+            through.submit(request(address), CLIENT)
+            outcomes.append("taken")
+        except RateLimited:
+            outcomes.append("refused")
+
+    threads = [
+        threading.Thread(target=submit, args=(through,)) for through in (jobs, other.jobs) * 5
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == ["refused"] * 8 + ["taken"] * 2
+
+
+def test_no_job_is_found_by_guessing(jobs: VerificationJobs, address: str) -> None:
+    job_id = jobs.submit(request(address), CLIENT)
+    near = [f"{job_id[:-1]}{digit:x}" for digit in range(16)]
+    guesses = [str(uuid.uuid4()) for _ in range(1000)] + [g for g in near if g != job_id]
+    assert [guess for guess in guesses if jobs.get(guess) is not None] == []
+    for malformed in ("", "1", job_id[:-1], job_id + "0", f"{{{job_id}}}", "' OR true", "\0", "é"):
+        assert jobs.get(malformed) is None
+        assert jobs.wait(malformed, 5) is None
+
+
+def test_few_requests_wait_at_once(jobs: VerificationJobs, address: str) -> None:
+    job_id = jobs.submit(request(address), CLIENT)
+    waited: list[float] = []
+
+    def wait() -> None:
+        began = time.monotonic()
+        job = jobs.wait(job_id, 2)
+        assert job is not None and job.status == "pending"
+        waited.append(time.monotonic() - began)
+
+    threads = [threading.Thread(target=wait) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sum(seconds >= 2 for seconds in waited) == WAITING_REQUESTS_OF_CLIENT
+
+
+def test_two_runners_share_jobs_and_run_each_once(
+    idle: Explorer, jobs: VerificationJobs, address: str
+) -> None:
+    ids = [jobs.submit(request(address), f"192.0.2.{number}") for number in range(6)]
+    other: Services = create_app(idle.settings).extensions["scan"]
+    runner = JobRunner(other.writes, other.verifier, other.jobs)
+    with idle.running_jobs():
+        runner.start()
+        ended = [finished(jobs, job_id) for job_id in ids]
+        runner.stop()
+    assert {job.status for job in ended} == {"done"}
+    rows = execute(idle.settings.database_url, "SELECT attempts FROM verification_jobs")
+    assert rows == [(1,)] * 6
+
+
+def test_jobs_are_swept_after_a_day(idle: Explorer, jobs: VerificationJobs, address: str) -> None:
+    old, young = (jobs.submit(request(address), CLIENT) for _ in range(2))
+    with idle.running_jobs():
+        finished(jobs, old)
+        finished(jobs, young)
+    for job_id, age in ((old, timedelta(hours=25)), (young, timedelta(hours=23))):
+        execute(
+            idle.settings.database_url,
+            "UPDATE verification_jobs SET created_at = %s WHERE id = %s",
+            datetime.now(UTC) - age,
+            job_id,
+        )
+    with idle.running_jobs():
+        wait_until(lambda: jobs.get(old) is None)
+    assert jobs.get(young) is not None
+
+
+def test_a_job_that_ends_its_process_each_time_is_given_up(
+    idle: Explorer, jobs: VerificationJobs, address: str
+) -> None:
+    job_id = jobs.submit(request(address), CLIENT)
+    execute(
+        idle.settings.database_url,
+        "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s",
+        job_runner.MOST_ATTEMPTS,
+    )
+    with idle.running_jobs():
+        job = finished(jobs, job_id)
+    assert (job.status, job.error_code) == ("failed", "internal_error")
+
+
+@pytest.fixture
+def slow_solc_dir(solc_dir: Path, tmp_path: Path) -> Path:
+    """A compiler that takes its time, so that there is time to end its process."""
+    folder = tmp_path / f"solc-{VERSION}"
+    folder.mkdir()
+    script = folder / folder.name
+    script.write_text(f"#!/bin/sh\nsleep 60\nexec {solc_dir / folder.name / folder.name} $@\n")
+    script.chmod(0o755)
+    return tmp_path
+
+
+def environment(idle: Explorer, solc_dir: Path) -> dict[str, str]:
+    return {"RPC_URL": idle.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+
+
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_a_job_survives_the_end_of_its_process(
+    idle: Explorer,
+    jobs: VerificationJobs,
+    address: str,
+    solc_dir: Path,
+    slow_solc_dir: Path,
+    ending: signal.Signals,
+) -> None:
+    job_id = jobs.submit(request(address), CLIENT)
+    url, port = idle.settings.database_url, free_port()
+
+    def status() -> str:
+        job = jobs.get(job_id)
+        assert job is not None
+        return job.status
+
+    with gunicorn_started(url, port, **environment(idle, slow_solc_dir)) as process:
+        wait_for(port, process)
+        wait_until(lambda: status() == "running")
+        if ending == signal.SIGKILL:
+            for child in children(process.pid):
+                os.kill(child, signal.SIGKILL)
+            process.kill()
+        else:
+            process.terminate()
+        process.wait(30)
+        assert status() == ("running" if ending == signal.SIGKILL else "pending")
+    port = free_port()
+    with gunicorn_started(url, port, **environment(idle, solc_dir)) as process:
+        wait_for(port, process)
+        assert finished(jobs, job_id).match == "full"
+
+
+def children(pid: int) -> list[int]:
+    found = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return [int(child) for child in found]
+
+
+def test_jobs_run_in_the_places_of_other_verifications(
+    idle: Explorer, jobs: VerificationJobs, address: str
+) -> None:
+    """While all are taken, a job waits, and it does not fail."""
+    parts: Services = idle.app.extensions["scan"]
+    places = parts.verifier.places
+    with places.admitted("a"), places.admitted("a"), places.admitted("b"), places.admitted("b"):
+        job_id = jobs.submit(request(address), CLIENT)
+        with idle.running_jobs():
+            time.sleep(1)
+            job = jobs.get(job_id)
+            assert job is not None and job.status in ("pending", "running")
+    with idle.running_jobs():
+        assert finished(jobs, job_id).match == "full"
+    assert RUNNING == 2
