@@ -1,6 +1,5 @@
 -- Balances and counters of addresses, also of those never seen.
 -- params: addresses bytea[]
--- plan depends on: nothing
 -- returns: one row: index version, JSON array in the order asked of {address, balance, balanceBlock,
 --   txCount, isContract}, number and hash of the newest block (null where none is indexed)
 -- index: addresses_pkey, contracts_pkey, blocks_pkey

@@ -1,6 +1,5 @@
 -- The balances of addresses where they are stored as of the newest block, which is named, too.
 -- params: addresses bytea[]
--- plan depends on: nothing
 -- returns: one row: index version, JSON array of balances as text or null in the order asked,
 --   number of the newest block (null where none is indexed)
 -- index: addresses_pkey, blocks_pkey

@@ -1,7 +1,6 @@
 -- The last block at or before a time, and the first at or after it. Times grow with the numbers, so
 -- they are found by halving: 27 probes of the primary key for 100 million blocks, and no index.
 -- params: time_s bigint
--- plan depends on: nothing
 -- returns: one row: index version, the number before, the number after; null where there is none
 -- index: blocks_pkey
 WITH RECURSIVE ends AS MATERIALIZED (

@@ -1,6 +1,5 @@
 -- The oldest and the newest indexed block.
 -- params: none
--- plan depends on: nothing
 -- returns: one row: index version, two block numbers; null where there are none
 -- index: blocks_pkey
 SELECT index_version(),

@@ -1,7 +1,6 @@
 -- Where contracts come from: the transaction that created each, or the first block in which it was
 -- found where a contract created it.
 -- params: addresses bytea[]
--- plan depends on: nothing
 -- returns: one row: index version, JSON array in the order asked of {address, blockNumber,
 --   blockHash, timestamp, hash, from}; hash and from are null where no transaction did it directly,
 --   and what is no contract is left out

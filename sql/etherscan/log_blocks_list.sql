@@ -1,6 +1,5 @@
 -- The blocks of a range in which an address may have emitted logs, oldest first.
 -- params: address bytea, block_from bigint, block_to bigint, limit integer
--- plan depends on: limit
 -- returns: one row: index version, array of block numbers, number of the newest indexed block
 -- index: log_emitters_pkey, blocks_pkey
 SELECT index_version(),

@@ -1,6 +1,5 @@
 -- What logs need of their transactions and blocks, for the places where they stand.
 -- params: blocks bigint[], transaction_indexes integer[]
--- plan depends on: nothing
 -- returns: one row: index version, JSON array in the order asked of {blockHash, timestamp, hash,
 --   gasPrice, gasUsed}, with null for a place that is not indexed
 -- index: blocks_pkey, transactions_pkey

@@ -1,6 +1,5 @@
 -- The BEP20 tokens that an address holds, by the tokens' addresses.
 -- params: address bytea, limit integer, offset bigint
--- plan depends on: nothing
 -- returns: one row: index version, data (JSON text)
 -- index: token_holders_pkey, tokens_pkey
 SELECT index_version(),

@@ -1,7 +1,6 @@
 -- Who holds a token, largest balance first. Pages of the second half are read from the other end,
 -- so that the last costs what the first does.
 -- params: address bytea, limit integer, offset bigint
--- plan depends on: limit
 -- returns: one row: index version, data (JSON text), total (null where there is no such token)
 -- index: token_holders_by_balance, tokens_pkey
 WITH span AS (

@@ -4,7 +4,6 @@
 -- params: address bytea, token bytea null, type text, has_token boolean, block_from bigint,
 --   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
 --   offset bigint
--- plan depends on: has_token, has_lower, has_upper, direction, limit
 -- returns: one row: index version, data (JSON text), null
 -- index: token_transfers_by_from, token_transfers_by_to, token_transfers_pkey, transactions_pkey,
 --   tokens_pkey, blocks_pkey

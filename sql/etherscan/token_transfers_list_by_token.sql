@@ -2,7 +2,6 @@
 -- See sql/etherscan/transactions_list.sql.
 -- params: token bytea, type text, block_from bigint, block_to bigint, has_lower boolean,
 --   has_upper boolean, direction text, limit integer, offset bigint
--- plan depends on: has_lower, has_upper, direction, limit
 -- returns: one row: index version, data (JSON text), total in the range
 -- index: token_transfers_by_token, list_checkpoints_pkey, token_transfers_pkey, transactions_pkey,
 --   tokens_pkey, blocks_pkey

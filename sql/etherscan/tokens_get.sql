@@ -1,6 +1,5 @@
 -- One token.
 -- params: address bytea
--- plan depends on: nothing
 -- returns: one row: index version, the record as JSON text (null where there is no such token),
 --   holder count
 -- index: tokens_pkey

@@ -3,7 +3,6 @@
 -- See "Pages of the long lists" in schema.sql.
 -- params: address bytea, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
 --   direction text, limit integer, offset bigint
--- plan depends on: has_lower, has_upper, direction, limit
 -- returns: one row: index version, data (JSON text), total in the range
 -- index: transactions_by_from, transactions_by_to, transactions_by_contract, list_checkpoints_pkey,
 --   transactions_pkey, blocks_pkey

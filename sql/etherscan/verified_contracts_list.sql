@@ -1,7 +1,6 @@
 -- Which of these addresses have verified code, by which verification; and the code of those without
 -- one where it is as short as a minimal proxy's (EIP-1167).
 -- params: addresses bytea[]
--- plan depends on: nothing
 -- returns: one row: index version, JSON array of {address, codeHash, verifiedAddress, verifiedAt,
 --   code}, where either code or the three before it are null
 -- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash
