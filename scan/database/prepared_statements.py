@@ -12,12 +12,14 @@ from psycopg2.extensions import AsIs
 from scan.database.statements import Statement, StatementError
 
 _PAGE = ("direction",)
+_BLOCKS = ("has_lower", "has_upper", "direction", "limit")
 _LIST = ("has_list", "list", "has_lower", "has_upper", "direction", "limit")
 
 LITERALS: Mapping[str, frozenset[str]] = {
     name: frozenset(literals)
     for name, literals in {
         "api/addresses_get": (),
+        "api/addresses_list": (),
         "api/addresses_list_tokens": ("limit",),
         "api/blocks_get": ("has_number", "has_hash"),
         "api/blocks_list": _PAGE,
@@ -35,6 +37,19 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "api/transactions_list": _PAGE,
         "api/transactions_list_by_address": ("has_from", "has_to", *_LIST),
         "api/transactions_list_by_party": ("has_from", "has_to", *_LIST),
+        "etherscan/balances_get": (),
+        "etherscan/blocks_get_by_time": (),
+        "etherscan/blocks_get_ends": (),
+        "etherscan/contracts_get_creations": (),
+        "etherscan/log_blocks_list": ("limit",),
+        "etherscan/log_transactions_get": (),
+        "etherscan/token_balances_list": (),
+        "etherscan/token_holders_list": ("limit",),
+        "etherscan/token_transfers_list_by_token": _BLOCKS,
+        "etherscan/tokens_get": (),
+        "etherscan/transactions_get_status": (),
+        "etherscan/transactions_list": _BLOCKS,
+        "etherscan/verified_contracts_list": (),
         "webhooks/queues_claim": (),
     }.items()
 }
