@@ -1,6 +1,7 @@
 """Tools that verify and look up through Sourcify's API, as published, over a socket."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,18 +13,20 @@ import requests
 from tests.support.database import Postgres
 from tests.support.explorer import Compiled, Explorer, compiled, explorer_over, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
+from tests.support.receiver import Authority
 from tests.support.serving import gunicorn
+from tests.support.solc_releases import published
 from tests.support.solidity import NODE
 
 CHAIN = "31337"
 PATH = "src/Stored.sol"
 # anvil's first account, which everybody knows
 KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
-FOUNDRY = """
+COMMIT = "7893614a"
+FOUNDRY = f"""
 [profile.default]
 src = "src"
-solc = "{solc}"
-offline = true
+solc = "{VERSION}"
 optimizer = true
 optimizer_runs = 300
 evm_version = "cancun"
@@ -76,13 +79,11 @@ def deployed(explorer: Explorer, number: int) -> str:
 class Forge:
     """The program itself: npm's launcher of it exits with 0 whatever it did."""
 
-    def __init__(self, folder: Path, solc_dir: Path) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         [self._program] = (NODE / "node_modules/@foundry-rs").glob("forge-*/bin/forge")
         self._folder = folder
-        solc = folder / "solc"
-        solc.write_text(SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}"))
-        solc.chmod(0o755)
-        (folder / "foundry.toml").write_text(FOUNDRY.format(solc=solc))
+        self._environment = environment
+        (folder / "foundry.toml").write_text(FOUNDRY)
         (folder / "src").mkdir()
 
     def run(self, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -90,7 +91,7 @@ class Forge:
         return subprocess.run(
             [self._program, *arguments],
             cwd=self._folder,
-            env={"HOME": str(self._folder), "PATH": "/usr/bin:/bin"},
+            env={"HOME": str(self._folder), "PATH": os.environ["PATH"], **self._environment},
             capture_output=True,
             text=True,
             timeout=120,
@@ -98,8 +99,10 @@ class Forge:
 
 
 @pytest.fixture
-def forge(tmp_path: Path, solc_dir: Path) -> Forge:
-    return Forge(tmp_path, solc_dir)
+def forge(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Forge]:
+    solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
+    with published(authority, VERSION, COMMIT, solc) as environment:
+        yield Forge(tmp_path, environment)
 
 
 def forge_arguments(served: Served, path: str) -> list[str]:
@@ -131,12 +134,14 @@ def test_forge_fails_where_the_source_is_another(served: Served, forge: Forge) -
 
 
 def test_forge_verifies_what_it_has_just_created(served: Served, forge: Forge) -> None:
+    served.explorer.anvil.call("evm_setIntervalMining", 1)
     done = forge.run(
         30,
         *("create", f"{PATH}:Stored", "--broadcast", "--verify", "--private-key", KEY),
         *("--rpc-url", served.explorer.anvil.url, "--verifier", "sourcify"),
         *("--verifier-url", f"{served.url}/", "--constructor-args", "7"),
     )
+    served.explorer.anvil.call("evm_setIntervalMining", 0)
     assert done.returncode == 0, done.stdout + done.stderr
     [line] = [line for line in done.stdout.splitlines() if line.startswith("Deployed to:")]
     address = line.split()[-1]
@@ -159,7 +164,7 @@ def node_script(name: str, *arguments: str, stdin: str = "") -> Any:
 def hardhat(served: Served, address: str, number: int) -> Any:
     request = {
         "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
-        "compilerVersion": f"v{VERSION}+commit.7893614a",
+        "compilerVersion": f"v{VERSION}+commit.{COMMIT}",
         "contractName": f"{PATH}:Stored",
     }
     script = "hardhat_sourcify.mjs"
@@ -171,7 +176,7 @@ def test_hardhat_verify_verifies(served: Served) -> None:
     result = hardhat(served, address, 40)
     assert (result["before"], result["after"], result["success"]) == (False, True, True)
     assert result["message"] == 'Contract verified with status "exact_match"'
-    assert "already been verified" in hardhat(served, address, 40)["error"]
+    assert "is already verified" in hardhat(served, address, 40)["error"]
 
 
 def test_hardhat_verify_reports_what_does_not_match(served: Served) -> None:
