@@ -108,5 +108,5 @@ def by_pgbench(
 def _found(pattern: str, text: str) -> str:
     match = re.search(pattern, text)
     if match is None:
-        raise ValueError(f"pgbench says nothing of {pattern!r}:\n{text}")
+        raise ValueError(f"pgbench prints nothing that matches {pattern!r}:\n{text}")
     return match[1]

@@ -94,7 +94,7 @@ def _ingest(ingest: dict[str, Any]) -> str:
     ]
     processor = ingest["steps"].get("process", [0, 0.0, 0])[1]
     fetching = ingest["steps"].get("fetch process", [0, 0.0, 0])[1]
-    told = (
+    text = (
         f"{ingest['blocks']:,} blocks, {ingest['transactions']:,} transactions in {seconds:.1f} s;"
         f" processor time of the indexer {processor:.1f} s, of the process that fetches for it"
         f" {fetching:.1f} s, of PostgreSQL {ingest['database_processor_s']:.1f} s, of the synthetic"
@@ -104,7 +104,7 @@ def _ingest(ingest: dict[str, Any]) -> str:
     )
     clock = _table(["step", "wall s", "of the whole", "processor s"], steps)
     rates = _table(["", "transactions/s"], rows)
-    return "\n".join(["## Indexing", "", *rates, "", told, "", *clock])
+    return "\n".join(["## Indexing", "", *rates, "", text, "", *clock])
 
 
 def _peer(peer: dict[str, Any]) -> str:
@@ -121,7 +121,7 @@ def _storage(storage: dict[str, Any]) -> str:
         [name, f"{found['rows']:,}", f"{found['bytes'] / 2**20:,.1f}", _each(found)]
         for name, found in storage["tables"].items()
     ]
-    told = (
+    text = (
         f"A transaction takes {storage['bytes_per_transaction']:.0f} bytes: its row and indexes"
         f" {storage['of_which_its_own_row_and_indexes']:.0f}, its share of rows kept for each"
         f" address {storage['of_which_per_address_rows']:.0f}, the rest is blocks. A token transfer"
@@ -130,7 +130,7 @@ def _storage(storage: dict[str, Any]) -> str:
         f" {storage['beside_it_per_address_rows']:.0f}."
     )
     table = _table(["table with its indexes", "rows", "MiB", "bytes a row"], rows)
-    return "\n".join(["## Storage", "", *table, "", told])
+    return "\n".join(["## Storage", "", *table, "", text])
 
 
 def _each(found: dict[str, Any]) -> str:
