@@ -1,0 +1,85 @@
+"""The one release of solc that forge fetches before it verifies, where there is no network.
+
+A proxy on loopback stands for the publisher's hosts; to anything else it answers 502.
+"""
+
+import hashlib
+import json
+import socketserver
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+from tests.support.receiver import Authority
+
+HOSTS = ("binaries.soliditylang.org", "raw.githubusercontent.com")
+
+
+class _Handler(BaseHTTPRequestHandler):
+    server: "_Proxy"
+
+    def do_CONNECT(self) -> None:
+        host = self.path.partition(":")[0]
+        if host not in HOSTS:
+            self.send_error(502)
+            return
+        self.send_response(200)
+        self.end_headers()
+        with self.server.contexts[host].wrap_socket(self.connection, server_side=True) as tls:
+            request = b""
+            while b"\r\n\r\n" not in request and (part := tls.recv(65536)):
+                request += part
+            name = request.split(b" ")[1].rpartition(b"/")[2].decode()
+            body = self.server.files.get(name, self.server.program)
+            head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+            tls.sendall(head.encode() + body)
+        self.close_connection = True
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+class _Proxy(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, authority: Authority, version: str, commit: str, program: bytes) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        name = f"solc-linux-amd64-v{version}+commit.{commit}"
+        digest = hashlib.sha256(program).hexdigest()
+        build = {"path": name, "version": version, "sha256": f"0x{digest}"}
+        builds = json.dumps({"builds": [build], "releases": {version: name}})
+        names = f"soljson-v{version}+commit.{commit}.js\n"
+        self.files = {"list.json": builds.encode(), "list.txt": names.encode()}
+        self.program = program
+        self.contexts = {host: _context(authority, host) for host in HOSTS}
+
+    def shutdown_request(self, request: Any) -> None:
+        socketserver.TCPServer.close_request(self, request)  # TLS has shut it down
+
+
+def _context(authority: Authority, host: str) -> ssl.SSLContext:
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(*authority.certificate(host))
+    return context
+
+
+@contextmanager
+def published(
+    authority: Authority, version: str, commit: str, program: bytes
+) -> Iterator[dict[str, str]]:
+    """The environment for forge to find `program` as that release of solc."""
+    proxy = _Proxy(authority, version, commit, program)
+    threading.Thread(target=proxy.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        url = f"http://127.0.0.1:{proxy.server_port}"
+        yield {
+            "HTTPS_PROXY": url,
+            "NO_PROXY": "127.0.0.1,localhost",
+            "SSL_CERT_FILE": str(authority.bundle),
+        }
+    finally:
+        proxy.shutdown()
+        proxy.server_close()
