@@ -1,4 +1,4 @@
-"""Which statement a request runs, with its values: found by asking the application itself."""
+"""Which statement a request runs first, with its values: found by asking the application itself."""
 
 import re
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ class Recorder:
         )
         if answer.status_code != 200 or not self._noted:
             raise RuntimeError(f"{request.path} answers {answer.status_code}, without a statement")
-        return self._noted[-1]
+        return self._noted[0]
 
     def _whole(self, cursor: Any, name: str, params: dict[str, object]) -> str:
         without_comments = re.sub(r"--[^\n]*", "", self._texts[name])
