@@ -85,7 +85,7 @@ def read_facts(cursor: Any) -> Facts:
 
 
 def cases(facts: Facts) -> list[Case]:
-    return [*_lists(facts), *_details(facts), *_queries(facts)]
+    return [*_lists(facts), *_details(facts), *_queries(facts), *_etherscan(facts)]
 
 
 def _lists(facts: Facts) -> Iterator[Case]:
@@ -166,6 +166,18 @@ def _queries_without_rivals(facts: Facts) -> Iterator[Case]:
         yield Case(f"query {name}", "first", [_query(entity, keys, 0)], "nothing")
     oldest = _query("transactions", {}, 0, "asc")
     yield Case("query transactions, oldest first", "first", [oldest], "nothing")
+
+
+def _etherscan(facts: Facts) -> Iterator[Case]:
+    """The rows of "query transactions by address" in Etherscan's form, with what the node adds."""
+    last = max(1, -(-facts.hot_transactions // LIMIT))
+    for place, pages in (("first", [1]), ("last", [last]), ("any", _drawn(last))):
+        yield Case("txlist of the hottest", place, [_txlist(page) for page in pages], "nothing")
+
+
+def _txlist(page: int) -> Request:
+    action = f"module=account&action=txlist&address={HOT}"
+    return Request("GET", f"/api?{action}&page={page}&offset={LIMIT}&sort=desc")
 
 
 def _pages(

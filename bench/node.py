@@ -5,12 +5,14 @@ Blocks and receipts are served as bytes; balances, code and calls have one answe
 """
 
 import argparse
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import orjson
 
 from bench.chain import Chain, is_contract
+from bench.seeded_transactions import SeededTransactions
 from scan.ethereum import token_metadata
 
 CODE = b'"0x' + b"60806040" * 700 + b'"'
@@ -38,7 +40,7 @@ class Node:
     def __init__(self, chain: Chain, blocks: int) -> None:
         self._chain = chain
         self._head = blocks - 1
-        self._methods = {
+        self._methods: dict[str, Callable[..., bytes]] = {
             "eth_blockNumber": lambda: b'"0x%x"' % self._head,
             "eth_chainId": lambda: b'"0x1"',
             "net_version": lambda: b'"1"',
@@ -50,6 +52,11 @@ class Node:
             "eth_getCode": lambda address, _: CODE if is_contract(address) else b'"0x"',
             "eth_call": lambda call, *_: CALLS.get(call["data"][:10], _word(0)),
         }
+
+    def serve_seeded(self, transactions: SeededTransactions) -> None:
+        """Transactions by hash, and their receipts, of another chain: the one that is read."""
+        self._methods["eth_getTransactionByHash"] = transactions.transaction
+        self._methods["eth_getTransactionReceipt"] = transactions.receipt
 
     def _block(self, number: str, whole: bool) -> bytes:
         height = self._head if number == "latest" else int(number, 16)
@@ -95,8 +102,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--blocks", type=int, required=True)
+    parser.add_argument("--seeded", metavar="DATABASE_URL")
     options = parser.parse_args()
     _Handler.node = Node(Chain(), options.blocks)
+    if options.seeded:
+        _Handler.node.serve_seeded(SeededTransactions(options.seeded))
     server = ThreadingHTTPServer(("127.0.0.1", options.port), _Handler)
     server.daemon_threads = True
     server.serve_forever()

@@ -30,7 +30,7 @@ class Server(NamedTuple):
 
 @contextmanager
 def started(options: Options, url: str, small_url: str, files: Path) -> Iterator[list[Server]]:
-    """All of them at once, and a synthetic node that the service asks for balances."""
+    """All of them at once, and a synthetic node for balances and fields of transactions."""
     with ExitStack() as stack:
 
         def start(name: str, command: list[str], **environment: str) -> Server:
@@ -44,7 +44,8 @@ def started(options: Options, url: str, small_url: str, files: Path) -> Iterator
             return Server(name, address)
 
         blocks = f"--blocks={options.transactions // 150}"
-        node = start("node", [sys.executable, "-m", "bench.node", "--port=PORT", blocks])
+        seeded = f"--seeded={url}"
+        node = start("node", [sys.executable, "-m", "bench.node", "--port=PORT", blocks, seeded])
         scan = [sys.executable, "-m", "scan", "serve"]
         service = {"RPC_URL": node.url, **LIMITS}
         fastapi = [*UVICORN, *QUIET, "--port=PORT", "bench.rivals.fastapi_app:app"]

@@ -37,6 +37,7 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("SCAN_TRACES", "off", "traces", "off"),
         ("SCAN_CONFIRMATIONS", "12", "confirmations", 12),
         ("SCAN_OWNER_AUTH", "never", "owner_auth", "never"),
+        ("SCAN_SEND_TRANSACTIONS", "on", "sends_transactions", True),
         ("SCAN_TRUSTED_PROXIES", "2", "trusted_proxies", 2),
         ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
         ("SCAN_RATE_LIMIT_STORAGE", "redis://h:6379", "rate_limit_storage", "redis://h:6379"),

@@ -40,6 +40,7 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "etherscan/balances_get": (),
         "etherscan/blocks_get_by_time": (),
         "etherscan/blocks_get_ends": (),
+        "etherscan/blocks_get_hash": (),
         "etherscan/contracts_get_creations": (),
         "etherscan/log_blocks_list": ("limit",),
         "etherscan/log_transactions_get": (),

@@ -172,11 +172,17 @@ class Node:
         [url, *_] = self._usable_urls()
         return _results(self._post(url, calls, timeout_s), len(calls))
 
-    def batch(self, calls: Sequence[Call], timeout_s: float | None = None) -> list[Any]:
+    def batch(
+        self,
+        calls: Sequence[Call],
+        timeout_s: float | None = None,
+        most_bytes: int = MAX_RESPONSE_BYTES,
+    ) -> list[Any]:
         """Results in the order of the calls; a call that the node refused gives an RpcError value.
 
         Batches halve when the node refuses or breaks one and grow back as they pass. `timeout_s`
-        is for all of it; without one each exchange has the node's own.
+        is for all of it; without one each exchange has the node's own. Raises AnswerTooLarge for
+        an exchange past `most_bytes`.
         """
         results: list[Any] = []
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
@@ -187,7 +193,7 @@ class Node:
             size = self._batch_size
             chunk = calls[len(results) : len(results) + size]
             try:
-                results += self._exchange(chunk, left_s)
+                results += self._exchange(chunk, left_s, most_bytes)
             except NodeError as error:
                 self._batch_size = max(1, len(chunk) // 2)
                 if not _is_worth_halving(error, len(chunk)):

@@ -5,7 +5,8 @@ from typing import Any
 
 import orjson
 
-from scan.ethereum.client import Call, RpcError
+from scan.errors import UpstreamFailed
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.etherscan.node_calls import batch_node
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply
@@ -21,7 +22,10 @@ def contract_creations(asked: Parameters) -> Reply:
     """A contract whose creation neither a transaction nor a trace shows is left out."""
     addresses = asked.addresses("contractaddresses", MOST_CONTRACTS)
     [found] = read_chain("etherscan/contracts_get_creations", addresses=addresses)
-    rows = [row for each in orjson.loads(found) if (row := _row(each)) is not None]
+    try:
+        rows = [row for each in orjson.loads(found) if (row := _row(each)) is not None]
+    except (RpcError, AnswerTooLarge, KeyError, TypeError):
+        raise UpstreamFailed("The node does not give the transaction.") from None
     if not rows:
         raise Failure(None, NO_DATA)
     return Reply(rows)
@@ -62,7 +66,7 @@ def _inside(found: Mapping[str, Any]) -> dict[str, str] | None:
                 Call("debug_traceBlockByNumber", (block, TRACER)),
             ]
         )
-    except RpcError:
+    except (RpcError, AnswerTooLarge):
         return None
     if not isinstance(whole, dict) or whole.get("hash") != found["blockHash"]:
         return None

@@ -7,24 +7,23 @@ one request is refused, never cut short.
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice, pairwise
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.errors import UpstreamFailed
-from scan.ethereum.client import Call, RpcError
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.etherscan.node_calls import TIMEOUT_S, batch_node
 from scan.etherscan.parameters import BlockSpan, Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.chain_reads import read_chain
-from scan.parameters import BIGINT_MAX
 
 MOST_ROWS = 1000
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
-SPAN_BLOCKS = 500  # of one eth_getLogs
-SPANS_AT_ONCE = 20
+FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # asked for in one exchange
+NEAR_BLOCKS = 50  # blocks of an address no further apart are asked for together
 TOPICS = 4
 NO_LOGS = "No records found"
 TOO_MUCH = "Query Timeout occurred. Please select a smaller result dataset"
@@ -68,9 +67,16 @@ def get_logs(asked: Parameters) -> Reply:
     if newest is None:
         return rows_reply([], NO_LOGS)
     span = _span(asked, oldest, newest)
-    spans = _all_blocks(span) if address is None else _blocks_of(address, span)
-    found = _matching(spans, address, topics)
-    return rows_reply(_rows(list(islice(found, offset, offset + limit))), NO_LOGS)
+    blocks: Sequence[int] = range(span.first, span.last + 1)
+    if address is not None:
+        blocks = _blocks_of(address, span)
+    found = _matching(blocks, address, topics)
+    try:
+        logs = list(islice(found, offset, offset + limit))
+        _require_same_chain(span)
+        return rows_reply(_rows(logs) if logs else [], NO_LOGS)
+    except (BadHex, KeyError, TypeError, AttributeError):
+        raise UpstreamFailed("The node gave something else than logs.") from None
 
 
 def _topics(asked: Parameters) -> TopicFilter:
@@ -96,54 +102,50 @@ def _span(asked: Parameters, oldest: int, newest: int) -> BlockSpan:
     return BlockSpan(max(first, oldest), min(last, newest))
 
 
-def _all_blocks(span: BlockSpan) -> Iterator[BlockSpan]:
-    for first in range(span.first, span.last + 1, SPAN_BLOCKS):
-        yield BlockSpan(first, min(first + SPAN_BLOCKS - 1, span.last))
-
-
-def _blocks_of(address: bytes, span: BlockSpan) -> Iterator[BlockSpan]:
-    """Spans of at most SPAN_BLOCKS that begin and end with a block in which it has logs."""
+def _blocks_of(address: bytes, span: BlockSpan) -> Sequence[int]:
+    numbers: list[int]
     numbers, _ = read_chain(
         "etherscan/log_blocks_list",
         address=address,
         block_from=span.first,
-        block_to=min(span.last, BIGINT_MAX),
+        block_to=span.last,
         limit=MOST_BLOCKS + 1,
     )
-    first = last = None
-    for number in numbers[:MOST_BLOCKS]:
-        if first is None:
-            first = number
-        elif number - first >= SPAN_BLOCKS:
-            yield BlockSpan(first, last or first)
-            first = number
-        last = number
-    if first is not None and last is not None:
-        yield BlockSpan(first, last)
-    if len(numbers) > MOST_BLOCKS:
-        raise Failure(TOO_MUCH)
+    return numbers
 
 
 def _matching(
-    spans: Iterator[BlockSpan], address: bytes | None, topics: TopicFilter
+    blocks: Sequence[int], address: bytes | None, topics: TopicFilter
 ) -> Iterator[Mapping[str, Any]]:
-    """Logs in the chain's order, asked for as they are needed: one span first, then more."""
+    """Logs in the chain's order, of as many blocks at once as the node can give."""
     ends_at = time.monotonic() + TIMEOUT_S
-    at_once = 1
-    while chunk := list(islice(spans, at_once)):
+    start, count = 0, FIRST_BLOCKS
+    while start < len(blocks):
         left_s = ends_at - time.monotonic()
-        if left_s <= 0:
+        if left_s <= 0 or (address is not None and start >= MOST_BLOCKS):
             raise Failure(TOO_MUCH)
-        calls = [Call("eth_getLogs", (_filter(each, address, topics),)) for each in chunk]
+        spans = _spans(blocks[start : start + count])
+        calls = [Call("eth_getLogs", (_filter(each, address, topics),)) for each in spans]
         try:
             results = batch_node(calls, left_s)
-            for result in results:
-                yield from (log for log in result if topics.matches(log["topics"]))
-        except RpcError:
-            raise Failure(TOO_MUCH) from None
-        except (KeyError, TypeError):
-            raise UpstreamFailed("The node gave something else than logs.") from None
-        at_once = min(2 * at_once, SPANS_AT_ONCE)
+        except (RpcError, AnswerTooLarge):
+            if count == 1:
+                raise Failure(TOO_MUCH) from None
+            count //= 2
+            continue
+        yield from (log for log in chain.from_iterable(results) if topics.matches(log["topics"]))
+        start, count = start + count, min(2 * count, MOST_BLOCKS_AT_ONCE)
+
+
+def _spans(numbers: Sequence[int]) -> list[BlockSpan]:
+    if isinstance(numbers, range):
+        return [BlockSpan(numbers[0], numbers[-1])]
+    ends = [n for n, (one, other) in enumerate(pairwise(numbers)) if other - one > NEAR_BLOCKS]
+    starts = [0, *(end + 1 for end in ends)]
+    return [
+        BlockSpan(numbers[first], numbers[last])
+        for first, last in zip(starts, [*ends, len(numbers) - 1], strict=True)
+    ]
 
 
 def _filter(span: BlockSpan, address: bytes | None, topics: TopicFilter) -> dict[str, object]:
@@ -156,21 +158,30 @@ def _filter(span: BlockSpan, address: bytes | None, topics: TopicFilter) -> dict
     return found
 
 
+def _require_same_chain(span: BlockSpan) -> None:
+    """Also where there are no logs: the hash of the last block holds for all before it."""
+    if span.first > span.last:
+        return
+    [expected] = read_chain("etherscan/blocks_get_hash", number=span.last)
+    try:
+        [block] = batch_node([Call("eth_getBlockByNumber", (hex(span.last), False))])
+    except RpcError:
+        block = None
+    if block is None or expected is None or data(block["hash"], 32) != bytes(expected):
+        raise UpstreamFailed(ANOTHER_CHAIN)
+
+
 def _rows(logs: Sequence[Mapping[str, Any]]) -> list[object]:
     """Raises UpstreamFailed where a log is not of an indexed block."""
-    try:
-        places = [(quantity(log["blockNumber"]), quantity(log["transactionIndex"])) for log in logs]
-        [found] = read_chain(
-            "etherscan/log_transactions_get",
-            blocks=[block for block, _ in places],
-            transaction_indexes=[index for _, index in places],
-        )
-        return [
-            _row(log, transaction)
-            for log, transaction in zip(logs, orjson.loads(found), strict=True)
-        ]
-    except (BadHex, KeyError, TypeError, AttributeError):
-        raise UpstreamFailed("The node gave something else than logs.") from None
+    places = [(quantity(log["blockNumber"]), quantity(log["transactionIndex"])) for log in logs]
+    [found] = read_chain(
+        "etherscan/log_transactions_get",
+        blocks=[block for block, _ in places],
+        transaction_indexes=[index for _, index in places],
+    )
+    return [
+        _row(log, transaction) for log, transaction in zip(logs, orjson.loads(found), strict=True)
+    ]
 
 
 def _row(log: Mapping[str, Any], transaction: Mapping[str, Any] | None) -> object:

@@ -26,10 +26,13 @@ def call_node(method: str, *params: object) -> Any:
 
 
 def batch_node(calls: Sequence[Call], timeout_s: float = TIMEOUT_S) -> list[Any]:
-    """Results in the order of the calls, none of them an error; raises as call_node()."""
+    """Results in the order of the calls, none of them an error.
+
+    Raises RpcError, UpstreamFailed, Unavailable, AnswerTooLarge past MOST_BYTES.
+    """
     try:
         with parts().node_calls.place(wait_s=PLACE_TIMEOUT_S):
-            results = services().node.batch(calls, timeout_s)
+            results = services().node.batch(calls, timeout_s, MOST_BYTES)
     except NodeError:
         raise UpstreamFailed(NOT_ANSWERING) from None
     refusal = next((each for each in results if isinstance(each, RpcError)), None)

@@ -12,6 +12,7 @@ from typing import Any
 from gunicorn.http.errors import ParseException
 
 from scan import VERSION
+from scan.errors import RateLimited
 from scan.http.credentials import (
     Charged,
     Credentials,
@@ -191,7 +192,8 @@ class Middleware:
     def _observe(self, exchange: Exchange, status_line: str) -> None:
         status, seconds = int(status_line[:3]), time.perf_counter() - exchange.began
         request_log.count_request(exchange.route, exchange.method, status, seconds)
-        if status == 429:
+        refusal = exchange.charged.refusal if exchange.charged else None
+        if status == 429 or isinstance(refusal, RateLimited):  # some interfaces refuse with 200
             is_keyed = exchange.charged is not None and exchange.charged.key is not None
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
         if status >= 500 or self._logs_requests:

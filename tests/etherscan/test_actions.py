@@ -8,7 +8,7 @@ import pytest
 from app import create_app
 from tests.conftest import Played
 from tests.etherscan.conftest import Asking
-from tests.support.anvil import ZERO
+from tests.support.anvil import ZERO, Anvil
 from tests.support.etherscan_truth import EtherscanTruth
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
@@ -221,6 +221,22 @@ def test_without_the_node_nothing_is_made_up(indexed: Indexing, scenario: Played
         assert (body["status"], body["message"]) == ("0", "NOTOK"), body
     assert ask.result("account", "balance", address=person)  # stored, and of the newest block
     assert ask.rows("token", "tokenholderlist", contractaddress=token)
+
+
+def test_a_node_of_another_chain_is_not_believed(
+    indexed: Indexing, scenario: Played, anvil: Anvil
+) -> None:
+    anvil.mine(scenario.anvil.head())
+    ask = Asking(create_app(replace(indexed.settings, rpc_urls=(anvil.url,))).test_client())
+    token = scenario.stage.contracts["harbor"].address
+    for module, action, asked in (
+        ("account", "txlist", {"address": scenario.stage.people[1]}),
+        ("logs", "getLogs", {"address": token}),
+        ("logs", "getLogs", {"topic0": "0x" + 64 * "0"}),
+        ("contract", "getcontractcreation", {"contractaddresses": token}),
+    ):
+        body = ask(module, action, **asked)
+        assert body["status"] == "0" and body["result"] != [], body
 
 
 def test_the_chain_has_to_be_ours(ask: Asking) -> None:

@@ -1,0 +1,395 @@
+"""Tools that verify and look up in Etherscan's form, as published, over a socket."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import requests
+from eth_utils import keccak
+from etherscan import Etherscan
+from etherscan.enums.fields_enum import FieldsEnum
+
+from tests.support.anvil import creation_code
+from tests.support.database import Postgres
+from tests.support.explorer import Compiled, Explorer, compiled, explorer_over, standard_input
+from tests.support.foundry import Foundry
+from tests.support.receiver import Authority
+from tests.support.serving import gunicorn, wait_until
+from tests.support.solc_releases import published
+from tests.support.solidity import NODE, artifact
+
+CHAIN = "31337"
+VERSION, COMMIT = "0.8.28", "7893614a"
+PATH = "src/Stored.sol"
+UNSEEN = "0x" + "9d" * 20
+# anvil's first account, which everybody knows
+KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
+FOUNDRY = f"""
+[profile.default]
+src = "src"
+solc = "{VERSION}"
+optimizer = true
+optimizer_runs = 300
+evm_version = "cancun"
+"""
+SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
+# forge passes options of a native build that npm's does not have.
+SOLC = """#!/bin/sh
+case "$*" in *--version*) set -- --version;; *) set -- --standard-json;; esac
+exec {solc} "$@"
+"""
+WAGMI = """
+import { blockExplorer } from '@wagmi/cli/plugins'
+export default {
+  out: 'generated.js',
+  contracts: [],
+  plugins: [blockExplorer({ baseUrl: '%s', chainId: 31337, contracts: %s })],
+}
+"""
+
+
+class Served(NamedTuple):
+    """A server as it is run, and what it serves."""
+
+    explorer: Explorer
+    url: str
+
+    @property
+    def api(self) -> str:
+        return f"{self.url}/api"
+
+    def ask(self, **asked: str) -> Any:
+        return requests.get(self.api, params=asked, timeout=60).json()
+
+
+@pytest.fixture(scope="module")
+def own(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """A chain whose verifications run in the server alone."""
+    with explorer_over(postgres, template, solc_dir) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def served(own: Explorer, solc_dir: Path) -> Iterator[Served]:
+    environment = {"RPC_URL": own.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+    generous = {
+        "SCAN_RATE_LIMIT_ANONYMOUS": "10000/minute",
+        "SCAN_RATE_LIMIT_ADDRESS": "10000/minute",
+    }
+    with gunicorn(own.settings.database_url, **environment, **generous) as url:
+        yield Served(own, url)
+
+
+@pytest.fixture
+def limited(own: Explorer, solc_dir: Path) -> Iterator[Served]:
+    """With the limits that it has by default."""
+    environment = {"RPC_URL": own.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+    with gunicorn(own.settings.database_url, **environment) as url:
+        yield Served(own, url)
+
+
+def source(number: int) -> str:
+    return (
+        "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\ncontract Stored {\n"
+        f"    uint256 public constant x = {number};\n    uint256 public y;\n"
+        "    constructor(uint256 a) { y = a; }\n"
+        "    function set(uint256 a, address payable) external { y = a; }\n}\n"
+    )
+
+
+def built(number: int) -> Compiled:
+    return compiled(VERSION, standard_input({PATH: source(number)}, **SETTINGS), PATH, "Stored")
+
+
+def deployed(explorer: Explorer, number: int) -> str:
+    return explorer.deploy(built(number).creation, f"{7:064x}")
+
+
+@pytest.fixture
+def foundry(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
+    solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
+    with published(authority, VERSION, COMMIT, solc) as environment:
+        yield Foundry(tmp_path, FOUNDRY, environment)
+
+
+def forge_verifies(
+    foundry: Foundry, served: Served, address: str, number: int, *more: str
+) -> subprocess.CompletedProcess[str]:
+    (foundry.folder / PATH).write_text(source(number))
+    return foundry.forge(
+        *("verify-contract", address, f"{PATH}:Stored", "--watch", "--chain", CHAIN),
+        *("--verifier-url", served.api, *more),
+    )
+
+
+@pytest.mark.parametrize("verifier", ["custom", "blockscout"])
+def test_forge_verifies(limited: Served, foundry: Foundry, verifier: str) -> None:
+    """Within the ten requests that an anonymous client has."""
+    number = len(verifier)
+    address = deployed(limited.explorer, number)
+    done = forge_verifies(foundry, limited, address, number, "--verifier", verifier)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Pass - Verified" in done.stdout
+    again = forge_verifies(foundry, limited, address, number, "--verifier", verifier)
+    assert again.returncode == 0
+    assert "already verified" in again.stdout
+
+
+@pytest.mark.parametrize("arguments", ["7", "8"])
+def test_forge_verifies_with_constructor_arguments(
+    served: Served, foundry: Foundry, arguments: str
+) -> None:
+    """Others than the creation's do not pass in silence."""
+    number = 100 + int(arguments)
+    address = deployed(served.explorer, number)
+    done = forge_verifies(
+        *(foundry, served, address, number, "--verifier", "custom"),
+        *("--constructor-args", f"{int(arguments):064x}"),
+    )
+    shown = done.stdout + done.stderr
+    if arguments == "7":
+        assert done.returncode == 0, shown
+    else:
+        assert done.returncode != 0, shown
+        assert "correct constructor arguments" in shown
+
+
+def test_forge_verifies_a_flattened_source(served: Served, foundry: Foundry) -> None:
+    address = deployed(served.explorer, 120)
+    done = forge_verifies(foundry, served, address, 120, "--verifier", "custom", "--flatten")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_forge_fails_where_the_source_is_another(served: Served, foundry: Foundry) -> None:
+    address = deployed(served.explorer, 130)
+    done = forge_verifies(
+        *(foundry, served, address, 131, "--verifier", "custom", "--retries", "1")
+    )
+    assert done.returncode != 0
+    assert "Fail - Unable to verify" in done.stdout + done.stderr
+    body = served.ask(module="contract", action="getabi", address=address)
+    assert body["result"] == "Contract source code not verified"
+
+
+def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundry) -> None:
+    (foundry.folder / PATH).write_text(source(140))
+    served.explorer.anvil.call("evm_setAutomine", True)
+    try:
+        done = foundry.forge(
+            *("create", f"{PATH}:Stored", "--broadcast", "--verify", "--private-key", KEY),
+            *("--rpc-url", served.explorer.anvil.url, "--verifier", "custom"),
+            *("--verifier-url", served.api, "--constructor-args", "7"),
+        )
+    finally:
+        served.explorer.anvil.call("evm_setAutomine", False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("Deployed to:")]
+    body = served.ask(module="contract", action="getsourcecode", address=line.split()[-1])
+    assert body["result"][0]["ConstructorArguments"] == f"{7:064x}"
+
+
+def test_forge_guesses_constructor_arguments(served: Served, foundry: Foundry) -> None:
+    address = deployed(served.explorer, 150)
+    done = forge_verifies(
+        *(foundry, served, address, 150, "--verifier", "custom", "--guess-constructor-args"),
+        *("--rpc-url", served.explorer.anvil.url),
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_cast_reads_a_verified_contract(served: Served, foundry: Foundry) -> None:
+    address = verified(served, 160)
+    explorer = ("--explorer-api-url", served.api, "--explorer-url", served.url, "--chain", CHAIN)
+    shown = foundry.cast("source", address, *explorer, "--etherscan-api-key", "any")
+    assert shown.returncode == 0, shown.stderr
+    assert source(160).strip() in shown.stdout
+    missing = foundry.cast("source", UNSEEN, *explorer, "--etherscan-api-key", "any")
+    assert missing.returncode != 0
+    local = f'local = {{ key = "any", chain = {CHAIN}, url = "{served.api}" }}'
+    (foundry.folder / "foundry.toml").write_text(f"{FOUNDRY}\n[etherscan]\n{local}\n")
+    shown = foundry.cast("interface", address, "--chain", CHAIN)
+    assert shown.returncode == 0, shown.stderr
+    assert "function set(uint256 a, address payable" in shown.stdout
+
+
+def verified(served: Served, number: int) -> str:
+    """The address of a contract verified by hardhat-verify."""
+    address = deployed(served.explorer, number)
+    assert hardhat(served, "etherscan", address, number)["success"]
+    return address
+
+
+def node_script(name: str, *arguments: str, stdin: object) -> Any:
+    done = subprocess.run(
+        ["node", str(NODE / name), *arguments],
+        input=json.dumps(stdin),
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def hardhat(served: Served, provider: str, address: str, number: int, arguments: str = "") -> Any:
+    request = {
+        "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
+        "compilerVersion": f"v{VERSION}+commit.{COMMIT}",
+        "contractName": f"{PATH}:Stored",
+        "constructorArguments": arguments or f"{7:064x}",
+    }
+    return node_script("hardhat_etherscan.mjs", provider, served.api, CHAIN, address, stdin=request)
+
+
+@pytest.mark.parametrize("provider", ["etherscan", "blockscout"])
+def test_hardhat_verify(served: Served, provider: str) -> None:
+    number = 170 + len(provider)
+    address = deployed(served.explorer, number)
+    wrong = hardhat(served, provider, address, number + 20)
+    assert "Fail - Unable to verify" in str(wrong)
+    others = hardhat(served, provider, deployed(served.explorer, number + 40), number + 40,
+                     f"{8:064x}")  # fmt: skip
+    assert "correct constructor arguments" in str(others)
+    result = hardhat(served, provider, address, number)
+    assert (result["before"], result["after"], result["success"]) == (False, True, True)
+    assert result["message"] == "Pass - Verified"
+    again = hardhat(served, provider, address, number)
+    assert (again["before"], again["success"]) == (True, True)
+    missing = hardhat(served, provider, UNSEEN, number)
+    assert "bytecode" in missing["error"]
+
+
+def test_ethers_and_whatsabi(served: Served) -> None:
+    explorer = served.explorer
+    address = verified(served, 230)
+    coin = artifact("Coin")
+    token = explorer.deploy(creation_code(coin, "Harbor", "HBR", 18))
+    holder = explorer.anvil.accounts[0]
+    transaction = explorer.anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
+    balance_of = "0x70a08231" + holder[2:].rjust(64, "0")
+    transfer = "0xa9059cbb" + UNSEEN[2:].rjust(64, "0") + f"{10**30:064x}"
+    asked = {"address": address, "token": token, "holder": holder, "transaction": transaction}
+    found = node_script(
+        *("etherscan_clients.mjs", served.api, CHAIN),
+        stdin={**asked, "balanceOf": balance_of, "reverting": transfer},
+    )
+    node = explorer.anvil
+    assert found["blockNumber"] == node.head()
+    assert found["balance"] == str(int(node.call("eth_getBalance", holder, "latest"), 16))
+    assert found["nonce"] == int(node.call("eth_getTransactionCount", holder, "latest"), 16)
+    assert found["code"] == node.call("eth_getCode", token, "latest")
+    assert found["block"] == node.call("eth_getBlockByNumber", "0x5", False)["hash"]
+    assert found["transaction"].lower() == holder.lower()
+    assert found["receipt"] == 1
+    assert int(found["call"], 16) == 0
+    assert found["revert"]["error"] == "CALL_EXCEPTION", found["revert"]
+    assert "set(uint256,address)" in found["contract"]
+    assert found["unverified"] is None
+    assert found["abi"] == built(230).abi
+    assert (found["whatsabi"]["ok"], found["whatsabi"]["name"]) == (True, "Stored")
+    assert found["whatsabi_unverified"] is False
+
+
+def test_wagmi_generates(served: Served, tmp_path: Path) -> None:
+    contracts = [{"name": "Stored", "address": verified(served, 240)}]
+    (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+
+    def generate() -> subprocess.CompletedProcess[str]:
+        (tmp_path / "wagmi.config.js").write_text(WAGMI % (served.api, json.dumps(contracts)))
+        return subprocess.run(
+            ["node", "node_modules/@wagmi/cli/dist/esm/cli.js", "generate"],
+            cwd=tmp_path,
+            env={"HOME": str(tmp_path), "PATH": os.environ["PATH"]},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+    done = generate()
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "storedAbi" in (tmp_path / "generated.js").read_text()
+    contracts[0]["address"] = UNSEEN
+    done = generate()
+    assert "Contract source code not verified" in done.stdout + done.stderr
+
+
+def test_etherscan_python(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    explorer = served.explorer
+    person = explorer.anvil.accounts[0]
+    address = verified(served, 250)
+    monkeypatch.setattr(FieldsEnum, "PREFIX", f"{served.api}?")
+    client = Etherscan("any")
+    wei = str(int(explorer.anvil.call("eth_getBalance", person, "latest"), 16))
+    assert client.get_eth_balance(address=person) == wei
+    assert client.get_eth_balance_multiple(addresses=[person]) == [
+        {"account": person.lower(), "balance": wei}
+    ]
+    listed = client.get_normal_txs_by_address(
+        address=person, startblock=0, endblock=99999999, sort="asc"
+    )
+    assert len(listed) >= 1
+    paged = client.get_normal_txs_by_address_paginated(
+        address=person, page=1, offset=2, startblock=0, endblock=99999999, sort="asc"
+    )
+    assert paged == listed[:2]
+    assert json.loads(client.get_contract_abi(address=address)) == built(250).abi
+    [row] = client.get_contract_source_code(address=address)
+    assert (row["ContractName"], row["EVMVersion"]) == ("Stored", "cancun")
+    assert int(client.get_proxy_block_number(), 16) == explorer.anvil.head()
+    with pytest.raises(AssertionError, match="No transactions found"):
+        client.get_normal_txs_by_address(address=UNSEEN, startblock=0, endblock=9, sort="asc")
+
+
+def test_remix_posts_a_multipart_form(served: Served) -> None:
+    """As Remix's plugin does: FormData with all of the source, module and action in the query."""
+    address = deployed(served.explorer, 260)
+    padding = {"src/Large.sol": "// " + "x" * 700_000 + "\n"}
+    standard = standard_input({PATH: source(260), **padding}, **SETTINGS)
+    form = {
+        "codeformat": "solidity-standard-json-input",
+        "sourceCode": json.dumps(standard),
+        "contractaddress": address,
+        "contractname": f"{PATH}:Stored",
+        "compilerversion": f"v{VERSION}+commit.{COMMIT}",
+        "constructorArguements": f"{7:064x}",
+    }
+    query = {"module": "contract", "action": "verifysourcecode"}
+    posted = requests.post(
+        served.api, params=query, files={name: (None, value) for name, value in form.items()},
+        timeout=60,
+    ).json()  # fmt: skip
+    assert posted["status"] == "1", posted
+    asked = {"module": "contract", "action": "checkverifystatus"}
+    for _ in range(5):
+        body = served.ask(**asked, guid=posted["result"])
+        if body["result"] != "Pending in queue":
+            break
+    assert body == {"status": "1", "message": "OK", "result": "Pass - Verified"}
+    assert served.ask(**asked, guid=UNSEEN) == {
+        "status": "0",
+        "message": "NOTOK",
+        "result": "Unknown UID",
+    }
+
+
+def test_functions_are_named_by_the_verified_abi(served: Served) -> None:
+    """Also in lists that were cached before the verification."""
+    explorer = served.explorer
+    address = deployed(explorer, 270)
+    data = "0x" + keccak(text="set(uint256,address)")[:4].hex() + f"{3:064x}{4:064x}"
+    sender = explorer.anvil.accounts[1]
+    explorer.anvil.receipt_of(explorer.anvil.send(sender, address, data=data))
+
+    def names() -> list[str]:
+        rows = served.ask(module="account", action="txlist", address=address)["result"]
+        assert all(row["methodId"] in (data[:10], "0x60a06040", "0x60806040") for row in rows)
+        return [row["functionName"] for row in rows]
+
+    wait_until(lambda: names() == ["", ""])
+    assert hardhat(served, "etherscan", address, 270)["success"]
+    assert names() == ["", "set(uint256 a, address)"]
