@@ -34,6 +34,12 @@ threads = 8
 # `workers` is not set here: WEB_CONCURRENCY and -w say how many, and on_starting whether
 # that many can count together.
 
+# No peer's header may set the scheme, the script name or the path, which nothing here depends on.
+# "*" saves reading the peer's address for each request: it trusts everybody with nothing.
+forwarded_allow_ips = "*"
+secure_scheme_headers = {}
+forwarder_headers = ""
+
 # The heartbeat comes from the main loop, so a slow answer does not end a worker; a hung loop
 # does. scan.http.worker has its own limits for clients.
 timeout = 30

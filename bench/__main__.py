@@ -41,7 +41,7 @@ def main() -> int:
     except BlockingIOError:
         print(f"bench: another run uses {options.folder}; set BENCH_DIR", file=sys.stderr)
         return 2
-    _tell(options, results)
+    _publish(options, results)
     return 0
 
 
@@ -62,7 +62,7 @@ def _run(options: Options) -> dict[str, Any]:
     return results
 
 
-def _tell(options: Options, results: dict[str, Any]) -> None:
+def _publish(options: Options, results: dict[str, Any]) -> None:
     targets = judge(results)
     results["targets"] = [target._asdict() for target in targets]
     options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
@@ -77,7 +77,7 @@ def _plain(options: Options) -> dict[str, Any]:
 
 
 def _machine() -> dict[str, Any]:
-    """What the numbers depend on; the load tells whether anything else ran."""
+    """What the numbers depend on; the load shows whether anything else ran."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     commit = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]

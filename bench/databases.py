@@ -20,8 +20,8 @@ SEEDED_FROM = (
     "bench/seed.sql",
     "bench/seed.py",
     "schema.sql",
-    "scan/indexer/span.py",
-    "scan/indexer/write.py",
+    "scan/indexer/block_range.py",
+    "scan/indexer/writer.py",
     "sql/indexer/*_derive.sql",
     "sql/indexer/lists_insert_checkpoints.sql",
 )
@@ -95,6 +95,6 @@ def connected(url: str) -> Iterator[Any]:
 
 
 def _digest() -> str:
-    """Of everything that decides what a seeded database holds."""
+    """A digest of everything that decides what a seeded database holds."""
     paths = sorted(path for pattern in SEEDED_FROM for path in ROOT.glob(pattern))
     return hashlib.sha256(b"".join(path.read_bytes() for path in paths)).hexdigest()[:10]

@@ -29,6 +29,7 @@ class Measured(NamedTuple):
     p99_ms: float | None
     failed: int = 0
     one_at_a_time: bool = False
+    sent: int = 0  # by wrk, those without a response at the end included
 
 
 class Missing(Exception):
@@ -51,12 +52,19 @@ def ask(url: str, request: Request) -> tuple[bytes, float]:
     return answer, time.perf_counter() - began
 
 
-def by_wrk(url: str, requests: Sequence[Request], seconds: int, folder: Path) -> Measured:
-    """The requests in turn on eight connections."""
+def by_wrk(
+    url: str, requests: Sequence[Request], seconds: int, folder: Path, first: int | None = None
+) -> Measured:
+    """The requests in turn on eight connections.
+
+    With `first` requests are numbered from it, begin at that number in the list, and have their
+    number as a parameter, so that no two are the same.
+    """
     lines = folder / "requests.txt"
     lines.write_text("".join(f"{r.method}\t{r.path}\t{r.body}\n" for r in requests))
     command = ["wrk", "--threads=1", f"--connections={CONNECTIONS}", f"--duration={seconds}s"]
     command += [f"--timeout={TIMEOUT_S}s", f"--script={SCRIPT}", url, "--", str(lines)]
+    command += [] if first is None else [str(first)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     found = json.loads(done.stdout.strip().splitlines()[-1])
     return Measured(
@@ -64,6 +72,7 @@ def by_wrk(url: str, requests: Sequence[Request], seconds: int, folder: Path) ->
         found["p50_us"] / 1000,
         found["p99_us"] / 1000,
         found["failed"],
+        sent=found["sent"],
     )
 
 
@@ -99,5 +108,5 @@ def by_pgbench(
 def _found(pattern: str, text: str) -> str:
     match = re.search(pattern, text)
     if match is None:
-        raise ValueError(f"pgbench says nothing of {pattern!r}:\n{text}")
+        raise ValueError(f"pgbench prints nothing that matches {pattern!r}:\n{text}")
     return match[1]

@@ -1,4 +1,4 @@
-"""What BENCH_* variables say; a malformed one stops the start."""
+"""The options of a run, from BENCH_* variables; a malformed one stops the start."""
 
 import os
 import re

@@ -6,7 +6,7 @@ from typing import Any
 from bench.ingest import memory_growth, slowest_steps
 from bench.targets import Target, ratio
 
-COLUMNS = ("scan", "small", "bare", "fastapi", "orm", "pgbench")
+COLUMNS = ("scan", "bare", "plain", "fastapi", "orm", "small", "pgbench")
 
 
 def write(results: dict[str, Any], targets: list[Target]) -> str:
@@ -33,7 +33,14 @@ def _machine(machine: dict[str, Any], options: dict[str, Any]) -> str:
 
 
 def _serving(serving: dict[str, Any]) -> str:
-    head = ["", *(f"{name}/s" for name in COLUMNS), "scan p50 ms", "scan p99 ms", "of bare"]
+    head = [
+        "",
+        *(f"{name}/s" for name in COLUMNS),
+        "scan p50 ms",
+        "scan p99 ms",
+        "of bare",
+        "of plain",
+    ]
     rows = [_case(case) for case in serving["cases"]]
     notes = list(_notes(serving["cases"]))
     return "\n".join(["## Requests a second", "", *_table(head, rows), *notes])
@@ -43,10 +50,13 @@ def _case(case: dict[str, Any]) -> list[str]:
     servers = case["servers"]
     rates = [_rate(servers.get(name)) for name in COLUMNS]
     scan = servers["scan"]
-    of_bare = f"{ratio(servers, 'bare', 'per_s'):.2f}" if "bare" in servers else ""
+    shares = [
+        f"{ratio(servers, other, 'per_s'):.2f}" if other in servers else ""
+        for other in ("bare", "plain")
+    ]
     name = f"{case['name']}, {case['place']}"
     tail = "" if scan["p99_ms"] is None else f"{scan['p99_ms']:.1f}"
-    return [name, *rates, f"{scan['p50_ms']:.2f}", tail, of_bare]
+    return [name, *rates, f"{scan['p50_ms']:.2f}", tail, *shares]
 
 
 def _rate(server: dict[str, Any] | None) -> str:
@@ -62,7 +72,7 @@ def _notes(cases: list[dict[str, Any]]) -> Iterator[str]:
     for case in cases:
         name = f"{case['name']}, {case['place']}"
         if case["differs"]:
-            yield f"\n{name}: {', '.join(case['differs'])} answered something else"
+            yield f"\n{name}: {', '.join(case['differs'])} returned something else"
         failed = {name: one["failed"] for name, one in case["servers"].items() if one["failed"]}
         if failed:
             yield f"\n{name}: failed requests {failed}"
@@ -84,7 +94,7 @@ def _ingest(ingest: dict[str, Any]) -> str:
     ]
     processor = ingest["steps"].get("process", [0, 0.0, 0])[1]
     fetching = ingest["steps"].get("fetch process", [0, 0.0, 0])[1]
-    told = (
+    text = (
         f"{ingest['blocks']:,} blocks, {ingest['transactions']:,} transactions in {seconds:.1f} s;"
         f" processor time of the indexer {processor:.1f} s, of the process that fetches for it"
         f" {fetching:.1f} s, of PostgreSQL {ingest['database_processor_s']:.1f} s, of the synthetic"
@@ -94,7 +104,7 @@ def _ingest(ingest: dict[str, Any]) -> str:
     )
     clock = _table(["step", "wall s", "of the whole", "processor s"], steps)
     rates = _table(["", "transactions/s"], rows)
-    return "\n".join(["## Indexing", "", *rates, "", told, "", *clock])
+    return "\n".join(["## Indexing", "", *rates, "", text, "", *clock])
 
 
 def _peer(peer: dict[str, Any]) -> str:
@@ -111,7 +121,7 @@ def _storage(storage: dict[str, Any]) -> str:
         [name, f"{found['rows']:,}", f"{found['bytes'] / 2**20:,.1f}", _each(found)]
         for name, found in storage["tables"].items()
     ]
-    told = (
+    text = (
         f"A transaction takes {storage['bytes_per_transaction']:.0f} bytes: its row and indexes"
         f" {storage['of_which_its_own_row_and_indexes']:.0f}, its share of rows kept for each"
         f" address {storage['of_which_per_address_rows']:.0f}, the rest is blocks. A token transfer"
@@ -120,7 +130,7 @@ def _storage(storage: dict[str, Any]) -> str:
         f" {storage['beside_it_per_address_rows']:.0f}."
     )
     table = _table(["table with its indexes", "rows", "MiB", "bytes a row"], rows)
-    return "\n".join(["## Storage", "", *table, "", told])
+    return "\n".join(["## Storage", "", *table, "", text])
 
 
 def _each(found: dict[str, Any]) -> str:
@@ -128,7 +138,7 @@ def _each(found: dict[str, Any]) -> str:
 
 
 def _targets(targets: list[Target]) -> str:
-    words = {True: "met", False: "NOT MET", None: "not told"}
+    words = {True: "met", False: "NOT MET", None: "not measured"}
     rows = [[target.text, words[target.met], target.found] for target in targets]
     return "\n".join(["## Targets", "", *_table(["target", "", "found"], rows)])
 

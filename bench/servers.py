@@ -21,22 +21,16 @@ UVICORN = [sys.executable, "-m", "uvicorn", "--loop=uvloop", "--http=httptools"]
 QUIET = ["--log-level=warning", "--no-access-log"]
 
 
-def as_a_standby(url: str) -> dict[str, str]:
-    """Settings under which no answer is kept, since a standby does not tell when to forget it."""
-    return {"DATABASE_URL": url, "READ_DATABASE_URL": f"{url}&application_name=scan-api"}
-
-
 class Server(NamedTuple):
-    """`name`: node, scan, small (scan on a small chain), bare, fastapi, orm; or one of the first
-    two with " anew", which keeps no answers."""
+    """`name`: node, scan, small (scan on a small chain), bare, plain, fastapi or orm."""
 
     name: str
     url: str
 
 
 @contextmanager
-def started(options: Options, url: str, small_url: str, bodies: Path) -> Iterator[list[Server]]:
-    """All of them at once, and a synthetic node for balances and fields of transactions."""
+def started(options: Options, url: str, small_url: str, files: Path) -> Iterator[list[Server]]:
+    """All of them at once, and a synthetic node for balances and transactions."""
     with ExitStack() as stack:
 
         def start(name: str, command: list[str], **environment: str) -> Server:
@@ -55,13 +49,13 @@ def started(options: Options, url: str, small_url: str, bodies: Path) -> Iterato
         scan = [sys.executable, "-m", "scan", "serve"]
         service = {"RPC_URL": node.url, **LIMITS}
         fastapi = [*UVICORN, *QUIET, "--port=PORT", "bench.rivals.fastapi_app:app"]
+        plain = [*GUNICORN, "bench.rivals.plain:app"]
         yield [
             node,
             start("scan", scan, DATABASE_URL=url, **service),
             start("small", scan, DATABASE_URL=small_url, **service),
-            start("scan anew", scan, **as_a_standby(url), **service),
-            start("small anew", scan, **as_a_standby(small_url), **service),
-            start("bare", [*GUNICORN, "bench.rivals.bare:app"], BENCH_BODIES=str(bodies)),
+            start("bare", [*GUNICORN, "bench.rivals.bare:app"], BENCH_FILES=str(files)),
+            start("plain", plain, DATABASE_URL=url, BENCH_FILES=str(files)),
             start("fastapi", fastapi, DATABASE_URL=url),
             start("orm", [*GUNICORN, "bench.rivals.orm_app:create_app()"], DATABASE_URL=url),
         ]

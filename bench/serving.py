@@ -1,7 +1,8 @@
 """Every case against every server, in turn, several rounds; medians."""
 
-import json
 import logging
+import re
+import shutil
 import statistics
 import time
 from collections.abc import Callable
@@ -15,8 +16,8 @@ from bench.cases import HOT, Case, Facts, Request, cases, read_facts
 from bench.databases import Databases, connected
 from bench.load import MAX_SCRIPTS, SLOW_S, Measured, ask, by_pgbench, by_wrk, one_at_a_time
 from bench.options import CONNECTIONS, Options
+from bench.recorder import RecordedRequest, Recorder
 from bench.servers import Server
-from bench.statements import Recorder
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,9 @@ IN_DATABASE = (
     ("transactions of the hottest", "first"),
     ("transactions of the hottest", "last"),
 )
+
+# What only the service asks a node for.
+_OF_NODE = re.compile(rb'"(balance|balanceBlock|isContract)":("[0-9]+"|[0-9]+|null|true|false),?')
 
 Round = Callable[[], Measured]
 
@@ -45,21 +49,36 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
     """Results by case and server, and how the hottest address fares in the database."""
     url = databases.seeded(options.transactions, options.hot_share)
     small_url = databases.seeded(min(SMALL, options.transactions), options.hot_share)
-    bodies = options.folder / "bodies"
-    bodies.mkdir(exist_ok=True)
-    with servers.started(options, url, small_url, bodies) as found:
-        return Serving(options, url, small_url, bodies, found).run()
+    files = _empty(options.folder / "cases")
+    with servers.started(options, url, small_url, files) as found:
+        return Serving(options, url, small_url, files, found).run()
+
+
+class NumberedRounds:
+    """Rounds of requests that never come again, each going on where the one before it ended."""
+
+    def __init__(self, url: str, requests: list[Request], seconds: int, folder: Path) -> None:
+        self._url = url
+        self._requests = requests
+        self._seconds = seconds
+        self._folder = folder
+        self._next = 0
+
+    def __call__(self) -> Measured:
+        measured = by_wrk(self._url, self._requests, self._seconds, self._folder, self._next)
+        self._next += measured.sent
+        return measured
 
 
 class Serving:
     """One run over all cases that are wanted."""
 
     def __init__(
-        self, options: Options, url: str, small_url: str, bodies: Path, found: list[Server]
+        self, options: Options, url: str, small_url: str, files: Path, found: list[Server]
     ) -> None:
         self._options = options
         self._url = url
-        self._bodies = bodies
+        self._files = files  # what bare and plain are to return
         self._servers = {server.name: server for server in found}
         self._recorder = Recorder(url, self._servers["node"].url)
         self._facts = _facts(url)
@@ -82,7 +101,7 @@ class Serving:
         }
 
     def _minutes(self, wanted: list[Case]) -> float:
-        columns = {"rivals": 5, "bare": 3, "nothing": 1}
+        columns = {"rivals": 6, "bare": 4, "nothing": 1}
         measurements = sum(columns[case.beside] * self._options.rounds + 1 for case in wanted)
         return measurements * (self._options.seconds + 0.35) / 60
 
@@ -106,26 +125,46 @@ class Serving:
 
     def _columns(self, case: Case, body: bytes) -> dict[str, Round]:
         """What is measured for a case, by column, warmed up and ready to go."""
-        # The same few thousand pages come again within a second, and would be answered from memory.
-        anew = " anew" if case.place == "any" else ""
-        columns = {"scan": self._wrk(f"scan{anew}", case.requests)}
+        columns = {"scan": self._wrk("scan", case)}
         if case.beside != "nothing":
-            small = self._small[case.name, case.place]
-            columns["small"] = self._wrk(f"small{anew}", small.requests)
-            columns["bare"] = self._wrk("bare", [self._bare(case, body)])
+            columns["bare"] = self._wrk("bare", self._bare(case, body))
+            columns["small"] = self._wrk("small", self._small[case.name, case.place])
+        if case.beside != "nothing" and case.has_plain:
+            columns["plain"] = self._wrk("plain", self._plain(case))
         if case.beside == "rivals":
-            columns["fastapi"] = self._wrk("fastapi", case.requests)
-            columns["orm"] = self._wrk("orm", case.requests)
+            columns["fastapi"] = self._wrk("fastapi", case)
+            columns["orm"] = self._wrk("orm", case)
         columns["pgbench"] = self._in_database(case)
         return columns
 
-    def _bare(self, case: Case, body: bytes) -> Request:
-        """What the bare server is asked, so that it answers the same bytes to the same method."""
-        name = f"answer{time.monotonic_ns()}"  # it keeps what it has read
-        (self._bodies / name).write_bytes(body)
-        return Request(case.requests[0].method, f"/{name}", case.requests[0].body)
+    def _bare(self, case: Case, body: bytes) -> Case:
+        """The case for the bare server, which returns the same bytes to the same method."""
+        name = f"body{time.monotonic_ns()}"  # it remembers what it has read
+        (self._files / name).write_bytes(body)
+        first = case.requests[0]
+        return case._replace(requests=[Request(first.method, f"/{name}", first.body)])
 
-    def _wrk(self, server: str, requests: list[Request]) -> Round:
+    def _plain(self, case: Case) -> Case:
+        """The case for the plain server, which runs the same statements with the same values."""
+        recorded = self._recorder.record(case.requests)
+        name = f"statements{time.monotonic_ns()}"
+        lines = "".join(f"{_plain_request(each)!r}\n" for each in recorded)
+        (self._files / name).write_text(lines, encoding="utf-8")
+        requests = [
+            Request(request.method, f"/{name}/{number}", request.body)
+            for number, request in enumerate(case.requests)
+        ]
+        self._check_plain(requests[0], recorded[0])
+        return case._replace(requests=requests)
+
+    def _check_plain(self, request: Request, recorded: RecordedRequest) -> None:
+        """Raises RuntimeError where the plain server returns anything else than the service."""
+        body, _ = ask(self._servers["plain"].url, request)
+        if body != recorded.body:
+            raise RuntimeError(f"plain returns {body[:200]!r}, not {recorded.body[:200]!r}")
+
+    def _wrk(self, server: str, case: Case) -> Round:
+        requests = case.requests
         url = self._servers[server].url
         _, first_s = ask(url, requests[0])
         if first_s > SLOW_S:
@@ -136,10 +175,12 @@ class Serving:
             ask(url, requests[-1 - number % len(requests)])
             self._drain()
         seconds, folder = self._options.seconds, self._options.folder
-        return lambda: by_wrk(url, requests, seconds, folder)
+        if case.is_repeated:
+            return lambda: by_wrk(url, requests, seconds, folder)
+        return NumberedRounds(url, requests, seconds, folder)
 
     def _in_database(self, case: Case, clients: int = CONNECTIONS) -> Round:
-        statements = self._recorder.statements(case.requests[:MAX_SCRIPTS])
+        statements = self._recorder.texts(case.requests[:MAX_SCRIPTS])
         seconds, folder = self._options.seconds, self._options.folder
         return lambda: by_pgbench(self._pgbench, self._url, statements, seconds, folder, clients)
 
@@ -157,13 +198,13 @@ class Serving:
                 time.sleep(0.05)
 
     def _differing(self, case: Case, body: bytes) -> list[str]:
-        """Rivals that say something else than the service does to the same request."""
+        """Rivals that return other bytes than the service does for the same request."""
         if case.beside != "rivals":
             return []
         return [
             name
             for name in ("fastapi", "orm")
-            if not _agrees(ask(self._servers[name].url, case.requests[0])[0], body)
+            if not _is_same(ask(self._servers[name].url, case.requests[0])[0], body)
         ]
 
     def _hottest(self) -> dict[str, float]:
@@ -192,14 +233,27 @@ def _version(path: Path) -> int:
     return int(path.parent.parent.name.removeprefix("pginstall") or 0)
 
 
-def _agrees(theirs: bytes, ours: bytes) -> bool:
-    """Whether all that a rival says is what we say, but for balances, which a node tells."""
-    said, expected = json.loads(theirs), json.loads(ours)
-    return all(
-        expected.get(name) == value
-        for name, value in said.items()
-        if not name.startswith("balance")
-    )
+def _is_same(theirs: bytes, ours: bytes) -> bool:
+    """Byte for byte, but for Flask's newline at the end and what a node returned."""
+    return _OF_NODE.sub(b"", theirs.rstrip(b"\n")) == _OF_NODE.sub(b"", ours)
+
+
+def _plain_request(recorded: RecordedRequest) -> tuple[object, ...]:
+    """A line of the plain server's file; the row's longest text is what PostgreSQL made."""
+    column = max(range(len(recorded.row)), key=lambda at: _text_length(recorded.row[at]))
+    head, _, tail = recorded.body.partition(recorded.row[column].encode())
+    return recorded.statement, recorded.params, head, column, tail
+
+
+def _text_length(value: object) -> int:
+    return len(value) if isinstance(value, str) else -1
+
+
+def _empty(folder: Path) -> Path:
+    """The folder without what earlier runs have left in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
 
 
 def _median(found: list[Measured]) -> dict[str, Any]:

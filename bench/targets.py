@@ -35,25 +35,30 @@ def _serving(serving: dict[str, Any] | None) -> Iterator[Target]:
         return
     every = serving["cases"]
     limited = [case for case in every if "bare" in case["servers"]]
-    rivalled = [case for case in every if "orm" in case["servers"]]
-    first = [case for case in rivalled if case["place"] == "first"]
-    last = [case for case in rivalled if case["place"] == "last"]
-    yield _least("at least 0.8 of the bare Flask answer", 0.8, _rates(limited, "bare"))
-    yield _least("ahead of FastAPI with asyncpg", 1.0, _rates(rivalled, "fastapi"))
+    repeated = [case for case in limited if case["place"] != "any"]
+    new = [case for case in limited if case["place"] == "any"]
+    first = [case for case in repeated if case["place"] == "first"]
+    last = [case for case in repeated if case["place"] == "last"]
+    yield _least("repeated pages: 2.5 times bare Flask", 2.5, _rates(repeated, "bare"))
+    yield _least("repeated pages: ahead of FastAPI with asyncpg", 1.0, _rates(repeated, "fastapi"))
+    yield _least("pages nobody asked for: 0.9 of plain Flask", 0.9, _rates(new, "plain"))
     yield _least("3 times the ORM service on page 1", 3.0, _rates(first, "orm"))
     yield _least("100 times the ORM service on the last page", 100.0, _rates(last, "orm"))
-    yield _most("last page at most 1.5 times the first", 1.5, _ends(every, "scan"))
-    yield _most("the same in the database alone", 1.5, _ends(every, "pgbench"))
+    last_in_database = "last page at most 1.5 times the first, in the database"
+    yield _most(last_in_database, 1.5, _ends(every))
     small = f"at most 1.2 times a chain of {serving['small']:,} transactions"
     yield _most(small, 1.2, [_times(case, "small") for case in limited])
-    yield _most("p99 at most 4 times the median", 4.0, [_tail(case) for case in every])
     if serving["hottest"]:
         yield _hottest(serving)
 
 
 def _rates(cases: list[dict[str, Any]], other: str) -> list[Ratio]:
-    """Our requests a second over another's."""
-    return [Ratio(ratio(case["servers"], other, "per_s"), _where(case)) for case in cases]
+    """Our requests a second over another's, in the cases that it is measured in."""
+    return [
+        Ratio(ratio(case["servers"], other, "per_s"), _where(case))
+        for case in cases
+        if other in case["servers"]
+    ]
 
 
 def _times(case: dict[str, Any], other: str) -> Ratio:
@@ -67,19 +72,14 @@ def ratio(servers: dict[str, Any], other: str, what: str) -> float:
     return statistics.median(ours[what] / max(theirs[what], 1e-3) for ours, theirs in pairs)
 
 
-def _ends(cases: list[dict[str, Any]], server: str) -> list[Ratio]:
-    """Time of the last page over time of the first, by list."""
-    at = {(case["name"], case["place"]): case["servers"][server]["p50_ms"] for case in cases}
+def _ends(cases: list[dict[str, Any]]) -> list[Ratio]:
+    """Time of the last page over time of the first in the database, by list."""
+    at = {(case["name"], case["place"]): case["servers"]["pgbench"]["p50_ms"] for case in cases}
     return [
         Ratio(at[name, "last"] / max(at[name, "first"], 1e-3), name)
         for name, place in at
         if place == "last" and (name, "first") in at
     ]
-
-
-def _tail(case: dict[str, Any]) -> Ratio:
-    scan = case["servers"]["scan"]
-    return Ratio((scan["p99_ms"] or 0.0) / max(scan["p50_ms"], 1e-3), _where(case))
 
 
 def _hottest(serving: dict[str, Any]) -> Target:
@@ -132,8 +132,8 @@ def _worst(
         return Target(text, None, "nothing measured")
     met = [ratio for ratio in found if holds(ratio.value)]
     worst = choose(found)
-    told = f"{len(met)} of {len(found)} cases, worst {worst.value:.2f} ({worst.where})"
-    return Target(text, len(met) == len(found), told)
+    text_found = f"{len(met)} of {len(found)} cases, worst {worst.value:.2f} ({worst.where})"
+    return Target(text, len(met) == len(found), text_found)
 
 
 def _where(case: dict[str, Any]) -> str:

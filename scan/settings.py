@@ -43,6 +43,7 @@ class Settings:
     rate_limit_address: str = "1000/minute"
     rate_limit_new_keys: str = "20/day"
     rate_limit_storage: str = "memory://"
+    max_lag_blocks: int = 30
     trusted_proxies: int = 0
     owner_auth: str = "claimed"
     webhook_allow_networks: tuple[Network, ...] = ()
@@ -93,6 +94,7 @@ class Settings:
             rate_limit_address=read("SCAN_RATE_LIMIT_ADDRESS", _rate, "1000/minute"),
             rate_limit_new_keys=read("SCAN_RATE_LIMIT_NEW_KEYS", _rate, "20/day"),
             rate_limit_storage=read("SCAN_RATE_LIMIT_STORAGE", _storage, "memory://"),
+            max_lag_blocks=read("SCAN_MAX_LAG_BLOCKS", _integer(0, 1_000_000_000), 30),
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),
             webhook_allow_networks=read("SCAN_WEBHOOK_ALLOW_NETWORKS", _networks, ()),

@@ -2,13 +2,13 @@
 
 import logging
 import signal
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
+import psutil
 import pytest
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
@@ -44,9 +44,20 @@ def pytest_sessionfinish() -> None:
     logging.disable()
 
 
-def pytest_configure() -> None:
-    """A terminated run ends as an interrupted one does: with its servers."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+def pytest_configure(config: pytest.Config) -> None:
+    """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
+    has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
+    signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
+
+
+def _end(*_: object) -> None:
+    pytest.exit("terminated", returncode=pytest.ExitCode.INTERRUPTED)
+
+
+def _end_workers(*_: object) -> None:
+    """Each ends its servers and reports it was interrupted, which ends the run."""
+    for worker in psutil.Process().children():
+        worker.terminate()
 
 
 # What `make check` leaves out: tests with a server of the session's, or servers of their own.
@@ -57,6 +68,7 @@ COSTLY_FILES = {
 }
 
 
+@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests of a file share its fixtures, so they share a worker; `check` marks what is quick."""
     for item in items:

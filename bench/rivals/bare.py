@@ -1,6 +1,6 @@
 """What Flask can do on these gunicorn settings: bytes that lie ready, and nothing else.
 
-BENCH_BODIES names a folder; /<name> answers with the bytes of its file of that name.
+BENCH_FILES names a folder; /<name> answers with the bytes of its file of that name.
 """
 
 import os
@@ -14,7 +14,7 @@ app = Flask(__name__, static_folder=None)
 
 @cache
 def _body(name: str) -> bytes:
-    return (Path(os.environ["BENCH_BODIES"]) / name).read_bytes()
+    return (Path(os.environ["BENCH_FILES"]) / name).read_bytes()
 
 
 @app.route("/<name>", methods=["GET", "POST"])

@@ -2,7 +2,7 @@
 
 By its documentation's advice: async endpoints, a pool made in the lifespan, parameters declared and
 checked by type, bodies as pydantic models, orjson for what Python serialises. asyncpg prepares each
-statement once per connection. No rate limit, no CORS headers, no answers kept in memory.
+statement once per connection. No rate limit, no CORS headers, no cached responses.
 """
 
 import os
@@ -15,18 +15,12 @@ import orjson
 from fastapi import FastAPI, HTTPException, Path, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from bench.rivals.statements import Statements
+from bench.rivals.numbered_statements import SESSION, NumberedStatements
+from scan import VERSION
 
 CONNECTIONS = 8
 BIGINT_MAX = 2**63 - 1
-STATEMENTS = Statements()
-# The plan of a prepared statement is made once: measured three times as fast as "auto" here.
-SETTINGS = {
-    "plan_cache_mode": "force_generic_plan",
-    "jit": "off",
-    "random_page_cost": "1.1",
-    "timezone": "UTC",
-}
+STATEMENTS = NumberedStatements()
 
 ADDRESS = r"^0[xX][0-9a-fA-F]{40}$"
 Address = Annotated[str, Path(pattern=ADDRESS)]
@@ -42,7 +36,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
         os.environ["DATABASE_URL"],
         min_size=CONNECTIONS,
         max_size=CONNECTIONS,
-        server_settings=SETTINGS,
+        server_settings=SESSION,
     ) as pool:
         app.state.pool = pool
         yield
@@ -52,7 +46,7 @@ app = FastAPI(lifespan=_lifespan)
 
 
 async def _row(request: Request, name: str, **params: object) -> Any:
-    text, names = STATEMENTS.numbered(name, params)
+    text, names = STATEMENTS.find(name, params)
     row = await request.app.state.pool.fetchrow(text, *(params[name] for name in names))
     if row[1] is None:
         raise HTTPException(404, "not found")
@@ -74,7 +68,7 @@ def _bytes(address: str | None) -> bytes | None:
 
 @app.get("/api/v1/stats")
 async def stats(request: Request) -> Response:
-    return _json((await _row(request, "api/network_get_stats", version="bench"))[0])
+    return _json((await _row(request, "api/network_get_stats", version=VERSION))[0])
 
 
 @app.get("/api/v1/blocks")
@@ -188,7 +182,7 @@ def _filters(entity: str, asked: Filter) -> dict[str, bytes | str | None]:
 async def _filtered(
     request: Request, entity: str, filters: dict[str, Any], window: dict[str, Any]
 ) -> Any:
-    """The same choice of statement and checkpoint list as Scan's."""
+    """By the same choice of statement and checkpoint list as the service's."""
     given = [name for name, value in filters.items() if value is not None]
     if not given:
         return await _row(request, f"api/{entity}_list", **window)

@@ -7,5 +7,5 @@ from scan.settings import ROOT
 globals().update(
     (name, value)
     for name, value in runpy.run_path(str(ROOT / "gunicorn.conf.py")).items()
-    if isinstance(value, str | int | None) and not name.startswith("_")
+    if isinstance(value, str | int | dict | None) and not name.startswith("_")
 )

@@ -22,6 +22,8 @@ from sqlalchemy.orm import (
     relationship,
 )
 
+from scan import VERSION
+
 PER_PAGE = 25
 NEWEST = 100
 
@@ -31,6 +33,11 @@ class Base(DeclarativeBase):
 
 
 db = SQLAlchemy(model_class=Base)
+
+
+class Chain(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "chain"
+    chain_id: Mapped[int] = mapped_column(primary_key=True)
 
 
 class Block(db.Model):  # type: ignore[name-defined]
@@ -71,6 +78,10 @@ class Token(db.Model):  # type: ignore[name-defined]
     decimals: Mapped[int]
     total_supply: Mapped[Decimal]
     holder_count: Mapped[int]
+    transfer_count: Mapped[int]
+    negative_holder_count: Mapped[int]
+    block_number: Mapped[int] = mapped_column(ForeignKey("blocks.number"))
+    block: Mapped[Block] = relationship()
 
 
 class TokenTransfer(db.Model):  # type: ignore[name-defined]
@@ -128,6 +139,12 @@ class DexTrade(db.Model):  # type: ignore[name-defined]
     )
 
 
+class Label(db.Model):  # type: ignore[name-defined]
+    __tablename__ = "labels"
+    address: Mapped[bytes] = mapped_column(primary_key=True)
+    label: Mapped[str]
+
+
 class Address(db.Model):  # type: ignore[name-defined]
     __tablename__ = "addresses"
     address: Mapped[bytes] = mapped_column(primary_key=True)
@@ -143,6 +160,7 @@ def create_app() -> Flask:
     app.config["SQLALCHEMY_DATABASE_URI"] = os.environ["DATABASE_URL"]
     app.config["SQLALCHEMY_ENGINE_OPTIONS"] = {"pool_size": 8, "max_overflow": 0}
     app.json.sort_keys = False  # type: ignore[attr-defined]
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
     db.init_app(app)
     prefix = "/api/v1"
     app.add_url_rule(f"{prefix}/stats", view_func=stats)
@@ -270,6 +288,8 @@ def stats() -> Response:
             "totalTransactions": db.session.scalar(select(func.count()).select_from(Transaction)),
             "totalTokens": db.session.scalar(select(func.count()).select_from(Token)),
             "avgGasPrice": str(int(db.session.scalar(price) or 0)),
+            "chainId": int(db.session.scalar(select(Chain.chain_id)) or 0),
+            "version": VERSION,
         }
     )
 
@@ -299,7 +319,13 @@ def list_tokens() -> Response:
 
 
 def get_token(address: str) -> Response:
-    return jsonify(token_json(db.get_or_404(Token, _key(address))))
+    found = db.get_or_404(Token, _key(address), options=[joinedload(Token.block, innerjoin=True)])
+    more = {
+        "transferCount": found.transfer_count,
+        "firstSeen": _iso(found.block.timestamp),
+        "eventsConsistent": found.negative_holder_count == 0,
+    }
+    return jsonify(token_json(found) | more)
 
 
 def get_address(address: str) -> Response:
@@ -309,13 +335,14 @@ def get_address(address: str) -> Response:
     mine = or_(Transaction.from_address == key, Transaction.to_address == key)
     count = db.session.scalar(select(func.count()).select_from(Transaction).where(mine))
     recent = db.session.scalars(_transactions(key).limit(PER_PAGE))
+    label = db.session.get(Label, key)
     return jsonify(
         {
             "address": _hex(key),
             "balance": str(found.balance or 0),
             "txCount": count,
             "isContract": False,
-            "label": None,
+            "label": label and label.label,
             "firstSeen": _iso(found.first_block.timestamp),
             "lastSeen": _iso(found.last_block.timestamp),
             "recentTxs": [transaction_json(row) for row in recent],

@@ -1,12 +1,15 @@
 """GET /healthz and /readyz: for load balancers and people, outside /api/v1."""
 
+from typing import Any
+
+import orjson
 from flask import Blueprint, Response
 
 from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
 from scan.http.chain_reads import read_chain
-from scan.http.responses import json_body, json_value
+from scan.http.responses import json_value
 from scan.http.services import services
 
 blueprint = Blueprint("health", __name__)
@@ -19,16 +22,25 @@ def alive() -> Response:
 
 @blueprint.get("/readyz")
 def ready() -> Response:
-    """200 when the database answers with the current schema; how far behind the node it is."""
+    """200 when it can serve; how far behind the node it is.
+
+    Limits have to be counted, the database has to answer with the current schema, and a replica
+    must not be more than SCAN_MAX_LAG_BLOCKS behind its primary.
+    """
+    status: dict[str, Any] = {}
     try:
+        services().limiter.peek_address("")
         _require_current_schema()
         (body,) = read_chain("api/chain_get_status", version=VERSION)
+        status = orjson.loads(body)
+        if services().reads is not services().writes:
+            _compare_with_primary(status)
     except ScanError as error:
-        told = {"status": "unavailable", "problem": error.message, **error.body()}
-        response = json_value(told, 503)
+        problem = {"status": "unavailable", "problem": error.message, **error.body()}
+        response = json_value({**status, **problem}, 503)
         response.headers.update(error.headers)
         return response
-    return json_body(body)
+    return json_value(status)
 
 
 def _require_current_schema() -> None:
@@ -36,3 +48,24 @@ def _require_current_schema() -> None:
     newest = services().reads.value("database/migrations_get_newest")
     if newest < migrations.expected_schema().newest:
         raise Unavailable("The database's schema is not the current one; run `scan migrate`.")
+
+
+def _compare_with_primary(status: dict[str, Any]) -> None:
+    """What a replica says of the head is as old as all that it says; raises Unavailable.
+
+    Reading goes on while the primary is away, so that is no reason to fail.
+    """
+    try:
+        row = services().writes.row("api/chain_get_head")
+    except Unavailable:
+        status["problem"] = "the primary cannot be reached, so the lag is the replica's own"
+        return
+    if row is None:
+        return
+    newest, head = row
+    indexed = -1 if status["indexedBlock"] is None else status["indexedBlock"]
+    status["headBlock"] = max(head, indexed)
+    status["lagBlocks"] = max(head - indexed, 0)
+    behind = newest - indexed
+    if behind > services().settings.max_lag_blocks:
+        raise Unavailable(f"The replica is {behind} blocks behind the primary.")

@@ -38,7 +38,7 @@ CORS = (
     (
         "Access-Control-Expose-Headers",
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
-        " X-Request-Id",
+        " X-Request-Id, X-Total-Count",
     ),
 )
 ALIVE = WsgiResponse(
@@ -156,14 +156,14 @@ class Middleware:
     def _may_cache(self, exchange: Exchange, status: str) -> bool:
         if exchange.cache_key is None or exchange.method == "HEAD" or not exchange.is_cacheable:
             return False
-        if exchange.path in CACHED_FOR_S:
+        if _page(exchange) in CACHED_FOR_S:
             return True
         return status.startswith("200") and len(exchange.index_versions) == 1
 
     def _store(self, exchange: Exchange, response: WsgiResponse) -> WsgiResponse:
         assert exchange.cache_key is not None
-        if exchange.path in CACHED_FOR_S:
-            self._cache.store_for(exchange.cache_key, response, CACHED_FOR_S[exchange.path])
+        if _page(exchange) in CACHED_FOR_S:
+            self._cache.store_for(exchange.cache_key, response, CACHED_FOR_S[_page(exchange)])
             return response
         self._index_version.listen()
         [version] = exchange.index_versions
@@ -211,14 +211,21 @@ def _is_unmodified(exchange: Exchange, response: WsgiResponse) -> bool:
     return etag is not None and (etag in tags or tags == ["*"])
 
 
+def _page(exchange: Exchange) -> str:
+    return exchange.path.rstrip("/") or "/"
+
+
 def _cache_key(exchange: Exchange) -> CacheKey | None:
     """None for a request whose response is never cached."""
     query = exchange.environ.get("QUERY_STRING", "")
     if exchange.method in ("GET", "HEAD") and not exchange.has_body:
-        if exchange.path not in CACHED_FOR_S:
+        page = _page(exchange)
+        if page not in CACHED_FOR_S:
             return CacheKey(exchange.path, query)
-        # Few of these are kept; they may show the host they were asked at.
-        return None if query else CacheKey(exchange.path, exchange.environ.get("HTTP_HOST", ""))
+        # `/` shows the address it was asked at; a query changes neither.
+        environ = exchange.environ
+        address = f"{environ['wsgi.url_scheme']}://{environ.get('HTTP_HOST', '')}"
+        return CacheKey(page, address if page == "/" else "")
     if exchange.method != "POST" or exchange.path != QUERY:
         return None
     body = _small_body(exchange.environ)

@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from tests.support.database import execute
 from tests.support.indexing import settings_for
+from tests.support.serving import gunicorn, wait_until
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
 COMMANDS = ("run", "serve", "index", "deliver", "migrate")
@@ -175,15 +176,13 @@ def test_status_of_nobody(tmp_path) -> None:
 
 
 def test_status_is_for_scripts(database_url: str) -> None:
-    from tests.support.serving import gunicorn
-
     with gunicorn(database_url) as server:
         done = scan("status", "--json", "--url", server)
         assert (done.returncode, json.loads(done.stdout)["status"]) == (0, "ready")
         execute(database_url, "DROP TABLE migrations")
-        done = scan("status", "--url", server)
-        assert done.returncode == 1
-        assert "unavailable" in done.stdout
+        # /readyz may be an answer of a second ago.
+        wait_until(lambda: scan("status", "--url", server).returncode == 1)
+        assert "unavailable" in scan("status", "--url", server).stdout
 
 
 def test_the_application_starts_without_a_database() -> None:

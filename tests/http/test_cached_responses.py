@@ -102,7 +102,8 @@ def test_what_needs_no_thread_is_answered_while_all_are_busy(server: str, url: s
     for path in ("/", "/readyz"):
         client.ask(path)
     with busy_threads(server, url):
-        assert client.ask("/").status == client.ask("/readyz").status == 200
+        for path in ("/", "/readyz", "/readyz/", "//readyz?x=1", "/?x=1"):  # nobody is charged
+            assert client.ask(path).status == 200
         assert client.ask("/healthz").body == b'{"status":"alive"}'
         assert client.ask("/healthz", method="HEAD").status == 200
         assert client.ask("/api/v1/nothing", more=malformed).status == 401
@@ -116,7 +117,7 @@ def test_what_is_not_about_the_chain_is_not_cached(server: str, url: str) -> Non
         *(("/api/v1/blocks/999999999", b""), ("/api/v1/blocks?limit=x", b"")),
         *(("/api/v1/keys?owner=0x" + "00" * 20, b""), ("/api/v1/nothing", b"")),
         *(("/api/v1/query", b'{"entity":"x"}'), ("/api/v1/query", b"{")),
-        *(("/api/v1/openapi.json", b""), ("/readyz?x=1", b"")),
+        ("/api/v1/openapi.json", b""),
     ]
     client = Client(server)
     for question in others * 2:

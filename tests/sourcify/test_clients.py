@@ -1,0 +1,228 @@
+"""Tools that verify and look up through Sourcify's API, as published, over a socket."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import requests
+
+from tests.support.database import Postgres
+from tests.support.explorer import Compiled, Explorer, compiled, explorer_over, standard_input
+from tests.support.many_functions import CHECKSUMMED, VERSION
+from tests.support.receiver import Authority
+from tests.support.serving import gunicorn
+from tests.support.solc_releases import published
+from tests.support.solidity import NODE
+
+CHAIN = "31337"
+PATH = "src/Stored.sol"
+# anvil's first account, which everybody knows
+KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
+COMMIT = "7893614a"
+FOUNDRY = f"""
+[profile.default]
+src = "src"
+solc = "{VERSION}"
+optimizer = true
+optimizer_runs = 300
+evm_version = "cancun"
+"""
+SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
+# forge and Hardhat pass options of a native build that npm's does not have.
+SOLC = """#!/bin/sh
+case "$*" in *--version*) set -- --version;; *) set -- --standard-json;; esac
+exec {solc} "$@"
+"""
+
+
+class Served(NamedTuple):
+    """A server as it is run, with the limits that it has by default, and what it serves."""
+
+    explorer: Explorer
+    url: str
+
+
+@pytest.fixture(scope="module")
+def own(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """A chain whose verifications run in the server alone."""
+    with explorer_over(postgres, template, solc_dir) as found:
+        yield found
+
+
+@pytest.fixture
+def served(own: Explorer, solc_dir: Path) -> Iterator[Served]:
+    environment = {"RPC_URL": own.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+    with gunicorn(own.settings.database_url, **environment) as url:
+        yield Served(own, url)
+
+
+def source(number: int) -> str:
+    return (
+        "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\ncontract Stored {\n"
+        f"    uint256 public constant x = {number};\n    uint256 public y;\n"
+        "    constructor(uint256 a) { y = a; }\n}\n"
+    )
+
+
+def built(number: int) -> Compiled:
+    return compiled(VERSION, standard_input({PATH: source(number)}, **SETTINGS), PATH, "Stored")
+
+
+def deployed(explorer: Explorer, number: int) -> str:
+    return explorer.deploy(built(number).creation, f"{7:064x}")
+
+
+class Forge:
+    """The program itself: npm's launcher of it exits with 0 whatever it did."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        [self._program] = (NODE / "node_modules/@foundry-rs").glob("forge-*/bin/forge")
+        self._folder = folder
+        self._environment = environment
+        (folder / "foundry.toml").write_text(FOUNDRY)
+        (folder / "src").mkdir()
+
+    def run(self, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+        (self._folder / PATH).write_text(source(number))
+        return subprocess.run(
+            [self._program, *arguments],
+            cwd=self._folder,
+            env={"HOME": str(self._folder), "PATH": os.environ["PATH"], **self._environment},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+
+
+@pytest.fixture
+def forge(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Forge]:
+    solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
+    with published(authority, VERSION, COMMIT, solc) as environment:
+        yield Forge(tmp_path, environment)
+
+
+def forge_arguments(served: Served, path: str) -> list[str]:
+    return ["--chain", CHAIN, "--verifier", "sourcify", "--verifier-url", served.url + path]
+
+
+@pytest.mark.parametrize("path", ["/", "/server/"])
+def test_forge_verifies(served: Served, forge: Forge, path: str) -> None:
+    number = len(path)
+    address = deployed(served.explorer, number)
+    arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch"]
+    done = forge.run(number, *arguments, *forge_arguments(served, path))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = requests.get(f"{served.url}/v2/contract/{CHAIN}/{address}", timeout=30)
+    assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
+    again = forge.run(number, *arguments, *forge_arguments(served, path))
+    assert again.returncode == 0
+    assert "already verified" in again.stdout + again.stderr
+
+
+def test_forge_fails_where_the_source_is_another(served: Served, forge: Forge) -> None:
+    address = deployed(served.explorer, 20)
+    arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch", "--retries", "1"]
+    done = forge.run(21, *arguments, *forge_arguments(served, "/"))
+    assert done.returncode != 0
+    assert "No match" in done.stdout + done.stderr
+    response = requests.get(f"{served.url}/v2/contract/{CHAIN}/{address}", timeout=30)
+    assert response.status_code == 404
+
+
+def test_forge_verifies_what_it_has_just_created(served: Served, forge: Forge) -> None:
+    served.explorer.anvil.call("evm_setIntervalMining", 1)
+    done = forge.run(
+        30,
+        *("create", f"{PATH}:Stored", "--broadcast", "--verify", "--private-key", KEY),
+        *("--rpc-url", served.explorer.anvil.url, "--verifier", "sourcify"),
+        *("--verifier-url", f"{served.url}/", "--constructor-args", "7"),
+    )
+    served.explorer.anvil.call("evm_setIntervalMining", 0)
+    assert done.returncode == 0, done.stdout + done.stderr
+    [line] = [line for line in done.stdout.splitlines() if line.startswith("Deployed to:")]
+    address = line.split()[-1]
+    found = requests.get(f"{served.url}/server/v2/contract/{CHAIN}/{address}", timeout=30)
+    assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
+
+
+def node_script(name: str, *arguments: str, stdin: str = "") -> Any:
+    done = subprocess.run(
+        ["node", str(NODE / name), *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def hardhat(served: Served, address: str, number: int) -> Any:
+    request = {
+        "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
+        "compilerVersion": f"v{VERSION}+commit.{COMMIT}",
+        "contractName": f"{PATH}:Stored",
+    }
+    script = "hardhat_sourcify.mjs"
+    return node_script(script, f"{served.url}/server", CHAIN, address, stdin=json.dumps(request))
+
+
+def test_hardhat_verify_verifies(served: Served) -> None:
+    address = deployed(served.explorer, 40)
+    result = hardhat(served, address, 40)
+    assert (result["before"], result["after"], result["success"]) == (False, True, True)
+    assert result["message"] == 'Contract verified with status "exact_match"'
+    assert "is already verified" in hardhat(served, address, 40)["error"]
+
+
+def test_hardhat_verify_reports_what_does_not_match(served: Served) -> None:
+    address = deployed(served.explorer, 50)
+    result = hardhat(served, address, 51)
+    assert (result["after"], result["success"]) == (False, False)
+    assert result["message"].startswith("No match in ")
+
+
+def test_hardhat_verify_reports_what_is_not_indexed(served: Served) -> None:
+    assert "No contract is indexed" in hardhat(served, CHECKSUMMED, 51)["error"]
+
+
+def test_whatsabi_finds_contracts(served: Served) -> None:
+    address = deployed(served.explorer, 60)
+    missing = node_script("look_up.mjs", served.url, CHAIN, address)
+    assert (missing["ok"], missing["abi"]) == (False, [])
+    assert hardhat(served, address, 60)["success"]
+    found = node_script("look_up.mjs", served.url, CHAIN, address)
+    assert (found["ok"], found["name"], found["runs"]) == (True, "Stored", 300)
+    assert found["abi"] == built(60).abi
+    assert found["sources"] == [{"path": PATH, "content": source(60)}]
+    assert found["compilerVersion"].startswith(VERSION)
+
+
+def test_requests_as_safe_eth_py_and_wagmi_send_them(served: Served) -> None:
+    address = deployed(served.explorer, 70)
+    assert hardhat(served, address, 70)["success"]
+    safe = requests.get(
+        f"{served.url}/server/v2/contract/{CHAIN}/{address}",
+        params={"fields": "abi,metadata,compilation.name"},
+        timeout=30,
+    ).json()
+    assert (safe["compilation"], safe["abi"]) == ({"name": "Stored"}, built(70).abi)
+    assert safe["metadata"] == json.loads(built(70).metadata)
+    wagmi = requests.get(
+        f"{served.url}/server/v2/contract/{CHAIN}/{address}?fields=abi", timeout=30
+    )
+    assert wagmi.json()["abi"] == safe["abi"]
+    chains = requests.get(f"{served.url}/server/chains", timeout=30).json()
+    assert [chain["chainId"] for chain in chains] == [int(CHAIN)]
+
+
+def test_a_client_beyond_its_limit_is_told_so_in_the_same_form(served: Served) -> None:
+    path = f"{served.url}/v2/contract/{CHAIN}/{CHECKSUMMED}"
+    responses = [requests.get(path, timeout=30) for _ in range(11)]
+    assert [response.status_code for response in responses] == [404] * 10 + [429]
+    assert responses[-1].json()["customCode"] == "too_many_requests"
+    assert int(responses[-1].headers["Retry-After"]) > 0
