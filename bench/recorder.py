@@ -13,7 +13,7 @@ from scan.settings import Settings
 
 
 class RecordedRequest(NamedTuple):
-    """A request's last statement with its values and its row, and the body made of it."""
+    """A request's first statement with its values and its row, and the body made of it."""
 
     statement: str
     params: dict[str, object]
@@ -75,4 +75,4 @@ class Recorder:
             raise RuntimeError(
                 f"{request.path} answers {response.status_code}, without a statement"
             )
-        return RecordedRequest(*self._ran[-1], response.get_data())
+        return RecordedRequest(*self._ran[0], response.get_data())

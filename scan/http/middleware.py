@@ -38,7 +38,7 @@ CORS = (
     (
         "Access-Control-Expose-Headers",
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
-        " X-Request-Id",
+        " X-Request-Id, X-Total-Count",
     ),
 )
 ALIVE = WsgiResponse(
