@@ -36,9 +36,13 @@ class BlockSpan(NamedTuple):
 class Parameters:
     """Values by their names in lower case; every method raises Failure for what it cannot use."""
 
-    def __init__(self, pairs: Iterable[tuple[str, str]]) -> None:
+    def __init__(self, pairs: Iterable[tuple[str | None, str]]) -> None:
         """Of a name given twice the last value counts."""
-        self._values: Mapping[str, str] = {name.lower(): value for name, value in pairs}
+        self._values: Mapping[str, str] = {
+            name.lower(): value
+            for name, value in pairs
+            if name is not None  # a part of a multipart form may have no name
+        }
 
     def exact(self, name: str) -> str:
         """With the space around it, which belongs to a source."""

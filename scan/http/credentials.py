@@ -142,7 +142,7 @@ def with_key_of_form(caller: Caller, environ: dict[str, Any], parameter: str) ->
 
 def _with_key(caller: Caller, pairs: list[tuple[str, str]], parameter: str) -> Caller:
     for name, value in pairs:
-        if name.lower() == parameter and value:
+        if name and name.lower() == parameter and value:  # a part may have no name
             return caller._replace(api_key=value, is_lenient=True)
     return caller
 

@@ -165,6 +165,10 @@ def test_anything_at_all_is_answered_in_form(client: FlaskClient, scenario: Play
         (b"module=account&" * 3000, "application/x-www-form-urlencoded"),
         (b"--x\r\nContent-Disposition: form-data; name=module", "multipart/form-data; boundary=x"),
         (b"--x--", "multipart/form-data"),
+        (
+            b"--x\r\nContent-Disposition: form-data\r\n\r\n1\r\n--x--\r\n",
+            "multipart/form-data; boundary=x",
+        ),
         (b"x" * 6_000_000, "application/x-www-form-urlencoded"),
         (b"\0\0", "text/plain"),
     ],
