@@ -30,7 +30,7 @@ class Server(NamedTuple):
 
 @contextmanager
 def started(options: Options, url: str, small_url: str, files: Path) -> Iterator[list[Server]]:
-    """All of them at once, and a synthetic node for balances and transactions."""
+    """All of them at once, and a synthetic node for balances and fields of transactions."""
     with ExitStack() as stack:
 
         def start(name: str, command: list[str], **environment: str) -> Server:

@@ -9,7 +9,7 @@ import sys
 import threading
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -59,6 +59,10 @@ class Recording:
             self._keep(row)
         for found in self._states.values():
             found.sort(key=lambda state: state[0])
+        self._transactions = {
+            t["hash"]: t for b in self._blocks.values() for t in b["transactions"]
+        }
+        self._receipts = {receipt["transactionHash"]: receipt for receipt in _receipts(rows)}
         self._methods = {method for method, _ in self._exact}
         # What follows from the blocks alone, however it was asked when recorded.
         self._derived: dict[str, Callable[[list[Any]], Any]] = {
@@ -66,6 +70,9 @@ class Recording:
             "eth_syncing": lambda params: False,
             "eth_getBlockByNumber": self._block_by_number,
             "eth_getBlockByHash": self._block_by_hash,
+            "eth_getTransactionByHash": lambda params: self._transactions.get(_hash(params)),
+            "eth_getTransactionReceipt": lambda params: self._receipts.get(_hash(params)),
+            "eth_getLogs": self._logs,
         }
 
     @staticmethod
@@ -137,6 +144,22 @@ class Recording:
         wanted = str(params[0] if params else None).lower()
         return _as_asked(self._by_hash.get(wanted), params)
 
+    def _logs(self, params: list[Any]) -> list[Any]:
+        """By block range or block hash, addresses and topics, as execution-apis has it."""
+        if not params or not isinstance(params[0], dict):
+            raise RpcFault(-32602, "eth_getLogs takes a filter")
+        wanted = params[0]
+        at = {"blockHash": wanted["blockHash"]} if "blockHash" in wanted else None
+        first = self._number(at or wanted.get("fromBlock", "latest"))
+        last = self._number(at or wanted.get("toBlock", "latest"))
+        hashes = (
+            transaction["hash"]
+            for number in range(first, min(last, self.head) + 1)
+            for transaction in self._blocks[number]["transactions"]
+        )
+        logs = (log for each in hashes for log in self._receipts.get(each, {"logs": ()})["logs"])
+        return [log for log in logs if _matches(log, wanted)]
+
     def _number(self, block: Any) -> int:
         """The number a block parameter means (EIP-1898 allows an object)."""
         if isinstance(block, dict) and "blockNumber" in block:
@@ -163,6 +186,33 @@ def _call_key(call: Any) -> list[Any]:
     if not isinstance(call, dict):
         raise RpcFault(-32602, "the first parameter of eth_call must be an object")
     return [call.get("to"), call.get("data") or call.get("input") or "0x"]
+
+
+def _receipts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for row in rows:
+        if row["method"] == "eth_getBlockReceipts":
+            yield from row.get("result") or ()
+
+
+def _hash(params: list[Any]) -> str:
+    return str(params[0] if params else None).lower()
+
+
+def _matches(log: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    topics = wanted.get("topics") or []
+    return (
+        _is_one_of(log["address"], wanted.get("address"))
+        and len(topics) <= len(log["topics"])
+        and all(map(_is_one_of, log["topics"], topics))
+    )
+
+
+def _is_one_of(value: str, wanted: Any) -> bool:
+    """None matches everything; a list, each of its values."""
+    if wanted is None or wanted == []:
+        return True
+    values = wanted if isinstance(wanted, list) else [wanted]
+    return value in [str(each).lower() for each in values]
 
 
 def _as_asked(block: Block | None, params: list[Any]) -> Block | None:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from threading import RLock
+from typing import NamedTuple
 
 from limits.storage import MemoryStorage
 
@@ -18,6 +19,14 @@ def steady_clock() -> Callable[[], float]:
     """Wall time that never steps: a corrected clock must not freeze or free a window."""
     offset = time.time() - time.monotonic()
     return lambda: offset + time.monotonic()
+
+
+class ChargedWindow(NamedTuple):
+    """Whether a request was counted, and what the window holds after it."""
+
+    allowed: bool
+    counted: int
+    reset_in_s: float  # until the oldest counted request leaves the window
 
 
 class MemoryWindowStorage(MemoryStorage):
@@ -48,20 +57,26 @@ class MemoryWindowStorage(MemoryStorage):
         return len(self._windows)
 
     def acquire_entry(self, key: str, limit: int, expiry: int, amount: int = 1) -> bool:
+        return self.charge(key, limit, expiry, amount).allowed
+
+    def charge(self, key: str, limit: int, expiry: int, amount: int = 1) -> ChargedWindow:
+        """acquire_entry() and get_moving_window() in one step."""
         with self.lock:
             now = self.clock()
             self._forget_expired(now - expiry)
             window = self._window(key)
             expired = bisect_left(window, now - expiry)
-            if len(window) - expired + amount > limit:
-                return False
-            if expired > len(window) // 2:
-                del window[:expired]
-            window.extend([now] * amount)
-            if window is not self._overflow:
-                self._windows[key] = window
-                self._windows.move_to_end(key)
-            return True
+            allowed = len(window) - expired + amount <= limit
+            if allowed:
+                if expired > len(window) // 2:
+                    del window[:expired]
+                    expired = 0
+                window.extend([now] * amount)
+                if window is not self._overflow:
+                    self._windows[key] = window
+                    self._windows.move_to_end(key)
+            count = len(window) - expired
+            return ChargedWindow(allowed, count, window[expired] + expiry - now if count else 0.0)
 
     def release_entry(self, key: str) -> None:
         """Forget what acquire_entry() has just counted; the caller has held the lock since."""

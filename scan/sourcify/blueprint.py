@@ -35,7 +35,7 @@ blueprint = Blueprint("sourcify", __name__)
 @blueprint.get("/v2/contract/<chain_id>/<address>")
 def get_contract(chain_id: str, address: str) -> Response:
     wanted = parameters.address(address)
-    selection = fields.selected(query_arguments())
+    selection = fields.selected(query_arguments("fields", "omit"))
     stored = _stored(chain_id, wanted, selection)
     if stored.match is None:
         return json_value(minimal_record(stored, wanted, None, None), 404)

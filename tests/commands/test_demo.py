@@ -77,6 +77,18 @@ def test_every_address_of_a_page_answers(demo: FlaskClient) -> None:
         assert (detail.status_code, detail.json["txCount"] > 0) == (200, True)
 
 
+def test_etherscans_form_has_every_field_of_the_demo(demo: FlaskClient) -> None:
+    """Transactions by hash, receipts and logs follow from the recording."""
+    address = query(demo, "transactions")[0]["fromAddress"]
+    listed = demo.get(f"/api?module=account&action=txlist&address={address}").json
+    assert listed["status"] == "1"
+    assert all(row["gas"].isdigit() and row["nonce"].isdigit() for row in listed["result"])
+    token = query(demo, "tokens")[0]
+    logs = demo.get(f"/api?module=logs&action=getLogs&address={token['address']}").json
+    assert logs["status"] == "1"
+    assert {row["address"] for row in logs["result"]} == {token["address"]}
+
+
 def test_the_demo_shows_every_type_of_token(demo: FlaskClient) -> None:
     assert {t["type"] for t in query(demo, "tokens")} == {"BEP20", "BEP721", "BEP1155"}
 

@@ -115,7 +115,7 @@ def test_a_state_stays_until_it_is_recorded_anew(
     ("method", "params", "code"),
     [
         ("eth_notAMethod", [], -32601),
-        ("eth_getLogs", [{}], -32601),
+        ("eth_getLogs", [], -32602),
         ("eth_getBlockReceipts", ["0x2"], -32000),
         ("eth_getBalance", ["0x" + 40 * "9", "latest"], -32000),
         ("eth_getBalance", [], -32602),

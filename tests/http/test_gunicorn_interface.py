@@ -43,6 +43,7 @@ OF_A_WORKER = [
 SETTINGS = [
     *("keepalive", "worker_connections", "threads", "graceful_timeout", "limit_request_line"),
     *("limit_request_fields", "limit_request_field_size", "control_socket_disable", "sendfile"),
+    *("forwarded_allow_ips", "secure_scheme_headers", "forwarder_headers"),
 ]
 
 
@@ -63,6 +64,13 @@ def test_gunicorn_has_the_classes_and_methods(owner: Any, names: list[str]) -> N
 
 def test_gunicorn_has_the_settings() -> None:
     require(Config(), *SETTINGS)
+
+
+def test_settings_may_be_plain_attributes() -> None:
+    cfg = Config()
+    cfg.__dict__.update((name, each.get()) for name, each in cfg.settings.items())
+    assert cfg.keepalive == Config().keepalive
+    require(cfg, "is_ssl", "forwarded_allow_networks")
 
 
 def test_the_loop_calls_what_the_worker_overrides() -> None:

@@ -9,7 +9,6 @@ from scan.api.openapi.parts import (
     array,
     flag,
     headers,
-    hex_bytes,
     moment,
     nullable,
     number,
@@ -200,17 +199,9 @@ def _maybe_object(description: str, example: Json) -> Json:
     return {**_any_object(description, example), "type": ["object", "null"]}
 
 
-_BYTECODE: Json = {
-    "onchainBytecode": nullable(hex_bytes("As it stands on the chain.")),
-    "recompiledBytecode": {"type": "null", "description": "Not stored.", "examples": [None]},
-}
 _CONTRACT_FIELDS: Json = {
     "creationBytecode": _any_object("Not stored: every member is null.", {}),
-    "runtimeBytecode": {
-        **_any_object("What is on the chain; other members are null.", {}),
-        "properties": _BYTECODE,
-        "additionalProperties": {"type": "null"},
-    },
+    "runtimeBytecode": _any_object("onchainBytecode; other members are null.", {}),
     "deployment": _any_object("The creating transaction; null where a contract created it.", {}),
     "sources": _any_object("Its files.", {"contracts/Token.sol": {"content": "contract Token {}"}}),
     "compilation": _any_object("How it was compiled.", {"name": "Token"}),
