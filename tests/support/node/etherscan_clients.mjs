@@ -1,10 +1,10 @@
-// What ethers' EtherscanProvider and whatsabi's EtherscanABILoader read:
-// `node etherscan_clients.mjs API CHAIN < {address, token, holder, reverting, transaction}`.
+// What ethers' EtherscanProvider and whatsabi's EtherscanV1ABILoader read:
+// `node etherscan_clients.mjs API < {address, token, holder, reverting, transaction}`.
 import { readFileSync } from 'node:fs';
 import { EtherscanProvider, Network } from 'ethers';
 import { loaders } from '@shazow/whatsabi';
 
-const [api, chainId] = process.argv.slice(2);
+const [api] = process.argv.slice(2);
 const asked = JSON.parse(readFileSync(0, 'utf8'));
 
 // It knows the chains of Etherscan alone; only where it asks is overridden.
@@ -36,7 +36,7 @@ await record('blockNumber', () => provider.getBlockNumber());
 await record('balance', async () => String(await provider.getBalance(asked.holder)));
 await record('nonce', () => provider.getTransactionCount(asked.holder));
 await record('code', () => provider.getCode(asked.token));
-await record('block', async () => (await provider.getBlock(5)).hash);
+await record('block', async () => (await provider.getBlock(1)).hash);
 await record('transaction', async () => (await provider.getTransaction(asked.transaction)).from);
 await record('receipt', async () => (await provider.getTransactionReceipt(asked.transaction)).status);
 await record('call', () => provider.call({ to: asked.token, data: asked.balanceOf }));
@@ -48,7 +48,7 @@ await record('contract', async () => {
 });
 await record('unverified', () => provider.getContract(asked.token));
 
-const loader = new loaders.EtherscanABILoader({ apiKey: 'any', baseURL: api, chainId: Number(chainId) });
+const loader = new loaders.EtherscanV1ABILoader({ apiKey: 'any', baseURL: api });
 await record('abi', () => loader.loadABI(asked.address));
 await record('whatsabi', async () => {
   const contract = await loader.getContract(asked.address);
