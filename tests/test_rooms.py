@@ -53,9 +53,7 @@ def _name(path: Path) -> str:
 
 
 MODULES = _modules()
-BLUEPRINTS = sorted(
-    m for m in MODULES if m.startswith("scan.api.") and "openapi" not in m and m != "scan.api.lists"
-)
+BLUEPRINTS = sorted(m for m in MODULES if m.startswith("scan.api.") and "openapi" not in m)
 
 
 def _imports(module: str) -> Iterator[str]:

@@ -7,9 +7,9 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.api.lists import Page, page_body
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.hex import to_hex
+from scan.http.chain_lists import Page, page_body
 from scan.http.chain_reads import do_not_cache, read_chain
 from scan.http.requests import query_arguments
 from scan.http.responses import json_body, json_value

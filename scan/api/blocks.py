@@ -3,9 +3,9 @@
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.api import lists
-from scan.api.lists import PageRequest, page_body
 from scan.errors import NotFound
+from scan.http import chain_lists as lists
+from scan.http.chain_lists import PageRequest, page_body
 from scan.http.chain_reads import read_chain
 from scan.http.requests import query_arguments
 from scan.http.responses import json_body

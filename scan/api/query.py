@@ -6,9 +6,9 @@ from typing import Any
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.api import lists
-from scan.api.lists import Page, PageRequest
 from scan.errors import InvalidParameter
+from scan.http import chain_lists as lists
+from scan.http.chain_lists import Page, PageRequest
 from scan.http.requests import json_object
 from scan.http.responses import json_body
 

@@ -9,9 +9,9 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.accounts.ownership import is_claimed, require_owner
-from scan.api.lists import Page, page_body
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
+from scan.http.chain_lists import Page, page_body
 from scan.http.requests import api_key, client_address, json_object, query_arguments
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
