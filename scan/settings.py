@@ -42,6 +42,7 @@ class Settings:
     rate_limit_key: str = "100/minute"
     rate_limit_address: str = "1000/minute"
     rate_limit_new_keys: str = "20/day"
+    rate_limit_pages: str = "120/minute"
     rate_limit_storage: str = "memory://"
     max_lag_blocks: int = 30
     trusted_proxies: int = 0
@@ -54,6 +55,9 @@ class Settings:
     statement_timeout_ms: int = 5000
     log_format: str = "text"
     log_requests: bool = False
+    pages: bool = True
+    chain_name: str = ""
+    coin_symbol: str = ""
     metrics_port: int = 0
     path: str = os.defpath
     started_by_make: bool = False
@@ -93,6 +97,7 @@ class Settings:
             rate_limit_key=read("SCAN_RATE_LIMIT_KEY", _rate, "100/minute"),
             rate_limit_address=read("SCAN_RATE_LIMIT_ADDRESS", _rate, "1000/minute"),
             rate_limit_new_keys=read("SCAN_RATE_LIMIT_NEW_KEYS", _rate, "20/day"),
+            rate_limit_pages=read("SCAN_RATE_LIMIT_PAGES", _rate, "120/minute"),
             rate_limit_storage=read("SCAN_RATE_LIMIT_STORAGE", _storage, "memory://"),
             max_lag_blocks=read("SCAN_MAX_LAG_BLOCKS", _integer(0, 1_000_000_000), 30),
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
@@ -105,6 +110,9 @@ class Settings:
             statement_timeout_ms=read("SCAN_STATEMENT_TIMEOUT_MS", _integer(10, 600_000), 5000),
             log_format=read("SCAN_LOG_FORMAT", _one_of("text", "json"), "text"),
             log_requests=read("SCAN_LOG_REQUESTS", _one_of("on", "off"), "off") == "on",
+            pages=read("SCAN_PAGES", _one_of("on", "off"), "on") == "on",
+            chain_name=read("SCAN_CHAIN_NAME", _short(50), ""),
+            coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
             metrics_port=read("SCAN_METRICS_PORT", _integer(0, 65535), 0),
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
@@ -128,6 +136,15 @@ def _one_of(*words: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in words:
             raise ValueError(f"one of {', '.join(words)} is expected")
+        return text
+
+    return parse
+
+
+def _short(most: int) -> Callable[[str], str]:
+    def parse(text: str) -> str:
+        if len(text) > most or not text.isprintable():
+            raise ValueError(f"at most {most} printable characters are expected")
         return text
 
     return parse

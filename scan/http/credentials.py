@@ -76,6 +76,20 @@ class Credentials:
             return Charged(self.peek(caller), refusal=unavailable)
         return self._charge(caller, key, to_address)
 
+    def charge_page(self, caller: Caller, *, may_wait: bool) -> Charged | None:
+        """As charge(), by the limit of pages; a key that comes along is not looked at."""
+        if not may_wait and not self._counts_in_process:
+            return None
+        try:
+            verdict = self._limiter.charge_page(self._address(caller))
+        except Unavailable as unavailable:
+            return Charged(self._nothing_left(None), refusal=unavailable)
+        if verdict.allowed:
+            return Charged(verdict)
+        wait_s = verdict.retry_after_s
+        message = f"The limit of {verdict.limit} pages is used up; try again in {wait_s} s."
+        return Charged(verdict, refusal=RateLimited(message, headers={"Retry-After": str(wait_s)}))
+
     def peek(self, caller: Caller) -> RateLimitResult:
         """What the client's address has left; charges nothing."""
         try:

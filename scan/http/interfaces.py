@@ -18,6 +18,7 @@ class Interface(NamedTuple):
     refuse: Callable[[ScanError], WsgiResponse]
     paths: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
+    has_page_limit: bool = False  # instead of the API's; keys do not count
     api_key_parameter: str | None = None  # of the query or the form; an unknown key is ignored
 
     def has(self, path: str) -> bool:

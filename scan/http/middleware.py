@@ -120,6 +120,8 @@ class Middleware:
             caller = caller_of(exchange.environ)
             return Charged(self._credentials.peek(caller)) if may_wait else None
         caller = caller_of(exchange.environ, interface.api_key_parameter)
+        if interface.has_page_limit:
+            return self._credentials.charge_page(caller, may_wait=may_wait)
         if caller.api_key is None and interface.api_key_parameter and exchange.has_body:
             if not may_wait:
                 return None  # its form has to come first
@@ -222,10 +224,7 @@ def _cache_key(exchange: Exchange) -> CacheKey | None:
         page = _page(exchange)
         if page not in CACHED_FOR_S:
             return CacheKey(exchange.path, query)
-        # `/` shows the address it was asked at; a query changes neither.
-        environ = exchange.environ
-        address = f"{environ['wsgi.url_scheme']}://{environ.get('HTTP_HOST', '')}"
-        return CacheKey(page, address if page == "/" else "")
+        return CacheKey(page)  # a query does not change it
     if exchange.method != "POST" or exchange.path != QUERY:
         return None
     body = _small_body(exchange.environ)

@@ -119,9 +119,11 @@ class Limiter(NamedTuple):
     keys: WindowCounter
     addresses: WindowCounter
     new_keys: WindowCounter
+    pages: WindowCounter
     anonymous_rate: RateLimitItem
     address_rate: RateLimitItem
     new_key_rate: RateLimitItem
+    page_rate: RateLimitItem
     charge_both: ChargeBoth
 
     def charge_address(self, address: str) -> RateLimitResult:
@@ -139,6 +141,10 @@ class Limiter(NamedTuple):
             Window(self.addresses, self.address_rate, address),
         )
 
+    def charge_page(self, address: str) -> RateLimitResult:
+        """A page for people, whose limit is apart from the API's."""
+        return self.pages.charge(self.page_rate, address)
+
     def charge_new_key(self, address: str) -> RateLimitResult:
         """An API key created for somebody at this address."""
         return self.new_keys.charge(self.new_key_rate, address)
@@ -148,10 +154,11 @@ def make_limiter(settings: Settings) -> Limiter:
     """Raises SettingError where the storage cannot hold a moving window."""
     counter, charge_both = _in_process() if counts_in_process(settings) else _shared(settings)
     return Limiter(
-        *(counter(), counter(), counter(), counter()),
+        *(counter(), counter(), counter(), counter(), counter()),
         anonymous_rate=parse(settings.rate_limit_anonymous),
         address_rate=_named("ADDRESS", settings.rate_limit_address),
         new_key_rate=_named("NEW_KEYS", settings.rate_limit_new_keys),
+        page_rate=_named("PAGES", settings.rate_limit_pages),
         charge_both=charge_both,
     )
 

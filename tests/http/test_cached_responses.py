@@ -130,15 +130,6 @@ def test_what_is_not_about_the_chain_is_not_cached(server: str, url: str) -> Non
                 asking.ask(*question)
 
 
-def test_a_page_is_cached_for_the_host_that_it_shows(server: str) -> None:
-    def ask(host: str) -> str:
-        return requests.get(server, headers={"Host": host}, timeout=10).text
-
-    for host in ("first.example", "second.example", "first.example"):
-        assert host in ask(host)
-    assert "first.example" not in ask("second.example")
-
-
 def test_a_client_that_has_a_response_is_sent_304(server: str, url: str) -> None:
     client = Client(server)
     whole = client.ask(PATH)

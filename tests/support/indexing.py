@@ -71,5 +71,10 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
         read_database_url=database_url,
         rpc_urls=tuple(rpc_url.split(",")),
         log_requests=True,
-        **{"rate_limit_anonymous": "100000/second", "rate_limit_key": "100000/second", **settings},
+        **{
+            "rate_limit_anonymous": "100000/second",
+            "rate_limit_key": "100000/second",
+            "rate_limit_pages": "100000/second",
+            **settings,
+        },
     )
