@@ -19,6 +19,8 @@ from scan.api import (
     keys,
     metrics,
     network,
+    root,
+    search,
     tokens,
     transactions,
     webhooks,
@@ -35,11 +37,19 @@ from scan.http.chain_reads import do_not_cache
 from scan.http.credentials import Credentials
 from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
-from scan.http.interfaces import REST
+from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
 from scan.http.services import Services
-from scan.pages import landing
+from scan.pages import accounts as page_accounts
+from scan.pages import addresses as page_addresses
+from scan.pages import blocks as page_blocks
+from scan.pages import contracts as page_contracts
+from scan.pages import home, static_files
+from scan.pages import search as page_search
+from scan.pages import tokens as page_tokens
+from scan.pages import transactions as page_transactions
+from scan.pages.site import Site
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -69,11 +79,23 @@ BLUEPRINTS = (
     addresses,
     contracts,
     query_api,
+    search,
     keys,
     webhooks,
 )
 INTERFACES = (REST, ETHERSCAN, SOURCIFY)
-OUTSIDE = (health, metrics, documentation, landing)  # the version and the rate limits
+PAGES = (
+    home,
+    static_files,
+    page_blocks,
+    page_transactions,
+    page_addresses,
+    page_tokens,
+    page_contracts,
+    page_search,
+    page_accounts,
+)
+OUTSIDE = (health, metrics, documentation)  # the version and the rate limits
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -89,7 +111,8 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.read_calls"] = contracts.read_calls_of(app.extensions["scan"])
     app.extensions["scan.etherscan"] = parts_of(app.extensions["scan"])
-    for module in (*OUTSIDE, etherscan):
+    app.extensions["scan.pages"] = _site(app) if settings.pages else None
+    for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
@@ -131,6 +154,17 @@ def _services(settings: Settings) -> Services:
     )
 
 
+def _site(app: Flask) -> Site:
+    served: Services = app.extensions["scan"]
+    calls = app.extensions["scan.read_calls"]
+    return Site(served.settings, served.reads, calls)
+
+
+def _interfaces(app: Flask) -> tuple[Interface, ...]:
+    site: Site | None = app.extensions["scan.pages"]
+    return INTERFACES if site is None else (*INTERFACES, site.interface())
+
+
 def _connect(settings: Settings, url: str) -> Database:
     timeout = settings.statement_timeout_ms
     return Database(url, statement_timeout_ms=timeout, name="scan-api", session=SESSION)
@@ -153,7 +187,7 @@ def _middleware(app: Flask) -> Middleware:
         app.wsgi_app,
         credentials,
         IndexVersion(listener),
-        INTERFACES,
+        _interfaces(app),
         logs_requests=settings.log_requests,
     )
 
@@ -188,10 +222,16 @@ def _ours(error: HTTPException) -> errors.ScanError:
 
 
 def _nothing_at(path: str) -> str:
-    found = nearest_path(path, [rule.rule for rule in current_app.url_map.iter_rules()])
+    found = nearest_path(path, _rules())
     if found is None:
         return "There is nothing at this path; all paths start with /api/v1."
     return f"There is nothing at this path; the nearest is {found}."
+
+
+def _rules() -> list[str]:
+    """Those of the API and beside it; pages are for people, who follow links."""
+    rules = current_app.url_map.iter_rules()
+    return [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
 
 
 def _answer_bug(error: Exception) -> Response:

@@ -123,6 +123,22 @@ CREATE TABLE IF NOT EXISTS tokens (
 ) WITH (fillfactor = 60);
 -- serves api/tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
+-- serve api/search_list, by prefix
+CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
+CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
+-- Names that are nearly those looked for: serves api/search_list_similar, where the extension is there
+-- and may be used. PostgreSQL's own packages have it, the embedded one does not.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_trgm') THEN
+        CREATE EXTENSION IF NOT EXISTS pg_trgm;
+        CREATE INDEX IF NOT EXISTS tokens_by_similar_name
+            ON tokens USING gist (lower(name) gist_trgm_ops);
+    END IF;
+EXCEPTION WHEN insufficient_privilege OR undefined_object THEN
+    RAISE NOTICE 'search finds no similar names: %', SQLERRM;
+END
+$$;
 -- serves indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
@@ -231,7 +247,9 @@ CREATE TABLE IF NOT EXISTS labels (
     address bytea PRIMARY KEY,
     label text NOT NULL
 );
--- Counts the changes of labels: a lock on the chain's row would hold up the indexer.
+-- serves api/search_list
+CREATE INDEX IF NOT EXISTS labels_by_text ON labels (lower(label) text_pattern_ops);
+-- Counts the changes of labels and of verified contracts' names: a lock on the chain's row would hold up the indexer.
 CREATE TABLE IF NOT EXISTS label_state (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     version bigint NOT NULL
@@ -336,6 +354,13 @@ RETURN format(
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
     hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+
+CREATE OR REPLACE FUNCTION search_record(
+    type text, value text, name text, symbol text, match text)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
+    type, value, json_text(name), json_text(symbol), match)::json;
 
 CREATE OR REPLACE FUNCTION dex_trade_record(
     d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
@@ -683,6 +708,15 @@ CREATE TABLE IF NOT EXISTS verified_contracts (
 -- serves contracts/verified_contracts_get, contracts/verified_contracts_get_of_clone, contracts/verified_contracts_get_function, contracts/verified_contracts_get_errors
 CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
     ON verified_contracts (code_hash, match, verified_at, address);
+-- serves pages/verified_contracts_list
+CREATE INDEX IF NOT EXISTS verified_contracts_by_time
+    ON verified_contracts (verified_at, address, code_hash);
+-- serves api/search_list
+CREATE INDEX IF NOT EXISTS verified_contracts_by_name
+    ON verified_contracts (lower(contract_name) text_pattern_ops);
+-- Pages show contracts by their names.
+CREATE OR REPLACE TRIGGER verified_contracts_announced AFTER INSERT OR UPDATE ON verified_contracts
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- `at` is the address asked for, which may have the code of `v` without being verified itself.
 -- row_to_json is compact too, and takes JSON as it stands: format() would have megabytes parsed.

@@ -51,12 +51,15 @@ setup(
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["scan", "scan.*"]),
-    package_data={"scan": ["**/*.html", "**/*.json", "**/*.js"]},
+    package_data={
+        "scan": ["**/*.html", "**/*.json", "**/*.js", "**/*.css", "**/*.svg", "**/*.txt"]
+    },
     py_modules=["app"],
     cmdclass={"build_py": BuildWithResources},
     install_requires=[
         "flask==3.1.3",  # routing and request parsing
         "werkzeug==3.1.9",  # Flask's own requests and responses; its exceptions made JSON
+        "jinja2==3.1.6",  # the pages' templates; Flask's own
         "gunicorn==27.0.1",  # the HTTP server
         "psycopg2-binary==2.9.13",  # PostgreSQL, with COPY
         "eth-account==0.14.0",  # who signed a key request

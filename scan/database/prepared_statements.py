@@ -27,6 +27,7 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "api/dex_trades_list": _PAGE,
         "api/dex_trades_list_by_party": ("has_maker", "has_dex", *_LIST),
         "api/network_get_stats": (),
+        "api/search_list": (),
         "api/token_transfers_list": _PAGE,
         "api/token_transfers_list_by_address": ("has_from", "has_to", "has_token", *_LIST),
         "api/token_transfers_list_by_party": ("has_from", "has_to", "has_token", *_LIST),
@@ -51,6 +52,12 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "etherscan/transactions_get_status": (),
         "etherscan/transactions_list": _BLOCKS,
         "etherscan/verified_contracts_list": (),
+        "pages/activity_list": (),
+        "pages/addresses_list_sample_blocks": (),
+        "pages/names_list": (),
+        "pages/token_transfers_count_over_time": (),
+        "pages/transactions_get_events": (),
+        "pages/verified_contracts_list": ("limit",),
         "webhooks/queues_claim": (),
     }.items()
 }

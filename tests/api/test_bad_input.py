@@ -204,7 +204,8 @@ def test_chain_and_release_are_named(client: FlaskClient) -> None:
         body = client.get(path).json
         assert (body["chainId"], body["version"]) == (31337, release)
         assert list(body)[-2:] == ["chainId", "version"]
-    assert f"Scan {release}, chain 31337" in client.get("/").text
+    page = client.get("/").text
+    assert f"Scan {release}" in page and "Chain id 31337" in page
 
 
 @pytest.mark.parametrize("limit", [1, 100])

@@ -11,7 +11,7 @@ from scan.api.openapi.parts import ERRORS
 from scan.errors import ScanError
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
 
-PAGES = {"/", "/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
+PAGES = {"/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
 
 
 def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
@@ -35,6 +35,7 @@ def test_every_path_of_the_code_is_documented_and_no_other(client: FlaskClient) 
     served = {
         (method.lower(), re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
         for rule in client.application.url_map.iter_rules()
+        if not rule.endpoint.startswith("pages_")
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
     assert {(method, path) for method, path, _ in OPERATIONS} == {

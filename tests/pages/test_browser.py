@@ -1,55 +1,213 @@
-"""The pages, in a real browser."""
+"""The ways people take through the pages, in a real browser."""
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import requests
+from eth_account.messages import encode_defunct
+from eth_account.signers.local import LocalAccount
 
-from tests.support.browser import Page, chromium
+from tests.conftest import Played
+from tests.support.browser import Page
+from tests.support.explorer import Explorer
+from tests.support.many_functions import MANY, deploy
+from tests.support.solidity import NODE
+from tests.support.wallets import new_wallet, owner_of
 
 STATS = "#operations-Chain-getStats"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Page]:
-    with chromium() as page:
-        yield page
-
-
-@pytest.fixture
-def page(browser: Page) -> Page:
-    browser.requested.clear()
-    browser.errors.clear()
-    return browser
+AXE = NODE / "node_modules" / "axe-core" / "axe.min.js"
+# A wallet as EIP-1193 describes it, whose signatures the test gives.
+WALLET = """
+window.ethereum = {request: async ({method, params}) => {
+  if (method === "eth_requestAccounts") return [ACCOUNT];
+  if (method !== "personal_sign") throw new Error("no " + method);
+  window.toSign = params[0];
+  return new Promise((resolve) => { window.signed = resolve; });
+}};
+window.confirm = () => true;
+""".strip()
 
 
 def requested_from(page: Page) -> set[str]:
     return {urlsplit(address).netloc for address in page.requested if address.startswith("http")}
 
 
-def test_the_landing_page_shows_the_head(page: Page, over_http: str, tmp_path: Path) -> None:
+def test_home_shows_the_head_and_nothing_from_elsewhere(page: Page, over_http: str) -> None:
     page.open(over_http)
     head = requests.get(f"{over_http}/api/v1/stats", timeout=10).json()["latestBlock"]
     assert page.evaluate("document.getElementById('head').textContent") == f"{head:,}"
-    assert f"{over_http}/api/v1/stats" in page.evaluate("document.body.innerText")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     assert requested_from(page) == {urlsplit(over_http).netloc}
-    page.screenshot(tmp_path / "landing.png")
+    assert page.errors == []
 
 
-def test_links_of_the_landing_page_lead_somewhere(page: Page, over_http: str) -> None:
-    page.open(over_http)
-    links = page.evaluate("[...document.links].map(link => link.href)")
-    assert len(links) >= 5
-    assert {requests.get(link, timeout=10).status_code for link in links} == {200}
+def test_home_moves_with_the_head(page: Page, explorer: Explorer, explorer_url: str) -> None:
+    page.open(explorer_url)
+    before = page.text("#head")
+    explorer.anvil.mine()
+    page.wait(f"document.getElementById('head').textContent !== '{before}'")
+    assert page.evaluate("document.querySelectorAll('li.fresh').length") >= 1
 
 
-def test_a_request_can_be_tried_in_the_documentation(
-    page: Page, over_http: str, tmp_path: Path
+def test_from_a_hash_to_a_token_and_its_holders(
+    page: Page, over_http: str, scenario: Played
 ) -> None:
+    dollar = scenario.stage.contracts["dollar"].address
+    transfers = scenario.truth.token_transfers
+    hash_ = next(each["transactionHash"] for each in transfers if each["tokenAddress"] == dollar)
+    page.open(over_http)
+    page.fill("input[name=q]", hash_)
+    page.click(".search button")
+    page.wait(f"location.pathname === '/tx/{hash_}'")
+    page.click(f"a[href='/token/{dollar}']")
+    page.wait(f"location.pathname === '/token/{dollar}'")
+    assert "Meridian Dollar" in page.text("h1")
+    page.click("a[href$='tab=holders']")
+    page.wait("location.search === '?tab=holders' && document.readyState === 'complete'")
+    assert page.evaluate("document.querySelectorAll('tbody tr').length") == 25
+    assert "%" in page.text("tbody tr td:last-child")
+
+
+def test_a_selected_hash_is_whole_and_its_age_has_the_time(
+    page: Page, over_http: str, scenario: Played
+) -> None:
+    page.open(f"{over_http}/txs")
+    hash_ = page.evaluate("document.querySelector('tbody a').getAttribute('href').slice(4)")
+    page.evaluate("getSelection().selectAllChildren(document.querySelector('tbody a'))")
+    assert page.evaluate("getSelection().toString()").strip() == hash_
+    assert page.evaluate("document.querySelector('time').textContent.endsWith('ago')")
+    assert "UTC" in page.evaluate("document.querySelector('time').title")
+
+
+def test_a_contract_is_verified_and_read(
+    page: Page, explorer: Explorer, explorer_url: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "Many.sol"
+    source.write_text(MANY.replace("contract Many", "contract Read"))
+    address = deploy(explorer, source.read_text(), "Read")
+    page.open(f"{explorer_url}/address/{address}?tab=contract")
+    page.fill("input[name=compilerVersion]", "0.8.28")
+    page.fill("input[name=contractName]", "Read")
+    root = page.call("DOM.getDocument")["root"]["nodeId"]
+    files = page.call("DOM.querySelector", nodeId=root, selector="input[type=file]")["nodeId"]
+    page.call("DOM.setFileInputFiles", nodeId=files, files=[str(source)])
+    page.click("form[action$='verify#verify'] button")
+    page.wait("document.querySelector('.badge.good') && document.readyState === 'complete'")
+    assert "uint256 public stored" in page.text(".source")
+    page.evaluate(
+        "window.form = [...document.forms]"
+        ".find(each => each.elements.function?.value === 'divide(uint256)')"
+    )
+    page.evaluate("form.closest('details').open = true; form.elements.argument.value = '1'")
+    page.evaluate("form.querySelector('button').click()")
+    page.wait("form.querySelector('output').textContent.trim() === '\"1\"'")
+    page.evaluate("form.elements.argument.value = '0'; form.querySelector('button').click()")
+    page.wait("form.querySelector('output').textContent.includes('division')")
+    assert page.evaluate("location.pathname") == f"/address/{address}"
+
+
+def test_a_wallet_gets_a_key_that_manages_webhooks(page: Page, explorer_url: str) -> None:
+    wallet = new_wallet()
+    page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
+    page.open(f"{explorer_url}/keys")
+    page.fill("#get-key input", "from a browser")
+    page.click("#get-key button")
+    page.wait("window.toSign")
+    message = bytes.fromhex(page.evaluate("toSign")[2:]).decode()
+    page.evaluate(f"signed('{_signature(wallet, message)}')")
+    page.wait("document.getElementById('key').textContent")
+    page.wait("document.querySelector('#keys td')")
+    assert "from a browser" in page.text("#keys")
+    page.click("#use-key")
+    page.wait(
+        "location.pathname === '/webhooks' && document.querySelector('#create:not([hidden])')"
+    )
+    page.fill("#create-form input[name=url]", "https://hooks.example.com/scan")
+    page.click("#create-form button")
+    page.wait("document.querySelector('#webhooks td')")
+    assert owner_of(wallet) in page.text("#webhooks") and len(page.text("#secret")) == 64
+    _press(page, "Test")
+    page.wait("document.querySelector('#deliveries td')")
+    assert "tx" in page.text("#deliveries")
+    _press(page, "Delete")
+    page.wait("document.getElementById('webhooks').textContent.includes('no webhooks')")
+    assert page.text("#message") == "" and page.errors == []
+
+
+def _signature(wallet: LocalAccount, message: str) -> str:
+    return "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
+
+
+def _press(page: Page, text: str) -> None:
+    page.evaluate(
+        f"[...document.querySelectorAll('#webhooks button')].find(b => b.textContent === '{text}')"
+        ".click()"
+    )
+
+
+def test_hostile_tokens_run_no_script(page: Page, explorer_url: str, hostile: str) -> None:
+    for path in (
+        *("/", "/tokens", "/contracts", "/search?q=script", f"/token/{hostile}"),
+        *(f"/address/{hostile}", f"/address/{hostile}?tab=contract"),
+    ):
+        page.open(explorer_url + path)
+        assert page.evaluate("window.ran") is None, path
+        assert page.evaluate("document.scripts.length") == 1
+    page.evaluate(
+        "window.form = [...document.forms].find(f => f.elements.function?.value === 'shout()')"
+    )
+    page.evaluate("form.querySelector('button').click()")
+    page.wait("form.querySelector('output').textContent.includes('<script>')")
+    assert page.evaluate("window.ran") is None
+    assert requested_from(page) == {urlsplit(explorer_url).netloc}
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_axe_finds_nothing_serious(
+    page: Page, explorer_url: str, hostile: str, explorer: Explorer, theme: str
+) -> None:
+    person = explorer.anvil.accounts[0]
+    newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=10).json()
+    hash_ = newest["transactions"][0]["hash"]
+    feature = {"name": "prefers-color-scheme", "value": theme}
+    page.call("Emulation.setEmulatedMedia", features=[feature])
+    found = {}
+    for path in (
+        *("/", "/blocks", "/block/1", "/txs", f"/tx/{hash_}", "/tokens", f"/token/{hostile}"),
+        *(f"/token/{hostile}?tab=holders", f"/address/{person}", f"/address/{person}?tab=chart"),
+        *(f"/address/{hostile}?tab=contract", "/contracts", "/search?q=o", "/keys", "/webhooks"),
+        "/tx/0x12",
+    ):
+        page.open(explorer_url + path)
+        page.evaluate(AXE.read_text() + "; undefined")
+        violations = page.evaluate("axe.run().then(found => found.violations)")
+        serious = [each for each in violations if each["impact"] in ("serious", "critical")]
+        if serious:
+            found[path] = [
+                (each["id"], [n["html"][:120] for n in each["nodes"][:3]]) for each in serious
+            ]
+    assert found == {}
+
+
+@pytest.mark.parametrize("width", [360, 1280])
+def test_no_page_is_wider_than_the_screen(
+    page: Page, explorer_url: str, hostile: str, explorer: Explorer, width: int
+) -> None:
+    person = explorer.anvil.accounts[0]
+    metrics = {"height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
+    for path in (
+        *("/", "/blocks", "/txs", "/tokens", f"/token/{hostile}", f"/address/{person}"),
+        *(f"/address/{hostile}?tab=contract", "/contracts", "/keys", "/webhooks", "/search?q=o"),
+    ):
+        page.open(explorer_url + path)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_a_request_can_be_tried_in_the_documentation(page: Page, over_http: str) -> None:
     page.open(f"{over_http}/docs/")
     page.wait(f"document.querySelector('{STATS} button')")
     page.evaluate(f"document.querySelector('{STATS} button').click()")
@@ -62,7 +220,6 @@ def test_a_request_can_be_tried_in_the_documentation(
     page.wait(live)
     assert page.evaluate(f"{live}.querySelector('.response-col_status').innerText") == "200"
     assert "latestBlock" in page.evaluate(f"{live}.innerText")
-    page.screenshot(tmp_path / "docs.png")
 
 
 def test_the_documentation_is_whole_and_from_here_alone(page: Page, over_http: str) -> None:
@@ -79,6 +236,6 @@ def test_the_documentation_is_whole_and_from_here_alone(page: Page, over_http: s
 
 def test_another_site_may_ask(page: Page, over_http: str) -> None:
     """A browser lets a page of another origin read the answer and its headers."""
-    page.open(f"{over_http.replace('127.0.0.1', 'localhost')}/healthz")
+    page.open(f"{over_http.replace('127.0.0.1', 'localhost')}/docs/")
     script = f"fetch('{over_http}/api/v1/stats', {{headers: {{'X-Request-Id': 'a-page'}}}})"
     assert page.evaluate(f"{script}.then(answer => answer.headers.get('x-request-id'))") == "a-page"

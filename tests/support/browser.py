@@ -75,6 +75,20 @@ class Page:
             assert time.monotonic() < deadline, f"waited in vain for {condition}"
             time.sleep(0.05)
 
+    def before_scripts(self, script: str) -> None:
+        """Run a script in every page from now on, before the page's own."""
+        self.call("Page.addScriptToEvaluateOnNewDocument", source=script)
+
+    def click(self, selector: str) -> None:
+        self.wait(f"document.querySelector({json.dumps(selector)})")
+        self.evaluate(f"document.querySelector({json.dumps(selector)}).click()")
+
+    def fill(self, selector: str, text: str) -> None:
+        self.evaluate(f"document.querySelector({json.dumps(selector)}).value = {json.dumps(text)}")
+
+    def text(self, selector: str = "main") -> str:
+        return str(self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText"))
+
     def screenshot(self, path: Path) -> None:
         answer = self.call("Page.captureScreenshot", format="png")
         path.write_bytes(base64.b64decode(answer["data"]))

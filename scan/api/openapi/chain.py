@@ -14,6 +14,7 @@ from scan.api.openapi.parts import (
     array,
     flag,
     form,
+    nullable,
     number,
     one_of,
     operation,
@@ -138,6 +139,18 @@ CHAIN_PATHS: Json = {
             errors=(404,),
         ),
     },
+    "/search": {
+        "get": operation(
+            "search", TAG, "What a text may mean: at most 20, the best first", ref("SearchResults"),
+            description="A block by number or hash, a transaction, an address, a label, a token by"
+            " name or symbol, a verified contract by name; names in any letter case. Whole names"
+            " come first, then what begins with the text, then names that hold it among the tokens"
+            " held most.",
+            parameters=(
+                query("q", text("What to look for.", "WETH", maxLength=100), required=True),
+            ),
+        ),
+    },
     "/query": {
         "post": operation(
             "query", TAG, "Five entities, filtered, in either order, from any offset",
@@ -210,6 +223,20 @@ def _name(entity: str) -> str:
 
 
 CHAIN_SCHEMAS: Json = {
+    "SearchResults": record(
+        "What was found.",
+        {"results": array(ref("SearchResult"), "The best first.", maxItems=20)},
+    ),
+    "SearchResult": record(
+        "Something that a text may mean.",
+        {
+            "type": one_of("What it is.", ("block", "transaction", "address", "token", "contract")),
+            "value": text("Its number, hash or address.", TOKEN_EXAMPLE),
+            "name": nullable(text("A token's or contract's name, or a label.", "Wrapped Ether")),
+            "symbol": nullable(text("A token's symbol.", "WETH")),
+            "match": one_of("How the text fits.", ("exact", "prefix", "similar")),
+        },
+    ),
     "BlockPage": page_of("blocks", "Block", "Blocks, newest first."),
     "TransactionPage": page_of("transactions", "Transaction", "Transactions, newest first."),
     "TokenPage": page_of("tokens", "Token", "Tokens, those with most holders first."),

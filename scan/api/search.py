@@ -1,0 +1,16 @@
+"""GET /api/v1/search."""
+
+from flask import Blueprint, Response
+
+from scan import parameters
+from scan.http.requests import query_arguments
+from scan.http.responses import json_body
+from scan.http.search import read_search
+
+blueprint = Blueprint("search", __name__)
+
+
+@blueprint.get("/search")
+def search() -> Response:
+    text = parameters.required(query_arguments("q"), "q")
+    return json_body(f'{{"results":{read_search(text)}}}')

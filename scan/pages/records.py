@@ -1,0 +1,83 @@
+"""What pages show, read by the statements of the API."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from flask import request
+
+from scan import parameters
+from scan.errors import InvalidParameter
+from scan.http.chain_lists import Page, PageRequest
+from scan.http.chain_reads import read_chain
+
+PAGE_SIZE = 25
+MAX_NAMED = 500  # addresses on a page that are shown by name
+# Where a record names an address.
+ADDRESS_FIELDS = (
+    *("miner", "fromAddress", "toAddress", "contractAddress", "tokenAddress", "pairAddress"),
+    *("maker", "tokenIn", "tokenOut", "address"),
+)
+
+Record = dict[str, Any]
+Names = Mapping[str, Any]
+
+
+class Listing(NamedTuple):
+    """One page of a list."""
+
+    records: list[Record]
+    total: int
+    number: int
+
+    @property
+    def pages(self) -> int:
+        return max(1, -(-self.total // PAGE_SIZE))
+
+    @property
+    def first(self) -> int:
+        """The place of the first record in the whole list, from 1."""
+        return (self.number - 1) * PAGE_SIZE + 1
+
+
+def page_number() -> int:
+    return parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
+
+
+def page_request(block: int | None = None) -> PageRequest:
+    """The page asked for, of the whole list or of one block's."""
+    offset = (page_number() - 1) * PAGE_SIZE
+    if block is None:
+        return PageRequest(PAGE_SIZE, offset)
+    return PageRequest(PAGE_SIZE, offset, block_from=block, block_to=block)
+
+
+def listing(found: Page) -> Listing:
+    return Listing(json.loads(found.data or "[]"), found.total or 0, page_number())
+
+
+def record(statement: str, **params: Any) -> Record | None:
+    """The record of a statement that returns one or null."""
+    (body,) = read_chain(statement, **params)
+    return None if body is None else dict(json.loads(body))
+
+
+def names_of(records: Iterable[Record], *more: str | None) -> Names:
+    """What is known of all addresses in records, and of `more`."""
+    found = {each[field] for each in records for field in ADDRESS_FIELDS if each.get(field)}
+    found |= {address for address in more if address}
+    (names,) = read_chain(
+        "pages/names_list",
+        addresses=[bytes.fromhex(address[2:]) for address in sorted(found)[:MAX_NAMED]],
+    )
+    return dict(json.loads(names))
+
+
+def address_of(text: str) -> bytes:
+    """An address in a path; raises InvalidParameter in words for people."""
+    try:
+        return parameters.address(text)
+    except InvalidParameter:
+        raise InvalidParameter(
+            "This is no address: 0x and 40 hex digits are expected.", field="address"
+        ) from None

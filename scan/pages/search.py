@@ -1,0 +1,33 @@
+"""/search: straight to what is meant where that is clear, else what was found."""
+
+import json
+from urllib.parse import quote
+
+from flask import Blueprint, Response, request
+
+from scan.http.search import read_search
+from scan.pages.site import page
+
+PATHS = {
+    "block": "/block/",
+    "transaction": "/tx/",
+    "address": "/address/",
+    "token": "/token/",
+    "contract": "/address/",
+}
+
+blueprint = Blueprint("pages_search", __name__)
+
+
+@blueprint.get("/search")
+def search() -> Response:
+    text = request.args.get("q", "").strip()
+    found = json.loads(read_search(text)) if text else []
+    exact = [each for each in found if each["match"] == "exact"]
+    if len(exact) == 1:
+        return Response(status=302, headers={"Location": _path(exact[0])})
+    return page("search.html", query=text, found=found, paths=PATHS)
+
+
+def _path(record: dict[str, str]) -> str:
+    return f"{PATHS[record['type']]}{quote(record['value'])}"

@@ -1,0 +1,130 @@
+"""Templates rendered with what every page shows: the chain's name, the coin, the style's URL."""
+
+import json
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+from flask import Response, current_app
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from scan import VERSION
+from scan.contracts.read_calls import ReadCalls
+from scan.database.connection import Database
+from scan.errors import ScanError
+from scan.http.interfaces import Interface
+from scan.http.wsgi import WsgiResponse
+from scan.pages import formatting
+from scan.pages.static_files import url_of
+from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.settings import Settings
+
+FOLDER = Path(__file__).parent
+KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads((FOLDER / "chains.json").read_text())
+NODE_READS_AT_ONCE = 4
+PREFIXES = ("/block", "/tx", "/address", "/token")
+PATHS = frozenset(
+    {"", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search", "/keys", "/webhooks"}
+)
+POLICY = "; ".join(
+    (
+        "default-src 'none'",
+        "style-src 'self'",
+        "script-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    )
+)
+HEADERS = (
+    ("Content-Type", "text/html; charset=utf-8"),
+    ("Content-Security-Policy", POLICY),
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "same-origin"),
+)
+
+
+class Chain(NamedTuple):
+    id: int | None  # None before the first block
+    name: str
+    symbol: str
+
+
+class Site:
+    """The pages' own state: templates, the chain's id once it is known, places at the node."""
+
+    def __init__(self, settings: Settings, database: Database, calls: ReadCalls) -> None:
+        self.calls = calls
+        self.node_reads = ConcurrencyLimit(
+            NODE_READS_AT_ONCE, busy="Too many pages ask the node; try again shortly."
+        )
+        self._settings = settings
+        self._database = database
+        self._chain_id: int | None = None
+        self._templates = _templates()
+
+    def interface(self) -> Interface:
+        return Interface(self.refuse, paths=PATHS, prefixes=PREFIXES, has_page_limit=True)
+
+    def chain(self) -> Chain:
+        """Asks the database until there is a chain."""
+        if self._chain_id is None:
+            row = self._database.prepared_row("api/network_get_stats", version=VERSION)
+            self._chain_id = json.loads(row[1])["chainId"] if row else None
+        return self._chain()
+
+    def render(self, template: str, chain: Chain, **values: Any) -> str:
+        return self._templates.get_template(template).render(chain=chain, **values)
+
+    def refuse(self, error: ScanError) -> WsgiResponse:
+        """An error as a page, made without asking the database."""
+        body = self.render("error.html", self._chain(), error=error).encode()
+        phrase = HTTPStatus(error.status).phrase
+        headers = [*HEADERS, ("Content-Length", str(len(body))), *error.headers.items()]
+        return WsgiResponse(f"{error.status} {phrase}", headers, body)
+
+    def _chain(self) -> Chain:
+        number = self._chain_id
+        unknown = (f"Chain {number}" if number is not None else "", "ETH")
+        name, symbol = KNOWN_CHAINS.get(str(number), unknown)
+        return Chain(
+            number, self._settings.chain_name or name, self._settings.coin_symbol or symbol
+        )
+
+
+def site() -> Site:
+    return cast(Site, current_app.extensions["scan.pages"])
+
+
+def page(template: str, status_code: int = 200, **values: Any) -> Response:
+    """A template as a response."""
+    body = site().render(template, site().chain(), **values)
+    return Response(body, status_code, headers=dict(HEADERS))
+
+
+def _templates() -> Environment:
+    """StrictUndefined: a name that a template misspells is an error, not an empty place."""
+    found = Environment(
+        loader=FileSystemLoader(FOLDER / "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        auto_reload=False,
+    )
+    found.globals |= {"version": VERSION, "url_of": url_of}
+    found.filters |= {
+        "grouped": formatting.grouped,
+        "amount": formatting.amount,
+        "short_amount": formatting.short_amount,
+        "gwei": formatting.gwei,
+        "day_time": formatting.day_time,
+        "visible": formatting.visible,
+        "visible_block": formatting.visible_block,
+        "as_json": formatting.as_json,
+        "short_name": formatting.short_name,
+        "standard": formatting.STANDARDS.__getitem__,
+    }
+    return found

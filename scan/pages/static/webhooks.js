@@ -1,0 +1,148 @@
+"use strict";
+// Webhooks of an owner through the API: list, create, test, deliveries, retry, delete.
+(() => {
+  const byId = (id) => document.getElementById(id);
+  const form = byId("owner-form");
+
+  function complain(error) {
+    byId("message").textContent = error ? String(error.message || error) : "";
+    byId("message").hidden = !error;
+  }
+
+  async function api(path, method = "GET", body = undefined) {
+    const headers = {"Content-Type": "application/json"};
+    if (form.key.value.trim()) headers["X-API-Key"] = form.key.value.trim();
+    const response = await fetch("/api/v1" + path, {method, headers, body: body && JSON.stringify(body)});
+    const answer = await response.json();
+    if (!response.ok) throw new Error(answer.error);
+    return answer;
+  }
+
+  function element(tag, text, properties = {}) {
+    return Object.assign(document.createElement(tag), {textContent: text}, properties);
+  }
+
+  function button(text, action) {
+    const made = element("button", text, {type: "button", className: "small"});
+    made.addEventListener("click", async () => {
+      made.disabled = true;
+      complain(null);
+      try {
+        await action();
+      } catch (error) {
+        complain(error);
+      }
+      made.disabled = false;
+    });
+    return made;
+  }
+
+  function table(names, rows, none) {
+    const frame = element("div", "", {className: "table"});
+    if (!rows.length) {
+      frame.textContent = none;
+      return frame;
+    }
+    const made = document.createElement("table");
+    const head = made.createTHead().insertRow();
+    for (const name of names) head.append(element("th", name));
+    const body = made.createTBody();
+    for (const cells of rows) {
+      const row = body.insertRow();
+      for (const cell of cells) row.insertCell().append(...[cell].flat());
+    }
+    frame.append(made);
+    return frame;
+  }
+
+  function rowOf(webhook) {
+    const path = "/webhooks/" + webhook.id;
+    const state = webhook.active ? "active" : webhook.stoppedReason || "stopped";
+    const actions = [
+      button("Test", async () => {
+        await api(path + "/test", "POST");
+        await showDeliveries(webhook);
+      }),
+      " ",
+      button("Deliveries", () => showDeliveries(webhook)),
+      " ",
+      button(webhook.active ? "Stop" : "Start", async () => {
+        await api(path, "PATCH", {active: !webhook.active});
+        await list();
+      }),
+      " ",
+      button("Delete", async () => {
+        if (!confirm(`Delete the webhook to ${webhook.url}?`)) return;
+        await api(path, "DELETE");
+        byId("deliveries-section").hidden = true;
+        await list();
+      }),
+    ];
+    const url = element("span", webhook.url, {className: "long"});
+    const watched = element("span", webhook.watchAddress, {className: "long"});
+    return [url, watched, webhook.eventTypes.join(", "), state, String(webhook.failCount), actions];
+  }
+
+  async function list() {
+    const {webhooks} = await api("/webhooks?owner=" + encodeURIComponent(form.owner.value.trim()));
+    const names = ["URL", "Watches", "Events", "State", "Failures", "Actions"];
+    byId("webhooks").replaceChildren(table(names, webhooks.map(rowOf), "This owner has no webhooks."));
+    byId("create").hidden = false;
+  }
+
+  async function showDeliveries(webhook) {
+    const path = `/webhooks/${webhook.id}/deliveries`;
+    const {deliveries} = await api(path);
+    const rows = deliveries.map((each) => [
+      String(each.id),
+      each.event,
+      each.status,
+      each.responseCode === null ? each.error || "" : String(each.responseCode),
+      String(each.attempts),
+      each.createdAt,
+      button("Retry", async () => {
+        await api(`${path}/${each.id}/retry`, "POST");
+        await showDeliveries(webhook);
+      }),
+    ]);
+    const names = ["Id", "Event", "Status", "Answer", "Attempts", "Made", "Action"];
+    byId("deliveries").replaceChildren(table(names, rows, "Nothing has been sent yet."), button("Refresh", () => showDeliveries(webhook)));
+    byId("deliveries-section").hidden = false;
+  }
+
+  function remember() {
+    sessionStorage.setItem("owner", form.owner.value.trim());
+    sessionStorage.setItem("key", form.key.value.trim());
+  }
+
+  form.hidden = false;
+  form.owner.value = sessionStorage.getItem("owner") || "";
+  form.key.value = sessionStorage.getItem("key") || "";
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    complain(null);
+    remember();
+    list().catch(complain);
+  });
+  byId("forget").addEventListener("click", () => {
+    sessionStorage.removeItem("key");
+    form.key.value = "";
+  });
+  byId("create-form").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    complain(null);
+    const fields = new FormData(event.target);
+    const body = {ownerAddress: form.owner.value.trim(), url: fields.get("url"), eventTypes: fields.getAll("eventTypes")};
+    if (fields.get("watchAddress")) body.watchAddress = fields.get("watchAddress");
+    try {
+      const created = await api("/webhooks", "POST", body);
+      byId("secret").textContent = created.secret;
+      byId("secret-section").hidden = false;
+      event.target.reset();
+      await list();
+    } catch (error) {
+      complain(error);
+    }
+  });
+  if (form.owner.value) list().catch(complain);
+})();

@@ -1,0 +1,57 @@
+"""Style and scripts, from this package: their URLs name their content, so browsers keep them."""
+
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from flask import Blueprint, Response
+
+from scan.errors import NotFound
+
+FOLDER = Path(__file__).with_name("static")
+PREFIX = "/static"
+TYPES = {
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+FOR_EVER = "public, max-age=31536000, immutable"
+
+blueprint = Blueprint("pages_static", __name__)
+
+
+class StaticFile(NamedTuple):
+    content: bytes
+    version: str
+    content_type: str
+
+
+@cache
+def files() -> dict[str, StaticFile]:
+    return {
+        path.name: StaticFile(
+            content := path.read_bytes(),
+            hashlib.sha256(content).hexdigest()[:12],
+            TYPES[path.suffix],
+        )
+        for path in FOLDER.iterdir()
+        if path.suffix in TYPES
+    }
+
+
+def url_of(name: str) -> str:
+    return f"{PREFIX}/{files()[name].version}/{name}"
+
+
+@blueprint.get(f"{PREFIX}/<version>/<name>")
+def static_file(version: str, name: str) -> Response:
+    """Another release's version is served, too, but not kept: it may be of an instance beside."""
+    found = files().get(name)
+    if found is None:
+        raise NotFound("There is no such file.")
+    headers = {
+        "Cache-Control": FOR_EVER if version == found.version else "no-store",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return Response(found.content, content_type=found.content_type, headers=headers)

@@ -1,0 +1,14 @@
+-- Tokens whose name is nearly a text, the nearest first; only where pg_trgm is there (see schema.sql).
+-- params: text text, limit integer
+-- returns: one row: index version, JSON text of the records
+-- index: tokens_by_similar_name
+SELECT index_version(), json_list(string_agg(
+    search_record('token', hex(near.address), near.name, near.symbol, 'similar')::text, ','
+    ORDER BY near.distance ASC, near.address ASC))
+FROM (
+    SELECT k.address, k.name, k.symbol, lower(k.name) <-> lower(%(text)s) AS distance
+    FROM tokens k
+    ORDER BY lower(k.name) <-> lower(%(text)s)
+    LIMIT %(limit)s
+) AS near
+WHERE near.distance < 0.7;

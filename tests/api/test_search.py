@@ -1,0 +1,152 @@
+"""GET /api/v1/search: what a text may mean, in which order, and what the database pays for it."""
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import psycopg2
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from bench.seed import seed
+from scan.http.services import Services
+from tests.conftest import Played
+from tests.support.database import Postgres
+from tests.support.explain import ExplainingDatabase
+from tests.support.indexing import settings_for
+
+NOBODY = "http://127.0.0.1:9"
+LABELLED = b"\x11" * 20
+NUMBERS = itertools.count()
+
+
+def search(client: FlaskClient, text: str) -> list[dict[str, Any]]:
+    answer = client.get("/api/v1/search", query_string={"q": text})
+    assert answer.status_code == 200, answer.text
+    results: list[dict[str, Any]] = answer.json["results"]
+    return results
+
+
+def test_blocks_are_found_by_number_and_hash(client: FlaskClient, scenario: Played) -> None:
+    block = scenario.truth.blocks[4]
+    expected = {"type": "block", "value": str(block["number"]), "match": "exact"}
+    hash_ = block["hash"]
+    for text in (str(block["number"]), hash_, hash_[2:], hash_.upper().replace("0X", "0x")):
+        found = search(client, text)[0]
+        assert {name: found[name] for name in expected} == expected
+    assert search(client, "99,999,999") == []
+
+
+def test_transactions_and_addresses_are_found_in_any_case(
+    client: FlaskClient, scenario: Played
+) -> None:
+    transaction = scenario.truth.transactions[0]
+    [found] = search(client, transaction["hash"].upper())
+    assert (found["type"], found["value"]) == ("transaction", transaction["hash"])
+    person = transaction["fromAddress"]
+    for text in (person, person.upper(), f"  {person[2:]} "):
+        assert search(client, text)[0]["value"] == person
+
+
+def test_tokens_are_found_by_name_and_symbol(client: FlaskClient, scenario: Played) -> None:
+    dollar = scenario.stage.contracts["dollar"].address
+    for text, match in (
+        ("meridian dollar", "exact"),
+        ("MUSD", "exact"),
+        ("musd", "exact"),
+        ("Merid", "prefix"),
+        ("mus", "prefix"),
+        ("dian doll", "similar"),
+    ):
+        found = next(each for each in search(client, text) if each["value"] == dollar)
+        assert (found["type"], found["match"], found["symbol"]) == ("token", match, "MUSD")
+    assert search(client, dollar)[0]["type"] == "token"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%",
+        "_",
+        "\\",
+        "'; DROP TABLE tokens; --",
+        "\u202e",
+        "0x",
+        "🦄" * 25,
+        "a%b",
+        "<b>",
+        "1e5",
+    ],
+)
+def test_odd_texts_find_nothing_they_should_not(client: FlaskClient, text: str) -> None:
+    for found in search(client, text):
+        assert text.lower() in (found["name"] or "").lower() + (found["symbol"] or "").lower()
+
+
+@pytest.mark.parametrize("query", ["", "?q=" + "a" * 101, "?q=%00", "?q=a&q=b", "?p=a"])
+def test_what_is_no_text_is_refused(client: FlaskClient, query: str) -> None:
+    assert client.get(f"/api/v1/search{query}").status_code == 400
+
+
+def test_an_empty_text_finds_nothing(client: FlaskClient) -> None:
+    assert search(client, "") == search(client, "   ") == []
+
+
+@pytest.fixture(scope="module")
+def seeded(postgres: Postgres, template: str) -> Iterator[tuple[FlaskClient, ExplainingDatabase]]:
+    """100,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
+    with postgres.cloned(template) as url:
+        seed(url, 100_000)
+        _add_names(url)
+        database = ExplainingDatabase(url)
+        app = create_app(settings_for(url, NOBODY))
+        served: Services = app.extensions["scan"]
+        app.extensions["scan"] = replace(served, reads=database)
+        yield app.test_client(), database
+        database.close()
+
+
+def _add_names(url: str) -> None:
+    connection = psycopg2.connect(url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+            " wraps, holder_count)"
+            " SELECT decode('a' || lpad(to_hex(n), 39, '0'), 'hex'), 1, 'BEP20',"
+            " 'Coin number ' || n, 'COIN' || n, 18, 0, false, n % 1000"
+            " FROM generate_series(1, 20000) AS n"
+        )
+        cursor.execute(
+            "INSERT INTO labels (address, label)"
+            " SELECT decode('b' || lpad(to_hex(n), 39, '0'), 'hex'), 'Holder ' || n"
+            " FROM generate_series(1, 20000) AS n"
+        )
+        cursor.execute("INSERT INTO labels (address, label) VALUES (%s, 'Treasury')", [LABELLED])
+        cursor.execute("ANALYZE tokens")
+        cursor.execute("ANALYZE labels")
+    connection.close()
+
+
+@pytest.mark.parametrize("text", ["coin", "c", "COIN19999", "holder", "treasury", "17", "ab" * 32])
+def test_a_search_reads_a_bounded_part_of_indexes(
+    seeded: tuple[FlaskClient, ExplainingDatabase], text: str
+) -> None:
+    client, database = seeded
+    database.plans.clear()
+    answer = client.get(f"/api/v1/search?q={text}&_={next(NUMBERS)}")
+    assert answer.status_code == 200 and len(answer.json["results"]) <= 20
+    [plan] = database.plans
+    assert plan.sequential_scans() - {"chain", "label_state"} == set()
+    assert plan.buffers < 5000 and plan.rows_sorted() <= 2000
+
+
+def test_whole_names_come_first_then_those_held_most(
+    seeded: tuple[FlaskClient, ExplainingDatabase],
+) -> None:
+    client, _ = seeded
+    assert search(client, "coin5")[0]["symbol"] == "COIN5"
+    [treasury] = search(client, "TREASURY")
+    assert (treasury["type"], treasury["value"]) == ("address", "0x" + LABELLED.hex())
+    assert len(search(client, "coin")) == 20

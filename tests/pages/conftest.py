@@ -1,0 +1,59 @@
+"""The pages over a chain to which tests may add contracts."""
+
+import threading
+from collections.abc import Iterator
+
+import pytest
+from werkzeug.serving import make_server
+
+from tests.support.browser import Page, chromium
+from tests.support.explorer import Explorer
+from tests.support.many_functions import VERSION, deploy
+
+# Its name, symbol and source try to become markup, and to turn the direction of what follows.
+HOSTILE = """// SPDX-License-Identifier: MIT
+// </code></pre><script>window.ran = "source"</script> \u202e reversed \u202c
+pragma solidity ^0.8.20;
+contract Hostile {
+    string public name = "<script>window.ran = 'name'</script><img src=x onerror=window.ran=1>";
+    string public symbol = unicode"\\u202e\\"><svg onload=window.ran=2>";
+    uint8 public decimals = 18;
+    uint256 public totalSupply = 1000;
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    constructor() { emit Transfer(address(0), msg.sender, 1000); }
+    function balanceOf(address) external pure returns (uint256) { return 1000; }
+    function shout() external pure returns (string memory) {
+        return unicode"<script>window.ran = 'result'</script>\\u202e";
+    }
+}
+"""
+
+
+@pytest.fixture(scope="session")
+def explorer_url(explorer: Explorer) -> Iterator[str]:
+    server = make_server("127.0.0.1", 0, explorer.app, threaded=True)
+    threading.Thread(target=server.serve_forever, name="explorer_url", daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def hostile(explorer: Explorer) -> str:
+    """The address of a verified token that would run scripts."""
+    address = deploy(explorer, HOSTILE, "Hostile")
+    answer = explorer.verify(address, HOSTILE, VERSION, contractName="Hostile", optimizationUsed=0)
+    assert answer.status_code == 200, answer.json
+    return address
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Page]:
+    with chromium() as page:
+        yield page
+
+
+@pytest.fixture
+def page(browser: Page) -> Page:
+    browser.requested.clear()
+    browser.errors.clear()
+    return browser

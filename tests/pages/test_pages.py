@@ -1,0 +1,277 @@
+"""The pages as HTML: what they show, how they are cached, and that hostile text stays text."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.conftest import Played
+from tests.pages.conftest import HOSTILE
+from tests.support.explorer import Explorer
+from tests.support.indexing import Indexing, settings_for
+
+NOWHERE = "postgresql://127.0.0.1:9/nothing"
+
+
+class Markup(HTMLParser):
+    """What of a page is markup: tags, with their attributes."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+@pytest.fixture(scope="module")
+def paths(client: FlaskClient, scenario: Played) -> list[str]:
+    """One of each kind of page."""
+    truth = scenario.truth
+    transaction = truth.token_transfers[0]["transactionHash"]
+    token = truth.token_transfers[0]["tokenAddress"]
+    person = truth.transactions[0]["fromAddress"]
+    block = truth.blocks[3]
+    tabs = ("transfers", "trades", "tokens", "chart", "contract")
+    return [
+        *(
+            "/",
+            "/live",
+            "/blocks",
+            "/txs",
+            "/tokens",
+            "/contracts",
+            "/search",
+            "/keys",
+            "/webhooks",
+        ),
+        *("/block/latest", f"/block/{block['number']}", f"/block/{block['hash']}"),
+        *(f"/tx/{transaction}", f"/tx/{transaction}?tab=internal", "/search?q=a"),
+        *(f"/token/{token}", f"/token/{token}?tab=holders", f"/token/{token}?tab=chart"),
+        f"/address/{person}",
+        *(f"/address/{person}?tab={tab}" for tab in tabs),
+        f"/address/{token}?tab=contract",
+    ]
+
+
+def test_every_page_is_whole_and_safe(client: FlaskClient, paths: list[str]) -> None:
+    for path in paths:
+        answer = client.get(path)
+        assert answer.status_code == 200, path
+        assert answer.content_type == "text/html; charset=utf-8"
+        policy = answer.headers["Content-Security-Policy"]
+        assert "default-src 'none'" in policy and "unsafe" not in policy
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        require_no_inline_code(answer.text)
+
+
+def require_no_inline_code(html: str) -> None:
+    for tag, attributes in Markup(html).tags:
+        assert tag != "style" and "style" not in attributes, tag
+        assert tag != "script" or attributes.get("src", ""), tag
+        assert not [name for name in attributes if name.startswith("on")], tag
+        target = attributes.get("href") or attributes.get("src") or "/"
+        assert target.startswith(("/", "#")), target
+
+
+def test_every_link_of_every_page_leads_somewhere(client: FlaskClient, paths: list[str]) -> None:
+    links = {
+        (attributes.get("href") or "").partition("#")[0]
+        for path in paths
+        for tag, attributes in Markup(client.get(path).text).tags
+        if tag == "a"
+    } - {""}
+    assert len(links) > 100
+    kinds: dict[str, list[str]] = {}
+    for link in sorted(links):
+        kinds.setdefault(re.sub(r"0x[0-9a-f]+|\d+", "…", link), []).append(link)
+    for alike in kinds.values():
+        for link in alike[:8]:
+            status = client.get(link).status_code
+            # Of burnt or counterfactual addresses the index may know nothing; the last block has
+            # no next one.
+            assert status == 200 or (status == 404 and link.startswith(("/address", "/block"))), (
+                link
+            )
+
+
+def test_a_transaction_shows_what_the_node_has(client: FlaskClient, scenario: Played) -> None:
+    transfer = scenario.truth.token_transfers[0]
+    page = client.get(f"/tx/{transfer['transactionHash']}").text
+    for text in ("Nonce", "Events", "Transfer", transfer["transactionHash"], "wei"):
+        assert text in page
+
+
+def test_a_block_lists_its_transactions(client: FlaskClient, scenario: Played) -> None:
+    transaction = scenario.truth.transactions[5]
+    page = client.get(f"/block/{transaction['blockNumber']}").text
+    assert f"/tx/{transaction['hash']}" in page
+
+
+def test_internal_calls_come_from_the_node_when_asked_for(
+    client: FlaskClient, scenario: Played
+) -> None:
+    trade = scenario.truth.dex_trades[0]["transactionHash"]
+    assert "Internal calls" in client.get(f"/tx/{trade}").text
+    assert re.search(r"<code>(STATIC)?CALL</code>", client.get(f"/tx/{trade}?tab=internal").text)
+
+
+def test_pages_are_cached_until_the_index_changes(client: FlaskClient, scenario: Played) -> None:
+    for path in ("/blocks", f"/tx/{scenario.truth.transactions[0]['hash']}", "/live"):
+        tag = client.get(path).headers["ETag"]
+        again = client.get(path, headers={"If-None-Match": tag})
+        assert (again.status_code, again.data) == (304, b"")
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [
+        ("/block/99999999", 404),
+        ("/block/x", 400),
+        ("/tx/0x12", 400),
+        (f"/tx/0x{'ab' * 32}", 404),
+        ("/address/0x12", 400),
+        (f"/address/0x{'ab' * 20}", 404),
+        (f"/token/0x{'ab' * 20}", 404),
+        ("/blocks?page=0", 400),
+        ("/blocks?page=x", 400),
+        ("/block/<script>alert(1)", 400),
+    ],
+)
+def test_errors_are_pages_that_help_on(client: FlaskClient, path: str, status: int) -> None:
+    answer = client.get(path)
+    assert (answer.status_code, answer.mimetype) == (status, "text/html")
+    assert 'role="search"' in answer.text and "<script>alert" not in answer.text
+
+
+def test_the_other_method_is_refused_as_a_page(client: FlaskClient) -> None:
+    answer = client.post("/blocks")
+    assert (answer.status_code, answer.mimetype) == (405, "text/html")
+    assert client.post("/search").headers["Allow"]
+
+
+def test_addresses_are_taken_in_any_case(client: FlaskClient, scenario: Played) -> None:
+    person = scenario.truth.transactions[0]["fromAddress"]
+    for text in (person.upper().replace("0X", "0x"), "0X" + person[2:]):
+        assert person in client.get(f"/address/{text}").text
+
+
+def test_static_files_name_their_content(client: FlaskClient) -> None:
+    found = re.findall(r'"(/static/[0-9a-f]{12}/[\w.]+)"', client.get("/").text)
+    assert {path.rpartition("/")[2] for path in found} == {"scan.css", "scan.js", "icon.svg"}
+    for path in found:
+        answer = client.get(path)
+        assert "immutable" in answer.headers["Cache-Control"]
+        assert "X-RateLimit-Limit" not in answer.headers
+        older = re.sub("/[0-9a-f]{12}/", "/000000000000/", path)
+        assert client.get(older).headers["Cache-Control"] == "no-store"
+    assert client.get("/static/0/../site.py").status_code == 404
+
+
+@pytest.fixture(scope="module")
+def limited(indexed: Indexing) -> Iterator[FlaskClient]:
+    settings = replace(indexed.settings, rate_limit_pages="3/minute", rate_limit_anonymous="2/hour")
+    yield create_app(settings).test_client()
+
+
+def test_pages_have_a_limit_of_their_own(limited: FlaskClient) -> None:
+    assert [limited.get("/blocks").status_code for _ in range(5)] == [200] * 3 + [429] * 2
+    refused = limited.get("/")
+    assert (refused.status_code, refused.mimetype) == (429, "text/html")
+    assert 1 <= int(refused.headers["Retry-After"]) <= 61
+    assert "Content-Security-Policy" in refused.headers
+    assert limited.get("/api/v1/stats").headers["X-RateLimit-Remaining"] == "1"
+    css = re.search(r"/static/[^\"]+css", refused.text)
+    assert css and limited.get(css[0]).status_code == 200
+
+
+def test_a_key_does_not_change_the_limit_of_pages(limited: FlaskClient) -> None:
+    answer = limited.get("/blocks", headers={"X-API-Key": "scan_" + "0" * 64})
+    assert answer.status_code == 429
+
+
+def test_pages_can_be_left_out(indexed: Indexing) -> None:
+    client = create_app(replace(indexed.settings, pages=False)).test_client()
+    assert client.get("/").json["documentation"] == "/docs/"
+    for path in ("/blocks", "/search", "/static/0/scan.css"):
+        answer = client.get(path)
+        assert (answer.status_code, answer.mimetype) == (404, "application/json")
+
+
+@pytest.mark.parametrize(
+    ("settings", "name", "symbol"),
+    [
+        ({}, "Chain 31337", "ETH"),
+        ({"chain_name": "Harbor <b>", "coin_symbol": "HRB"}, "Harbor &lt;b&gt;", "HRB"),
+    ],
+)
+def test_the_chain_has_a_name_and_a_coin(
+    indexed: Indexing, settings: dict[str, str], name: str, symbol: str
+) -> None:
+    page = create_app(replace(indexed.settings, **settings)).test_client().get("/txs").text
+    assert name in page and f"<bdi>{symbol}</bdi>" in page
+
+
+def test_home_says_why_nothing_else_answers() -> None:
+    client = create_app(settings_for(NOWHERE, "http://127.0.0.1:9")).test_client()
+    answer = client.get("/")
+    assert answer.status_code == 200 and "database cannot be reached" in answer.text
+    assert client.get("/blocks").status_code == 503
+
+
+def test_hostile_text_is_shown_as_text(explorer: Explorer, hostile: str) -> None:
+    holder = explorer.anvil.accounts[0]
+    paths = [
+        *("/", "/tokens", "/contracts", "/search?q=%3Cscript", f"/token/{hostile}"),
+        *(f"/address/{hostile}", f"/address/{hostile}?tab=contract"),
+        *(f"/address/{holder}?tab=transfers", f"/address/{holder}?tab=tokens"),
+    ]
+    for path in paths:
+        page = explorer.client.get(path, follow_redirects=True).text
+        require_no_inline_code(page)
+        assert "\u202e" not in page, path
+    assert "[U+202E]" in explorer.client.get(f"/token/{hostile}").text
+    source = explorer.client.get(f"/address/{hostile}?tab=contract").text
+    assert "&lt;/code&gt;&lt;/pre&gt;&lt;script&gt;" in source and HOSTILE not in source
+
+
+def test_a_function_is_asked_for_without_a_script(explorer: Explorer, many: str) -> None:
+    form = {"function": "over(uint256)", "argument": "5"}
+    assert "&#34;number&#34;" in explorer.client.post(f"/address/{many}/call", data=form).text
+    form = {"function": "list(uint256[])", "argument": "[1, 2]"}
+    assert "&#34;2&#34;" in explorer.client.post(f"/address/{many}/call", data=form).text
+    form = {"function": "require_(uint256)", "argument": "5"}
+    refused = explorer.client.post(f"/address/{many}/call", data=form)
+    assert refused.status_code == 422 and "too small" in refused.text
+
+
+@pytest.mark.parametrize(
+    ("form", "status"),
+    [
+        ({}, 400),
+        ({"function": "nothing()", "argument": "1"}, 400),
+        ({"function": "list(uint256[])", "argument": "[1,"}, 400),
+        ({"function": "write()"}, 400),
+        ({"function": "x" * 600}, 400),
+        ({"function": "\0"}, 400),
+        ({"function": "over(uint256)", "argument": "[" * 5000}, 400),
+    ],
+)
+def test_bad_calls_are_refused_in_words(
+    explorer: Explorer, many: str, form: dict[str, str], status: int
+) -> None:
+    answer = explorer.client.post(f"/address/{many}/call", data=form)
+    assert (answer.status_code, answer.mimetype) == (status, "text/html")
+
+
+def test_a_refused_source_stays_in_the_form(explorer: Explorer) -> None:
+    address = explorer.place("6001600101")
+    form = {"compilerVersion": "0.8.28", "source": "contract A { <b> }", "runs": "77"}
+    answer = explorer.client.post(f"/address/{address}/verify", data=form)
+    assert answer.status_code == 422
+    assert "contract A { &lt;b&gt; }" in answer.text and 'value="77"' in answer.text

@@ -1,0 +1,85 @@
+"""What the database pays for what pages alone ask, at 100,000 transactions: indexes, and little."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from bench.seed import seed
+from tests.support.database import Postgres
+from tests.support.explain import ExplainingDatabase
+
+SMALL = {"chain", "label_state", "dexes"}
+
+
+@pytest.fixture(scope="module")
+def database(postgres: Postgres, template: str) -> Iterator[ExplainingDatabase]:
+    with postgres.cloned(template) as url:
+        seed(url, 100_000)
+        found = ExplainingDatabase(url)
+        yield found
+        found.close()
+
+
+def newest(database: ExplainingDatabase, statement: str, **params: object) -> Any:
+    row = database.prepared_row(statement, **params)
+    assert row is not None
+    return row
+
+
+@pytest.fixture(scope="module")
+def token(database: ExplainingDatabase) -> bytes:
+    row = newest(database, "api/tokens_list", direction="desc", limit=1, offset=0)
+    return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
+
+
+@pytest.mark.parametrize(
+    ("statement", "params", "most_buffers"),
+    [
+        # 25 ends of spans, each found in 10 probes of 3 pages; 200 blocks of each span at most.
+        ("pages/activity_list", {"span_s": 300, "spans": 24}, 20_000),
+        ("pages/activity_list", {"span_s": 86_400, "spans": 14}, 20_000),
+        ("pages/names_list", {"addresses": [bytes([n]) * 20 for n in range(100)]}, 3_000),
+        ("pages/verified_contracts_list", {"limit": 25, "offset": 0}, 100),
+    ],
+    ids=str,
+)
+def test_statements_of_pages_read_a_bounded_part_of_indexes(
+    database: ExplainingDatabase, statement: str, params: dict[str, Any], most_buffers: int
+) -> None:
+    database.plans.clear()
+    newest(database, statement, **params)
+    [plan] = database.plans
+    assert plan.sequential_scans() - SMALL == set()
+    assert plan.buffers <= most_buffers
+
+
+def test_charts_of_one_token_and_one_address_are_bounded(
+    database: ExplainingDatabase, token: bytes
+) -> None:
+    database.plans.clear()
+    newest(database, "pages/token_transfers_count_over_time", address=token)
+    newest(database, "pages/addresses_list_sample_blocks", address=token, points=40)
+    for plan in database.plans:
+        assert plan.sequential_scans() - SMALL == set()
+        assert plan.buffers <= 2_000
+
+
+def test_events_of_a_transaction_are_found_in_its_block_alone(
+    database: ExplainingDatabase,
+) -> None:
+    row = newest(
+        database,
+        "api/transactions_list",
+        block_from=0,
+        block_to=2**62,
+        direction="desc",
+        limit=1,
+        offset=0,
+    )
+    hash_ = bytes.fromhex(row[1].split('"hash":"0x')[1][:64])
+    database.plans.clear()
+    newest(database, "pages/transactions_get_events", hash=hash_)
+    [plan] = database.plans
+    assert plan.sequential_scans() - SMALL == set()
+    assert plan.buffers <= 2_000
