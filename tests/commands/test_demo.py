@@ -64,6 +64,8 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
     assert set(refused) == {  # not verified; nobody's; a parameter is missing
         *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
         "/api/v1/addresses",
+        "/api/v1/search",
+        "/static/<version>/<name>",
         "/api/v1/contracts/<address>",
         "/api/v1/webhooks/<webhook_id>/deliveries",
         "/api/v1/keys",
