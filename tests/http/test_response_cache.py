@@ -194,7 +194,7 @@ def test_a_frozen_server_holds_up_neither_polling_nor_listening(
     [(backend,)] = execute(
         database_url,
         "SELECT pid FROM pg_stat_activity WHERE query LIKE '%%label_state%%'"
-        " AND pid <> pg_backend_pid()",
+        " AND pid <> pg_backend_pid() AND datname = current_database()",
     )
     assert isinstance(backend, int)
     os.kill(backend, signal.SIGSTOP)
