@@ -109,12 +109,12 @@ class ReadCalls:
                 "eth_call", call, "latest", timeout_s=TIMEOUT_S, most_bytes=MAX_ANSWER_BYTES
             )
             return data(answer)
+        except AnswerTooLarge:
+            raise CallReverted("The function returned more than 10 MB.") from None
         except RpcError as error:
             raise self._refused(error, abis) from None
         except (NodeError, BadHex):
             raise UpstreamFailed("The node did not answer the call.") from None
-        except AnswerTooLarge:
-            raise CallReverted("The function returned more than 10 MB.") from None
 
     def _refused(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:
         """Nodes differ in the code and place of the data; what has none may be their own fault."""

@@ -1,6 +1,7 @@
 """A node over JSON-RPC, and its JSON decoded into checked values.
 
 Enters: JSON from a node, which may be malformed or lie. Leaves: ints and bytes, or an error.
-Start with client.py (transport, retry, batches), then blocks.py (blocks and receipts), events.py
-(transfers and trades in logs), token_metadata.py, and block_hashing.py (consensus hashes).
+Start with client.py (retry, batches), then transport.py (HTTP with a deadline and a bound),
+node_errors.py, blocks.py (blocks and receipts), events.py (transfers and trades in logs),
+token_metadata.py, and block_hashing.py (consensus hashes).
 """

@@ -1,5 +1,6 @@
 """Blocks with their receipts decoded from a node's JSON, checked field by field. Pure."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -52,6 +53,8 @@ class DecodedBlock(NamedTuple):
 def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     """DecodedBlock `number` of eth_getBlockByNumber (with transactions) and its receipts.
 
+    An iterator of receipts gives as many as there are transactions.
+
     Raises MalformedBlock when a field is missing or wrong, or the receipts are not this block's.
     """
     try:
@@ -64,10 +67,10 @@ def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     block_hash = block["hash"]
     _require(quantity(block["number"]) == number, number, "it has another number")
     _require(isinstance(block["transactions"], list), number, "it has no list of transactions")
-    _require(isinstance(receipts, list), number, "it has no list of receipts")
-    _require(
-        len(receipts) == len(block["transactions"]), number, "receipts are missing or too many"
-    )
+    _require(isinstance(receipts, list | Iterator), number, "it has no list of receipts")
+    if isinstance(receipts, list):
+        count = len(block["transactions"])
+        _require(len(receipts) == count, number, "receipts are missing or too many")
     timestamp_s = quantity(block["timestamp"])
     _require(timestamp_s <= MAX_TIMESTAMP_S, number, "its timestamp is beyond any calendar")
     needs_status = "baseFeePerGas" in block  # London came long after Byzantium

@@ -1,54 +1,22 @@
-"""A node over JSON-RPC: transport, retry, batches and error classes, all in one place."""
+"""A node over JSON-RPC: batches, retry and bounds on answers; errors are in node_errors.py."""
 
-import json
-import logging
-import re
-import threading
 import time
-from collections.abc import Sequence
-from email.utils import parsedate_to_datetime
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import orjson
-import requests
-import urllib3
 
+from scan.ethereum.node_errors import AnswerTooLarge, BatchRefused, NodeError, RpcError, TimedOut
+from scan.ethereum.transport import Transport
 from scan.observability import metrics
 
-log = logging.getLogger(__name__)
+__all__ = ["AnswerTooLarge", "BatchRefused", "Call", "Node", "NodeError", "RpcError", "TimedOut"]
 
-MAX_RESPONSE_BYTES = 512 * 1024 * 1024
+# Of one answer, whatever it is to; those who expect more ask for it. A batch whose answer is
+# larger is asked for in smaller ones. Parsed, it takes up to five times as much.
+MAX_ANSWER_BYTES = 8 * 1024 * 1024
 MAX_BATCH = 200
-CONNECT_TIMEOUT_S = 3.0
-MAX_RETRY_AFTER_S = 300.0
 REST_AFTER_FAILURE_S = 10.0  # a failing node of several is left alone for this long
-
-METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
-RESOURCE_NOT_FOUND = -32001  # EIP-1474
-_REVERT_CODES = (3, -32015)
-_RATE_LIMIT_CODES = (429, -32005, -32097)
-_RATE_LIMIT_WORDS = re.compile(r"rate.?limit|too many requests|limit exceeded|capacity", re.I)
-_MISSING_METHOD_WORDS = re.compile(
-    r"method .{0,80}(not found|does not exist|not (supported|available))|unsupported method", re.I
-)
-_MISSING_STATE_WORDS = re.compile(
-    r"missing trie node|historical state|state .{0,80}(not|un)available|no state available"
-    r"|prun(ed|ing)",
-    re.I,
-)
-_MISSING_BLOCK_WORDS = re.compile(
-    r"(header|block) .{0,90}not found|header not found|unknown (block|header)|resource not found"
-    r"|could not find (block|header)|cannot find (block|header)|out ?of ?range",
-    re.I,
-)
-_REVERT_WORDS = re.compile(r"(vm )?execution (reverted|error)|revert|vm exception|evm error", re.I)
-_PASSING_WORDS = re.compile(
-    r"timed? ?out|timeout|^internal (server )?error\b|unavailable|overloaded|try again|upstream"
-    r"|connection|busy",
-    re.I,
-)
-_TOO_MUCH_WORDS = re.compile(r"batch|too (large|big)|exceeds? .{0,40}size", re.I)
 
 
 class Call(NamedTuple):
@@ -56,83 +24,12 @@ class Call(NamedTuple):
     params: Sequence[object]
 
 
-class NodeError(Exception):
-    """The node cannot serve now: no connection, time-out, 429, 5xx, or no sensible answer."""
-
-    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
-        super().__init__(message)
-        self.retry_after_s = retry_after_s
-
-
-class BatchRefused(NodeError):
-    """An answer that a smaller batch may avoid."""
-
-
-class TimedOut(BatchRefused):
-    """No answer, or not all of it, in time; waiting as long again for half of it comes later."""
-
-
-class AnswerTooLarge(Exception):
-    """More than the caller of one call wanted to read; no fault of the node."""
-
-
-class RpcError(Exception):
-    """A JSON-RPC error object: the node understood and refused."""
-
-    def __init__(self, code: int, message: str, data: object = None) -> None:
-        super().__init__(f"{message} ({code})")
-        self.code = code
-        self.message = message
-        self.data = data
-
-    def __reduce__(self) -> tuple[type["RpcError"], tuple[int, str, object]]:
-        """To be whole on its way from another process: args hold the sentence alone."""
-        return type(self), (self.code, self.message, self.data)
-
-    @property
-    def is_revert(self) -> bool:
-        """The contract failed. What follows in the message is the contract's own words."""
-        return self.code in _REVERT_CODES or bool(_REVERT_WORDS.match(self.message))
-
-    @property
-    def is_missing_method(self) -> bool:
-        return self.code == METHOD_NOT_FOUND or self._matches(_MISSING_METHOD_WORDS)
-
-    @property
-    def is_missing_state(self) -> bool:
-        """The block is known, its state is pruned."""
-        return self._matches(_MISSING_STATE_WORDS)
-
-    @property
-    def is_missing_block(self) -> bool:
-        """The block itself is not there: reorganised away, or not there yet."""
-        return self.code == RESOURCE_NOT_FOUND or self._matches(_MISSING_BLOCK_WORDS)
-
-    @property
-    def is_invalid_params(self) -> bool:
-        return self.code == INVALID_PARAMS or "cannot unmarshal" in self.message
-
-    @property
-    def is_transient(self) -> bool:
-        """The node's own trouble, which has nothing to do with the call."""
-        return self._matches(_PASSING_WORDS)
-
-    @property
-    def is_rate_limit(self) -> bool:
-        return self.code in _RATE_LIMIT_CODES or self._matches(_RATE_LIMIT_WORDS)
-
-    @property
-    def is_too_much(self) -> bool:
-        return self._matches(_TOO_MUCH_WORDS)
-
-    def _matches(self, words: re.Pattern[str]) -> bool:
-        return not self.is_revert and bool(words.search(self.message))
-
-
 class Node:
     """One node, or several that serve the same chain; safe to use from several threads.
 
-    Messages of the errors raised never hold a URL, which may carry credentials.
+    Messages of the errors raised never hold a URL, which may carry credentials. `most_bytes` bounds
+    each answer where its size is a contract's to decide: a call whose answer is larger then gives
+    AnswerTooLarge. Without it such an answer is the node's fault.
     """
 
     def __init__(
@@ -141,9 +38,9 @@ class Node:
         self._urls = tuple(urls)
         self._timeout_s = timeout_s
         self._ca_bundle = ca_bundle
-        self._local = threading.local()
+        self._transport = Transport(ca_bundle)
         self._resting_until: dict[str, float] = {}
-        self._batch_size = MAX_BATCH
+        self._batch_sizes: dict[str, int] = {}  # by the method of a batch's first call
 
     def each(self) -> list["Node"]:
         """Its nodes one by one, but those that rest after a failure."""
@@ -159,10 +56,11 @@ class Node:
         method: str,
         *params: object,
         timeout_s: float | None = None,
-        most_bytes: int = MAX_RESPONSE_BYTES,
+        most_bytes: int | None = None,
     ) -> Any:
         """The result of one call; raises NodeError, RpcError, or AnswerTooLarge past most_bytes."""
-        [result] = self._exchange([Call(method, params)], timeout_s or self._timeout_s, most_bytes)
+        timeout_s = timeout_s or self._timeout_s
+        [result], _ = self._exchange([Call(method, params)], timeout_s, most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result
@@ -170,47 +68,76 @@ class Node:
     def once(self, calls: Sequence[Call], timeout_s: float) -> list[Any]:
         """As batch(), in one request of at most `timeout_s`: for an answer now or not at all."""
         [url, *_] = self._usable_urls()
-        return _results(self._post(url, calls, timeout_s), len(calls))
+        return self._ask(url, calls, timeout_s, None)[0]
 
     def batch(
         self,
         calls: Sequence[Call],
         timeout_s: float | None = None,
-        most_bytes: int = MAX_RESPONSE_BYTES,
+        most_bytes: int | None = None,
     ) -> list[Any]:
-        """Results in the order of the calls; a call that the node refused gives an RpcError value.
-
-        Batches halve when the node refuses or breaks one and grow back as they pass. `timeout_s`
-        is for all of it; without one each exchange has the node's own. Raises AnswerTooLarge for
-        an exchange past `most_bytes`.
-        """
+        """As results(), all at once; raises AnswerTooLarge past `most_bytes` of all together."""
         results: list[Any] = []
-        ends_at = None if timeout_s is None else time.monotonic() + timeout_s
-        while len(results) < len(calls):
-            left_s = self._timeout_s if ends_at is None else ends_at - time.monotonic()
-            if left_s <= 0:
-                raise NodeError("the node did not answer in time")
-            size = self._batch_size
-            chunk = calls[len(results) : len(results) + size]
-            try:
-                results += self._exchange(chunk, left_s, most_bytes)
-            except NodeError as error:
-                self._batch_size = max(1, len(chunk) // 2)
-                if not _is_worth_halving(error, len(chunk)):
-                    raise
-            else:
-                if len(chunk) == size:
-                    self._batch_size = min(MAX_BATCH, size + max(1, size // 8))
+        size = 0
+        for found, read_bytes in self._exchanges(calls, timeout_s, most_bytes):
+            size += read_bytes
+            if most_bytes is not None and size > most_bytes:
+                raise AnswerTooLarge(0, "the node's answers are too large")
+            results += found
+        for result in results:
+            if isinstance(result, AnswerTooLarge):
+                raise result
         return results
 
+    def results(
+        self,
+        calls: Sequence[Call],
+        timeout_s: float | None = None,
+        most_bytes: int | None = None,
+    ) -> Iterator[Any]:
+        """Results in the order of the calls; a call that the node refused gives an RpcError value.
+
+        Batches halve when the node refuses or breaks one, or its answer is too large, and grow
+        back as they pass. `timeout_s` is for all of it; without one each exchange has the node's
+        own.
+        """
+        for found, _ in self._exchanges(calls, timeout_s, most_bytes):
+            yield from found
+
+    def _exchanges(
+        self, calls: Sequence[Call], timeout_s: float | None, most_bytes: int | None
+    ) -> Iterator[tuple[list[Any], int]]:
+        """Results of some calls after others, and the bytes of their answer."""
+        done = 0
+        ends_at = None if timeout_s is None else time.monotonic() + timeout_s
+        while done < len(calls):
+            left_s = self._timeout_s if ends_at is None else ends_at - time.monotonic()
+            if left_s <= 0:
+                raise TimedOut("the node did not answer in time")
+            method = calls[done].method
+            size = self._batch_sizes.get(method, MAX_BATCH)
+            chunk = calls[done : done + size]
+            try:
+                found, read_bytes = self._exchange(chunk, left_s, most_bytes)
+            except NodeError as error:
+                self._batch_sizes[method] = max(1, len(chunk) // 2)
+                if not _is_worth_halving(error, len(chunk)):
+                    raise
+                continue
+            # Twice as much as a half of what is allowed would be refused, and read in vain.
+            if len(chunk) == size and 2 * read_bytes <= (most_bytes or MAX_ANSWER_BYTES):
+                self._batch_sizes[method] = min(MAX_BATCH, size + max(1, size // 8))
+            done += len(chunk)
+            yield found, read_bytes
+
     def _exchange(
-        self, calls: Sequence[Call], timeout_s: float, most_bytes: int = MAX_RESPONSE_BYTES
-    ) -> list[Any]:
+        self, calls: Sequence[Call], timeout_s: float, most_bytes: int | None
+    ) -> tuple[list[Any], int]:
         """From the first node that answers; one that fails is left alone for a while."""
         failure: NodeError | None = None
         for url in self._usable_urls():
             try:
-                return _results(self._post(url, calls, timeout_s, most_bytes), len(calls))
+                return self._ask(url, calls, timeout_s, most_bytes)
             except NodeError as error:
                 if _is_worth_halving(error, len(calls)):
                     raise
@@ -224,104 +151,34 @@ class Node:
         now = time.monotonic()
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
+    def _ask(
+        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int | None
+    ) -> tuple[list[Any], int]:
+        """Results, and the bytes of the answer that held them."""
+        try:
+            answer, size = self._post(url, calls, timeout_s, most_bytes or MAX_ANSWER_BYTES)
+        except AnswerTooLarge as error:
+            if len(calls) > 1:
+                raise BatchRefused(error.message) from None
+            if most_bytes is None:
+                raise NodeError(error.message) from None
+            return [error], 0
+        return _results(answer, len(calls)), size
+
     @metrics.observed_rpc
     def _post(
-        self,
-        url: str,
-        calls: Sequence[Call],
-        timeout_s: float,
-        most_bytes: int = MAX_RESPONSE_BYTES,
-    ) -> Any:
+        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int
+    ) -> tuple[Any, int]:
         requests_ = [
             {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
             for number, call in enumerate(calls)
         ]
         body = orjson.dumps(requests_ if len(calls) > 1 else requests_[0])
-        deadline = time.monotonic() + timeout_s
-        try:
-            response = self._session().post(
-                url,
-                data=body,
-                timeout=(min(CONNECT_TIMEOUT_S, timeout_s), timeout_s),
-                allow_redirects=False,
-                stream=True,
-            )
-            with response:
-                _check_status(response, len(calls))
-                return _json(_read(response, deadline, most_bytes))
-        except (requests.Timeout, urllib3.exceptions.TimeoutError):
-            raise TimedOut("the node did not answer in time") from None
-        except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
-            raise NodeError("the node cannot be reached or cut the connection") from None
-        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise NodeError(f"the node's answer is not HTTP ({type(error).__name__})") from None
-
-    def _session(self) -> requests.Session:
-        session: requests.Session | None = getattr(self._local, "session", None)
-        if session is None:
-            session = requests.Session()
-            session.trust_env = (
-                False  # a proxy or netrc lookup on every call costs more than the call
-            )
-            session.verify = self._ca_bundle or True
-            session.headers["Content-Type"] = "application/json"
-            self._local.session = session
-        return session
+        return self._transport.post(url, body, timeout_s, most_bytes)
 
 
 def _is_worth_halving(error: NodeError, calls: int) -> bool:
     return calls > 1 and isinstance(error, BatchRefused) and not isinstance(error, TimedOut)
-
-
-def _check_status(response: requests.Response, calls: int) -> None:
-    status = response.status_code
-    if status == 200:
-        return
-    if status == 429:
-        raise NodeError("the node asks for fewer requests (429)", retry_after_s=_after(response))
-    if status in (400, 408, 413, 414, 500, 502, 504) and calls > 1:
-        raise BatchRefused(f"the node answered HTTP {status}")
-    raise NodeError(f"the node answered HTTP {status}", retry_after_s=_after(response))
-
-
-def _after(response: requests.Response) -> float | None:
-    """Retry-After in seconds, whichever of its two forms it has; at most five minutes."""
-    text = response.headers.get("Retry-After", "")
-    if re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
-        return min(float(text), MAX_RETRY_AFTER_S)
-    try:
-        until = parsedate_to_datetime(text).timestamp()
-    except (ValueError, OverflowError):
-        return None
-    return min(max(until - time.time(), 0.0), MAX_RETRY_AFTER_S)
-
-
-def _read(response: requests.Response, deadline: float, most_bytes: int) -> bytes:
-    """The whole body, in bounded time and size whatever the node does."""
-    parts: list[bytes] = []
-    size = 0
-    # read1 returns what has come: a node that drips a byte a second meets the deadline, too.
-    while part := response.raw.read1(1024 * 1024, decode_content=True):
-        parts.append(part)
-        size += len(part)
-        if size > most_bytes:
-            if most_bytes < MAX_RESPONSE_BYTES:
-                raise AnswerTooLarge
-            raise BatchRefused("the node's answer is too large")
-        if time.monotonic() > deadline:
-            raise TimedOut("the node did not finish its answer in time")
-    return b"".join(parts)
-
-
-def _json(body: bytes) -> Any:
-    try:
-        return orjson.loads(body)
-    except ValueError:
-        pass
-    try:  # orjson refuses lone surrogates and the like, which a node may quote in a message
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        raise BatchRefused("the node's answer is not JSON, or was cut short") from None
 
 
 def _results(answer: Any, count: int) -> list[Any]:
@@ -337,6 +194,8 @@ def _results(answer: Any, count: int) -> list[Any]:
     by_id = {item["id"]: item for item in answer if _has_number(item)}
     if any(number not in by_id for number in range(count)):
         raise BatchRefused("the node left calls of a batch unanswered")
+    if len(answer) != count:
+        raise BatchRefused(f"the node gave {len(answer)} answers to {count} calls")
     refusals = [_rpc_error(item["error"]) for item in by_id.values() if item.get("error")]
     for refusal in refusals if count > 1 else []:
         # geth answers what fits into 25 MB and "response too large" for the rest.

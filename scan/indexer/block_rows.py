@@ -101,6 +101,12 @@ def make_block_rows(fetched: FetchedBlock) -> BlockRows:
     )
 
 
+def event_count(block: BlockRows) -> int:
+    """Rows it may make besides its transactions: of contracts, transfers and trades."""
+    moves = sum(len(log.words) for log in block.transfer_logs)
+    return len(block.possible_contracts) + moves + len(block.swap_logs)
+
+
 def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
     return (
         f"{number}\t{transfer.transaction_index}\t{transfer.log_index}\t\\\\x{transfer.token.hex()}"

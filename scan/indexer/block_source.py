@@ -1,23 +1,32 @@
 """Blocks with their receipts and the contracts created in them, read from a node."""
 
 import logging
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from scan.ethereum.blocks import (
-    DecodedBlock,
-    MalformedBlock,
-    created_addresses,
-    created_in_flat_traces,
-    decode_block,
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock, decode_block
+from scan.ethereum.client import (
+    MAX_ANSWER_BYTES,
+    MAX_BATCH,
+    AnswerTooLarge,
+    Call,
+    Node,
+    NodeError,
+    RpcError,
 )
-from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.hex import BadHex, data, quantity, to_hex
+from scan.hex import BadHex, data, quantity
+from scan.indexer.block_traces import TraceReader
 
 log = logging.getLogger(__name__)
 
 CONCURRENT_FETCHES = 3  # requests in flight at any time, where there are several to send
-TRACE_ATTEMPTS = 3
+# A block's header with its transactions, or one receipt. The cheapest log costs 375 gas and takes
+# 620 bytes, the cheapest byte of input 4 gas and two digits: enough for 58 M gas of nothing else in
+# one transaction. More is the node's fault. A receipt of 59 MB took 236 MiB.
+MAX_BLOCK_BYTES = 96 * 1024 * 1024
+FETCHED_BYTES = 16 * 1024 * 1024  # of rows, in one request's blocks
+ROW_BYTES = 512
 
 _T = TypeVar("_T")
 
@@ -35,10 +44,8 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
-        self._tracers: tuple[str, ...] = ("debug", "trace") if traces == "auto" else ()
-        self._has_traced = False
-        self._trace_errors: dict[str, int] = {}
-        self._trace_failures: dict[bytes, int] = {}  # failures by block hash
+        self._one_large = threading.Lock()  # large answers are read and decoded one at a time
+        self._traces = TraceReader(node, self._one_large, traces=traces)
 
     def head(self) -> tuple[int, int]:
         """The newest block number, and the chain id, in one request."""
@@ -54,113 +61,123 @@ class BlockSource:
         return _checked(lambda: _hash(header))
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
-        """Blocks first..last; raises NodeError or MalformedBlock, never leaves one out."""
-        blocks = [
-            decode_block(header, receipts, number)
-            for number, (header, receipts) in enumerate(self.raw_blocks(first, last), start=first)
-        ]
-        return [FetchedBlock(b, c) for b, c in zip(blocks, self._created(blocks), strict=True)]
+        """Blocks from `first` up to `last`, fewer where they are large, at least one.
 
-    def raw_blocks(self, first: int, last: int) -> list[tuple[Any, Any]]:
+        Raises NodeError or MalformedBlock, never leaves one out.
+        """
+        blocks: list[DecodedBlock] = []
+        size = 0
+        for number, (header, receipts) in enumerate(self._pairs(first, last), start=first):
+            if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
+                block = self._large_block(number)
+            else:
+                block = decode_block(header, receipts, number)
+            blocks.append(block)
+            size += _size(block)
+            if size >= FETCHED_BYTES:
+                break
+        return [
+            FetchedBlock(b, c) for b, c in zip(blocks, self._traces.created(blocks), strict=True)
+        ]
+
+    def raw_blocks(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Blocks first..last and their receipts, as the node's JSON."""
-        numbers = range(first, last + 1)
-        calls = [Call("eth_getBlockByNumber", (hex(number), True)) for number in numbers]
+        for number, (header, receipts) in enumerate(self._pairs(first, last), start=first):
+            if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
+                header = self._large("eth_getBlockByNumber", hex(number), True)
+                receipts = list(self._large_receipts(header, number))
+            yield header, receipts
+
+    def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+        """Each block with its receipts; AnswerTooLarge in the place of either."""
         if self._has_block_receipts:
-            calls += [Call("eth_getBlockReceipts", (hex(number),)) for number in numbers]
-        answers = self._node.batch(calls)
-        headers = [
-            _present(answer, number) for answer, number in zip(answers, numbers, strict=False)
-        ]
-        receipts = self._receipts(headers, answers[len(numbers) :])
-        _require_all(receipts, numbers)
-        return list(zip(headers, receipts, strict=True))
-
-    def _receipts(self, headers: list[Any], answers: list[Any]) -> list[Any]:
-        if any(isinstance(answer, RpcError) and answer.is_missing_method for answer in answers):
-            log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
-            self._has_block_receipts = False
-        if not self._has_block_receipts:
-            return self._receipts_one_by_one(headers)
-        for answer in answers:
-            if isinstance(answer, RpcError):
-                raise NodeError(f"the node refuses the receipts of a block: {answer}")
-        return answers
-
-    def _receipts_one_by_one(self, headers: list[Any]) -> list[list[Any]]:
-        try:
-            hashes = [[tx["hash"] for tx in header["transactions"]] for header in headers]
-        except (TypeError, KeyError) as error:
-            raise MalformedBlock(f"a block's transactions have no hashes: {error}") from error
-        answers = iter(
-            self._node.batch(
-                [Call("eth_getTransactionReceipt", (h,)) for of_block in hashes for h in of_block]
-            )
-        )
-        return [[next(answers) for _ in of_block] for of_block in hashes]
-
-    def _created(self, blocks: list[DecodedBlock]) -> list[list[bytes]]:
-        """Contracts made by contracts; none where the node cannot trace the block."""
-        created: dict[int, list[bytes]] = {}
-        wanted = [b for b in blocks if any(t.ran_code for t in b.transactions)]
-        tracers = self._tracers  # other threads may strike one off meanwhile
-        if wanted and tracers:
-            calls = [_trace_call(tracers[0], block) for block in wanted]
-            for block, answer in zip(wanted, self._node.batch(calls), strict=True):
-                if self._is_unsupported(tracers[0], answer):
-                    log.info("the node does not offer %s: %s", calls[0].method, answer)
-                    self._tracers = tuple(t for t in self._tracers if t != tracers[0])
-                    return self._created(blocks)
-                if self._is_traced(block, answer):
-                    self._has_traced = True
-                    created[block.number] = _created_in(block, answer)
-        return [created.get(block.number, []) for block in blocks]
-
-    def _is_unsupported(self, tracer: str, answer: Any) -> bool:
-        """Whether the node has no such method, or has failed at it from the start."""
-        if not isinstance(answer, RpcError) or self._has_traced:
-            return False
-        self._trace_errors[tracer] = self._trace_errors.get(tracer, 0) + 1
-        return answer.is_missing_method or self._trace_errors[tracer] >= TRACE_ATTEMPTS
-
-    def _is_traced(self, block: DecodedBlock, answer: Any) -> bool:
-        """False where the node will never trace it; raises NodeError where it may yet."""
-        if isinstance(answer, list):
-            return True
-        if isinstance(answer, RpcError) and answer.is_missing_state:
-            return False
-        failures = self._trace_failures[block.hash] = self._trace_failures.get(block.hash, 0) + 1
-        if failures < TRACE_ATTEMPTS:
-            raise NodeError(f"the node cannot trace block {block.number} now: {answer}")
-        log.warning("block %d cannot be traced: %s", block.number, answer)
-        return False
-
-
-def _trace_call(tracer: str, block: DecodedBlock) -> Call:
-    if tracer == "debug":
-        options = {"tracer": "callTracer"}
-        return Call("debug_traceBlockByHash", (to_hex(block.hash), options))
-    return Call("trace_block", (hex(block.number),))
-
-
-def _created_in(block: DecodedBlock, answer: Any) -> list[bytes]:
-    """Created contracts in the order of transactions, but those that receipts name already."""
-    try:
-        if answer and "traceAddress" in answer[0]:
-            if any(data(trace["blockHash"]) != block.hash for trace in answer):
-                raise MalformedBlock(f"block {block.number}: its traces are another block's")
-            pairs = created_in_flat_traces(answer)
-        else:
-            pairs = [
-                (index, address)
-                for index, entry in enumerate(answer)
-                for address in created_addresses(entry.get("result"))
+            calls = [
+                call
+                for number in range(first, last + 1)
+                for call in (
+                    Call("eth_getBlockByNumber", (hex(number), True)),
+                    Call("eth_getBlockReceipts", (hex(number),)),
+                )
             ]
-    except (BadHex, KeyError, TypeError, AttributeError) as error:
-        raise MalformedBlock(f"block {block.number}: its traces are malformed: {error}") from error
-    return [address for _, address in pairs]
+            results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+            for number in range(first, last + 1):
+                header, receipts = _present(next(results), number), next(results)
+                if _is_missing_method(receipts):
+                    log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
+                    self._has_block_receipts = False
+                    yield from self._pairs_one_by_one(number, last)
+                    return
+                yield header, _complete(receipts, number)
+        else:
+            yield from self._pairs_one_by_one(first, last)
+
+    def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+        """As _pairs(), from the receipts of transactions."""
+        calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
+        headers = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        waiting: list[tuple[int, Any, list[Any]]] = []
+        for number, answer in enumerate(headers, start=first):
+            header = _present(answer, number)
+            waiting.append((number, header, _hashes(header)))
+            if number == last or sum(len(hashes) for *_, hashes in waiting) >= MAX_BATCH:
+                yield from self._with_receipts(waiting)
+                waiting = []
+
+    def _with_receipts(
+        self, headers: Sequence[tuple[int, Any, list[Any]]]
+    ) -> Iterator[tuple[Any, Any]]:
+        calls = [
+            Call("eth_getTransactionReceipt", (each,)) for *_, hashes in headers for each in hashes
+        ]
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        for number, header, hashes in headers:
+            receipts: Any = [next(results) for _ in hashes]
+            large = [found for found in receipts if isinstance(found, AnswerTooLarge)]
+            yield header, large[0] if large else _complete(receipts, number)
+
+    def _large_block(self, number: int) -> DecodedBlock:
+        """Receipt after receipt, decoded and let go."""
+        with self._one_large:
+            header = self._large("eth_getBlockByNumber", hex(number), True)
+            return decode_block(header, self._large_receipts(header, number), number)
+
+    def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
+        calls = [Call("eth_getTransactionReceipt", (each,)) for each in _hashes(header)]
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        for call, found in zip(calls, results, strict=True):
+            if isinstance(found, AnswerTooLarge):
+                found = self._large(call.method, *call.params)
+            yield _complete([found], number)[0]
+
+    def _large(self, method: str, *params: object) -> Any:
+        try:
+            return self._node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
+        except RpcError as error:
+            raise NodeError(f"the node refuses {method} of {params[0]}: {error.message}") from None
+
+
+def _size(block: DecodedBlock) -> int:
+    """Roughly the bytes of its rows: the parts of a batch transfer are words of its data."""
+    data_bytes = sum(len(found.data) for found in block.logs)
+    return ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
+
+
+def _hashes(header: Any) -> list[Any]:
+    if isinstance(header, AnswerTooLarge):
+        return []
+    try:
+        return [transaction["hash"] for transaction in header["transactions"]]
+    except (TypeError, KeyError) as error:
+        raise MalformedBlock(f"a block's transactions have no hashes: {error}") from error
+
+
+def _is_missing_method(answer: Any) -> bool:
+    return isinstance(answer, RpcError) and answer.is_missing_method
 
 
 def _present(answer: Any, number: int) -> Any:
+    if isinstance(answer, AnswerTooLarge):
+        return answer
     if isinstance(answer, RpcError):
         raise NodeError(f"the node refuses block {number}: {answer}")
     if answer is None:
@@ -168,16 +185,20 @@ def _present(answer: Any, number: int) -> Any:
     return answer
 
 
-def _require_all(receipts: list[Any], numbers: Sequence[int]) -> None:
-    """Raises NodeError where the node has a block but not all of its receipts yet."""
-    for of_block, number in zip(receipts, numbers, strict=True):
-        if of_block is None:
-            raise NodeError(f"the node does not have the receipts of block {number} yet")
-        for receipt in of_block if isinstance(of_block, list) else []:
-            if receipt is None:
-                raise NodeError(f"the node does not have a receipt of block {number} yet")
-            if isinstance(receipt, RpcError):
-                raise NodeError(f"the node refuses a receipt of block {number}: {receipt}")
+def _complete(receipts: Any, number: int) -> Any:
+    """The same receipts; raises NodeError where the node does not have all of them yet."""
+    if isinstance(receipts, AnswerTooLarge):
+        return receipts
+    if isinstance(receipts, RpcError):
+        raise NodeError(f"the node refuses the receipts of a block: {receipts}")
+    if receipts is None:
+        raise NodeError(f"the node does not have the receipts of block {number} yet")
+    for receipt in receipts if isinstance(receipts, list) else []:
+        if receipt is None:
+            raise NodeError(f"the node does not have a receipt of block {number} yet")
+        if isinstance(receipt, RpcError):
+            raise NodeError(f"the node refuses a receipt of block {number}: {receipt}")
+    return receipts
 
 
 def _result(answer: Any) -> Any:

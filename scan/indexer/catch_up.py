@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 from scan.ethereum.client import NodeError
-from scan.indexer.block_rows import BlockRows
+from scan.indexer.block_rows import BlockRows, event_count
 from scan.indexer.contract_inspection import ContractFindings, ContractInspector
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.progress import CatchUpProgress
@@ -16,6 +16,7 @@ from scan.indexer.writer import IndexedHead, Writer
 
 BATCH_TRANSACTIONS = 6_000  # in one database transaction
 BATCH_BLOCKS = 400
+BATCH_EVENTS = 40_000
 
 Batch = list[BlockRows]
 
@@ -113,4 +114,5 @@ def _is_full(batch: Batch) -> bool:
     return (
         len(batch) >= BATCH_BLOCKS
         or sum(block.transaction_count for block in batch) >= BATCH_TRANSACTIONS
+        or sum(map(event_count, batch)) >= BATCH_EVENTS
     )

@@ -1,7 +1,7 @@
 """The contracts in a batch of blocks: code, tokens and pools; what is new is read from the node."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -21,11 +21,13 @@ from scan.ethereum.events import (
     amounts,
     trade,
 )
+from scan.ethereum.token_metadata import TokenMetadata
 from scan.hex import data, to_hex
 from scan.indexer.block_rows import BlockRows, TransferLog, transfer_line
 from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 
 MAX_KNOWN = 200_000
+TOKENS_AT_ONCE = 100
 
 Factories = dict[bytes, str]
 StateResults = dict[StateQuery, bytes | None]
@@ -101,7 +103,7 @@ class KnownContract:
         self.token_since = (-1, -1)  # block number and log index, where this batch found it
         self.wraps = False
         self.pool: FoundPool | None = None
-        self.rejected: set[str] = set()
+        self.rejected: frozenset[str] = frozenset()
         self.code_hash: bytes | None = None
 
 
@@ -172,7 +174,7 @@ class ContractInspector:
             known.token_type, known.wraps = row[1], bool(row[2])
             if row[3] is not None:
                 known.pool = FoundPool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
-            known.rejected = set(row[6])
+            known.rejected = frozenset(row[6])
             known.code_hash = None if row[7] is None else bytes(row[7])
 
     # Code
@@ -184,10 +186,10 @@ class ContractInspector:
             for address in block.possible_contracts
             if self._known[address].code_hash is None or address in block.created
         ]
-        results = self._state.read(query for query, _ in wanted)
+        is_created_at = dict(wanted)
         codes = []
-        for query, is_created in wanted:
-            code, known = results[query], self._known[query.address]
+        for query, code in self._state.results(is_created_at):
+            is_created, known = is_created_at[query], self._known[query.address]
             if not code or code.startswith(DELEGATION):
                 continue
             if known.code_hash is not None and not is_created:
@@ -201,22 +203,15 @@ class ContractInspector:
     # Tokens
 
     def _new_tokens(self, batch: Batch) -> tuple[list[FoundToken], list[RejectedEmitter]]:
-        first_logs = self._first_transfer_logs(batch)
-        queries = [
-            [StateQuery(log.token, data, block) for data in token_metadata.TOKEN_CALLS]
-            for block, log in first_logs
-        ]
-        results = self._state.read(chain.from_iterable(queries))
         tokens: list[FoundToken] = []
         rejections: list[RejectedEmitter] = []
-        for (block, log), token_queries in zip(first_logs, queries, strict=True):
+        for block, log, metadata in self._metadata(self._first_transfer_logs(batch)):
             known = self._known[log.token]
-            metadata = token_metadata.decode_token_metadata([results[q] for q in token_queries])
             if known.token_type is not None:
                 continue
             if log.shape in WRAPPING and not metadata.wraps:
                 if "token" not in known.rejected:
-                    known.rejected.add("token")
+                    known.rejected |= {"token"}
                     rejections.append(RejectedEmitter(log.token, "token", block.number))
                 continue
             known.token_type = _token_type(log.shape, metadata)
@@ -235,6 +230,21 @@ class ContractInspector:
                 )
             )
         return tokens, rejections
+
+    def _metadata(
+        self, first_logs: Sequence[tuple[BlockId, TransferLog]]
+    ) -> Iterator[tuple[BlockId, TransferLog, TokenMetadata]]:
+        """Of each log's contract; what it returned is let go before the next ones are read."""
+        for start in range(0, len(first_logs), TOKENS_AT_ONCE):
+            chunk = first_logs[start : start + TOKENS_AT_ONCE]
+            queries = [
+                [StateQuery(log.token, data, block) for data in token_metadata.TOKEN_CALLS]
+                for block, log in chunk
+            ]
+            results = self._state.read(chain.from_iterable(queries))
+            for (block, log), of_token in zip(chunk, queries, strict=True):
+                found = [results[query] for query in of_token]
+                yield block, log, token_metadata.decode_token_metadata(found)
 
     def _first_transfer_logs(self, batch: Batch) -> list[tuple[BlockId, TransferLog]]:
         """For each contract not known as a token: its first Transfer, and a Deposit before that."""
@@ -292,7 +302,7 @@ class ContractInspector:
             tokens, factory, fee = _pool_fields(address, block_id, results)
             known = self._known[address]
             if tokens is None:
-                known.rejected.add("pool")
+                known.rejected |= {"pool"}
                 rejections.append(RejectedEmitter(address, "pool", block_id.number))
             else:
                 dex = self._dex_name(swap.family, factory, tokens, fee, address, block_id)
@@ -337,7 +347,7 @@ def _id(block: BlockRows) -> BlockId:
     return BlockId(block.number, block.hash)
 
 
-def _token_type(shape: TransferShape, metadata: token_metadata.TokenMetadata) -> str:
+def _token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
     """EIP-165 where it is unambiguous, else the shape of the first event."""
     if metadata.interface is not None:
         return metadata.interface

@@ -70,19 +70,25 @@ class BlockPrefetcher:
         return [make_block_rows(fetched) for fetched in self._source.blocks(first, last)]
 
     def _in_order(self, submit: _Submit, first: int, last: int) -> Generator[list[BlockRows]]:
-        """A few requests in flight at any time."""
+        """A few requests in flight at any time; what one left out of its range comes next."""
         ranges = iter(
             (start, min(start + FETCH_BLOCKS - 1, last))
             for start in range(first, last + 1, FETCH_BLOCKS)
         )
-        pending = deque(submit(*numbers) for numbers in islice(ranges, CONCURRENT_FETCHES))
+        pending = deque((submit(*each), each[1]) for each in islice(ranges, CONCURRENT_FETCHES))
         try:
             while pending and not self._stop.is_set():
-                if not wait([pending[0]], CHECK_STOP_S).done:
+                future, range_last = pending[0]
+                if not wait([future], CHECK_STOP_S).done:
                     continue
-                blocks = pending.popleft().result()
-                pending.extend(submit(*numbers) for numbers in islice(ranges, 1))
+                pending.popleft()
+                blocks = future.result()
+                if blocks[-1].number < range_last:
+                    pending.appendleft((submit(blocks[-1].number + 1, range_last), range_last))
+                else:
+                    pending.extend((submit(*each), each[1]) for each in islice(ranges, 1))
+                del future
                 yield blocks
         finally:
-            for future in pending:
+            for future, _ in pending:
                 future.cancel()

@@ -1,13 +1,18 @@
 """A standby that misses the last blocks becomes primary, and connections move to it at once."""
 
 import logging
+import os
+import random
 import time
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psycopg2
 import pytest
 
 from scan.audit import derived_tables
+from scan.errors import ScanError
 from scan.indexer import follower
 from tests.support import scenario
 from tests.support.anvil import Anvil
@@ -16,11 +21,41 @@ from tests.support.indexing import PATIENCE_S, Indexing
 from tests.support.scenario import ETHER, Stage
 from tests.support.table_digest import digest, fresh_digest
 
+FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
+ACTS = (
+    scenario.honest_tokens,
+    scenario.collections,
+    scenario.wrappers,
+    scenario.exchanges,
+    scenario.creations,
+    scenario.failures,
+)
 AUDIT = Namespace(repair=False, node=True, blocks=0, digest=False)
 
 
 def name_of(url: str) -> str:
     return str(psycopg2.extensions.parse_dsn(url)["dbname"])
+
+
+def refuse_connections(postgres: Postgres, name: str) -> None:
+    execute(postgres.url("postgres"), f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
+
+
+@contextmanager
+def standby_of(postgres: Postgres, primary: str) -> Iterator[str]:
+    """A copy of a database in use, whose connections end for it; dropped by its name at the end."""
+    name = f"{primary}_standby"
+    server = postgres.url("postgres")
+    refuse_connections(postgres, primary)
+    execute(
+        server,
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s",
+        primary,
+    )
+    execute(server, f'CREATE DATABASE "{name}" TEMPLATE "{primary}"')
+    execute(server, f'ALTER DATABASE "{primary}" ALLOW_CONNECTIONS true')
+    yield name
+    execute(server, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 def fail_over(postgres: Postgres, primary: str, standby: str) -> None:
@@ -63,6 +98,19 @@ def watch(url: str, address: str) -> None:
     )
 
 
+def wait_for(indexing: Indexing, number: int) -> None:
+    """Until the block is indexed, over any loss of connections."""
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            indexing.wait_for(number)
+        except ScanError:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        else:
+            return
+
+
 def delivery_ids(url: str) -> list[int]:
     return [row[0] for row in execute(url, "SELECT id FROM deliveries ORDER BY id")]  # type: ignore[misc]
 
@@ -77,15 +125,7 @@ def test_blocks_lost_in_a_failover_are_indexed_anew(
 ) -> None:
     monkeypatch.setattr(follower, "POLL_S", 1.0)  # the failover fits between two steps
     stage = Stage(anvil, seed=14)
-    acts = (
-        scenario.honest_tokens,
-        scenario.collections,
-        scenario.wrappers,
-        scenario.exchanges,
-        scenario.creations,
-        scenario.failures,
-    )
-    for act in acts:
+    for act in ACTS:
         act(stage)
     watch(database_url, stage.people[1])
     with Indexing(database_url, anvil.url) as indexing:
@@ -114,6 +154,38 @@ def test_blocks_lost_in_a_failover_are_indexed_anew(
     assert len(renewed) >= len(given) - len(kept) > 0
     assert min(renewed) > max(given)
     assert max(renewed) < 2**53
+
+
+def test_many_failovers_leave_what_a_fresh_index_has(
+    anvil: Anvil, postgres: Postgres, template: str, database_url: str
+) -> None:
+    """Each loses commits: of blocks all indexed, or with the indexer at work."""
+    stage, chance = Stage(anvil, seed=50), random.Random(50)
+    for act in ACTS:
+        act(stage)
+    watch(database_url, stage.people[1])
+    lost: set[int] = set()
+    blocks = 0
+    with Indexing(database_url, anvil.url) as indexing:
+        wait_for(indexing, anvil.head())
+        for _ in range(FAILOVERS):
+            with standby_of(postgres, name_of(database_url)) as standby:
+                kept, before = set(delivery_ids(postgres.url(standby))), anvil.head()
+                add_novelties(stage)
+                if chance.random() < 0.5:
+                    wait_for(indexing, anvil.head())
+                else:
+                    time.sleep(chance.random())
+                lost |= set(delivery_ids(database_url)) - kept
+                blocks += anvil.head() - before
+                refuse_connections(postgres, name_of(database_url))
+                fail_over(postgres, name_of(database_url), standby)
+            wait_for(indexing, anvil.head())
+            assert not lost & set(delivery_ids(database_url))
+    print(FAILOVERS, "failovers,", blocks, "blocks,", len(lost), "deliveries lost")
+    assert lost
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+    assert derived_tables.run(indexing.settings, AUDIT) == derived_tables.EXACT
 
 
 def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(

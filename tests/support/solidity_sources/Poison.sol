@@ -45,6 +45,7 @@ contract Bytes32Name is Ledger {
     uint256 public totalSupply = 1000;
 }
 
+/// A symbol that is cut, and a name too long to be read.
 contract LongName is Ledger {
     uint8 public decimals = 6;
     uint256 public totalSupply = type(uint256).max;
@@ -54,7 +55,7 @@ contract LongName is Ledger {
     }
 
     function symbol() external pure returns (string memory) {
-        return _repeat("S", 10000);
+        return _repeat("S", 4000);
     }
 
     function _repeat(bytes1 letter, uint256 length) private pure returns (string memory) {

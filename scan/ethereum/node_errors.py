@@ -1,0 +1,103 @@
+"""Why an answer of a node cannot be used."""
+
+import re
+
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+RESOURCE_NOT_FOUND = -32001  # EIP-1474
+_REVERT_CODES = (3, -32015)
+_RATE_LIMIT_CODES = (429, -32005, -32097)
+_RATE_LIMIT_WORDS = re.compile(r"rate.?limit|too many requests|limit exceeded|capacity", re.I)
+_MISSING_METHOD_WORDS = re.compile(
+    r"method .{0,80}(not found|does not exist|not (supported|available))|unsupported method", re.I
+)
+_MISSING_STATE_WORDS = re.compile(
+    r"missing trie node|historical state|state .{0,80}(not|un)available|no state available"
+    r"|prun(ed|ing)",
+    re.I,
+)
+_MISSING_BLOCK_WORDS = re.compile(
+    r"(header|block) .{0,90}not found|header not found|unknown (block|header)|resource not found"
+    r"|could not find (block|header)|cannot find (block|header)|out ?of ?range",
+    re.I,
+)
+_REVERT_WORDS = re.compile(r"(vm )?execution (reverted|error)|revert|vm exception|evm error", re.I)
+_PASSING_WORDS = re.compile(
+    r"timed? ?out|timeout|^internal (server )?error\b|unavailable|overloaded|try again|upstream"
+    r"|connection|busy",
+    re.I,
+)
+_TOO_MUCH_WORDS = re.compile(r"batch|too (large|big)|exceeds? .{0,40}size", re.I)
+
+
+class NodeError(Exception):
+    """The node cannot serve now: no connection, time-out, 429, 5xx, or no sensible answer."""
+
+    def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
+        super().__init__(message)
+        self.retry_after_s = retry_after_s
+
+
+class BatchRefused(NodeError):
+    """An answer that a smaller batch may avoid."""
+
+
+class TimedOut(BatchRefused):
+    """No answer, or not all of it, in time; waiting as long again for half of it comes later."""
+
+
+class RpcError(Exception):
+    """A JSON-RPC error object: the node understood and refused."""
+
+    def __init__(self, code: int, message: str, data: object = None) -> None:
+        super().__init__(f"{message} ({code})")
+        self.code = code
+        self.message = message
+        self.data = data
+
+    def __reduce__(self) -> tuple[type["RpcError"], tuple[int, str, object]]:
+        """To be whole on its way from another process: args hold the sentence alone."""
+        return type(self), (self.code, self.message, self.data)
+
+    @property
+    def is_revert(self) -> bool:
+        """The contract failed. What follows in the message is the contract's own words."""
+        return self.code in _REVERT_CODES or bool(_REVERT_WORDS.match(self.message))
+
+    @property
+    def is_missing_method(self) -> bool:
+        return self.code == METHOD_NOT_FOUND or self._matches(_MISSING_METHOD_WORDS)
+
+    @property
+    def is_missing_state(self) -> bool:
+        """The block is known, its state is pruned."""
+        return self._matches(_MISSING_STATE_WORDS)
+
+    @property
+    def is_missing_block(self) -> bool:
+        """The block itself is not there: reorganised away, or not there yet."""
+        return self.code == RESOURCE_NOT_FOUND or self._matches(_MISSING_BLOCK_WORDS)
+
+    @property
+    def is_invalid_params(self) -> bool:
+        return self.code == INVALID_PARAMS or "cannot unmarshal" in self.message
+
+    @property
+    def is_transient(self) -> bool:
+        """The node's own trouble, which has nothing to do with the call."""
+        return self._matches(_PASSING_WORDS)
+
+    @property
+    def is_rate_limit(self) -> bool:
+        return self.code in _RATE_LIMIT_CODES or self._matches(_RATE_LIMIT_WORDS)
+
+    @property
+    def is_too_much(self) -> bool:
+        return self._matches(_TOO_MUCH_WORDS)
+
+    def _matches(self, words: re.Pattern[str]) -> bool:
+        return not self.is_revert and bool(words.search(self.message))
+
+
+class AnswerTooLarge(RpcError):
+    """More than its reader takes; stands for the answer to a call where a contract may cause it."""

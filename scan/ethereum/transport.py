@@ -1,0 +1,193 @@
+"""JSON over HTTP to a node: one deadline for head and body, and a bound on what is read."""
+
+import io
+import json
+import re
+import threading
+import time
+from email.utils import parsedate_to_datetime
+from http.client import HTTPResponse
+from typing import Any
+
+import orjson
+import requests
+import urllib3
+from requests.adapters import HTTPAdapter
+from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
+
+from scan.ethereum.node_errors import AnswerTooLarge, BatchRefused, NodeError, TimedOut
+
+CONNECT_TIMEOUT_S = 3.0
+MAX_RETRY_AFTER_S = 300.0
+READ_BYTES = 1024 * 1024
+# An array of empty arrays takes 21 times its text. What nodes answer takes 1 to 3 times.
+BYTES_PER_ELEMENT = 64
+MAX_EXPANSION = 4
+
+_deadline = threading.local()  # `ends_at`, of the request that this thread makes
+
+
+class Transport:
+    """Sessions that post JSON to nodes; one for each thread."""
+
+    def __init__(self, ca_bundle: str) -> None:
+        self._ca_bundle = ca_bundle
+        self._local = threading.local()
+
+    def post(self, url: str, body: bytes, timeout_s: float, most_bytes: int) -> tuple[Any, int]:
+        """What the JSON of the answer holds, and its bytes.
+
+        Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
+        """
+        _deadline.ends_at = time.monotonic() + timeout_s
+        try:
+            response = self._session().post(
+                url,
+                data=body,
+                timeout=(min(CONNECT_TIMEOUT_S, timeout_s), timeout_s),
+                allow_redirects=False,
+                stream=True,
+            )
+            with response:
+                _check_status(response)
+                text = _read(response, most_bytes)
+        except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
+            raise TimedOut("the node did not answer in time") from None
+        except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
+            if time.monotonic() >= _deadline.ends_at:
+                raise TimedOut("the node did not answer in time") from None
+            raise NodeError("the node cannot be reached or cut the connection") from None
+        except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
+            raise NodeError(f"the node's answer is not HTTP ({type(error).__name__})") from None
+        return _json(text, most_bytes), len(text)
+
+    def _session(self) -> requests.Session:
+        session: requests.Session | None = getattr(self._local, "session", None)
+        if session is None:
+            session = requests.Session()
+            session.trust_env = (
+                False  # a proxy or netrc lookup on every call costs more than the call
+            )
+            session.verify = self._ca_bundle or True
+            session.headers["Content-Type"] = "application/json"
+            session.headers["Accept-Encoding"] = "gzip, deflate"
+            session.mount("http://", _DeadlineAdapter())
+            session.mount("https://", _DeadlineAdapter())
+            self._local.session = session
+        return session
+
+
+class _DeadlineReader(io.RawIOBase):
+    """A socket's bytes until the deadline of the thread's request.
+
+    A time-out of the socket alone begins anew with every byte that a node lets drip.
+    """
+
+    def __init__(self, sock: Any) -> None:
+        self._sock = sock
+        self._kept_open = sock.makefile("rb", buffering=0)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        left_s = _deadline.ends_at - time.monotonic()
+        if left_s <= 0:
+            raise TimeoutError
+        self._sock.settimeout(left_s)
+        received: int = self._sock.recv_into(buffer)
+        return received
+
+    def close(self) -> None:
+        self._kept_open.close()
+        super().close()
+
+
+class _DeadlineResponse(HTTPResponse):
+    def __init__(self, sock: Any, *arguments: Any, **more: Any) -> None:
+        super().__init__(sock, *arguments, **more)
+        self.fp.close()
+        self.fp = io.BufferedReader(_DeadlineReader(sock))
+
+
+class _Connection(HTTPConnection):
+    response_class = _DeadlineResponse
+
+
+class _SecureConnection(HTTPSConnection):
+    response_class = _DeadlineResponse
+
+
+class _Pool(HTTPConnectionPool):
+    ConnectionCls = _Connection
+
+
+class _SecurePool(HTTPSConnectionPool):
+    ConnectionCls = _SecureConnection
+
+
+class _DeadlineAdapter(HTTPAdapter):
+    def init_poolmanager(self, *arguments: Any, **more: Any) -> None:
+        super().init_poolmanager(*arguments, **more)
+        self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
+
+
+def _check_status(response: requests.Response) -> None:
+    status = response.status_code
+    if status == 200:
+        return
+    if status == 429:
+        raise NodeError("the node asks for fewer requests (429)", retry_after_s=_after(response))
+    if status in (400, 408, 413, 414, 500, 502, 504):
+        raise BatchRefused(f"the node answered HTTP {status}", retry_after_s=_after(response))
+    raise NodeError(f"the node answered HTTP {status}", retry_after_s=_after(response))
+
+
+def _after(response: requests.Response) -> float | None:
+    """Retry-After in seconds, whichever of its two forms it has; at most five minutes."""
+    text = response.headers.get("Retry-After", "")
+    if re.fullmatch(r"[0-9]{1,6}", text, re.ASCII):
+        return min(float(text), MAX_RETRY_AFTER_S)
+    try:
+        until = parsedate_to_datetime(text).timestamp()
+    except (ValueError, OverflowError):
+        return None
+    return min(max(until - time.time(), 0.0), MAX_RETRY_AFTER_S)
+
+
+def _read(response: requests.Response, most_bytes: int) -> bytes:
+    """The body, decompressed; the bound is on both sizes."""
+    declared = response.headers.get("Content-Length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
+        raise _too_large(most_bytes)
+    parts: list[bytes] = []
+    size = 0
+    while part := response.raw.read1(READ_BYTES, decode_content=True):
+        parts.append(part)
+        size += len(part)
+        if size > most_bytes:
+            raise _too_large(most_bytes)
+    return b"".join(parts)
+
+
+def _too_large(most_bytes: int) -> AnswerTooLarge:
+    size = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes >> 10} KiB"
+    return AnswerTooLarge(0, f"the node's answer is larger than {size}")
+
+
+def _json(text: bytes, most_bytes: int) -> Any:
+    most_elements = MAX_EXPANSION * most_bytes // BYTES_PER_ELEMENT
+    if len(text) > 2 * most_elements:  # an element takes two bytes; counting is not for nothing
+        elements = len(text) - len(text.translate(None, b",[{"))
+        if elements > most_elements:
+            raise AnswerTooLarge(0, f"the node's answer has {elements} elements, which is too many")
+    try:
+        return orjson.loads(text)
+    except ValueError as error:
+        if "depth limit" in str(error) or "ecursion" in str(error):
+            raise AnswerTooLarge(0, "the node's answer is nested too deeply") from None
+    try:  # orjson refuses lone surrogates and the like, which a node may quote in a message
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        raise BatchRefused("the node's answer is not JSON, or was cut short") from None

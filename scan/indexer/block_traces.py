@@ -1,0 +1,164 @@
+"""Contracts that contracts created, from a node's traces of blocks and transactions."""
+
+import logging
+import threading
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+from scan.ethereum.blocks import (
+    DecodedBlock,
+    MalformedBlock,
+    created_addresses,
+    created_in_flat_traces,
+)
+from scan.ethereum.client import (
+    MAX_ANSWER_BYTES,
+    AnswerTooLarge,
+    Call,
+    Node,
+    NodeError,
+    RpcError,
+    TimedOut,
+)
+from scan.hex import BadHex, data, to_hex
+
+log = logging.getLogger(__name__)
+
+TRACE_ATTEMPTS = 3
+TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
+MAX_TRACE_BYTES = 32 * 1024 * 1024  # of a transaction: 100,000 calls; one with more is not traced
+
+
+class TraceReader:
+    """Reads traces, and remembers which methods the node offers."""
+
+    def __init__(self, node: Node, one_large: threading.Lock, *, traces: str) -> None:
+        self._node = node
+        self._one_large = one_large  # held while a large answer is read and decoded
+        self._tracers: tuple[str, ...] = ("debug", "trace") if traces == "auto" else ()
+        self._has_traced = False
+        self._trace_errors: dict[str, int] = {}
+        self._trace_failures: dict[bytes, int] = {}  # failures by block hash
+        self._slow_blocks: set[bytes] = set()  # hashes; traced by transactions alone
+
+    def created(self, blocks: list[DecodedBlock]) -> list[list[bytes]]:
+        """Contracts made by contracts; none where the node cannot trace the block."""
+        created: dict[int, list[bytes]] = {}
+        wanted = [b for b in blocks if any(t.ran_code for t in b.transactions)]
+        tracers = self._tracers  # other threads may strike one off meanwhile
+        if wanted and tracers:
+            quick = [block for block in wanted if block.hash not in self._slow_blocks]
+            slow = [block for block in wanted if block.hash in self._slow_blocks]
+            again = ((block, AnswerTooLarge(0, "it took too long before")) for block in slow)
+            for block, answer in chain(self._of_blocks(tracers[0], quick), again):
+                if isinstance(answer, AnswerTooLarge):
+                    created[block.number] = self._created_by_transactions(tracers[0], block)
+                    continue
+                if self._is_unsupported(tracers[0], answer):
+                    method = _trace_call(tracers[0], block).method
+                    log.info("the node does not offer %s: %s", method, answer)
+                    self._tracers = tuple(t for t in self._tracers if t != tracers[0])
+                    return self.created(blocks)
+                if self._is_traced(block, answer):
+                    self._has_traced = True
+                    created[block.number] = _created_in(block, answer)
+        return [created.get(block.number, []) for block in blocks]
+
+    def _of_blocks(
+        self, tracer: str, blocks: list[DecodedBlock]
+    ) -> Iterator[tuple[DecodedBlock, Any]]:
+        """Blocks and their traces; AnswerTooLarge also for one that takes the node too long."""
+        calls = [_trace_call(tracer, block) for block in blocks]
+        timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
+        done = 0
+        try:
+            for answer in self._node.results(calls, timeout_s, MAX_ANSWER_BYTES):
+                done += 1
+                yield blocks[done - 1], answer
+        except TimedOut as error:
+            if len(blocks) == 1:
+                self._slow_blocks.add(blocks[0].hash)
+                yield blocks[0], AnswerTooLarge(0, str(error))
+                return
+            for block in blocks[done:]:
+                yield from self._of_blocks(tracer, [block])
+
+    def _created_by_transactions(self, tracer: str, block: DecodedBlock) -> list[bytes]:
+        """From a trace of each transaction, where that of the block is too large.
+
+        What comes after a transaction that the node fails to trace is given up with it, or a block
+        of many would hold up the head for as many time-outs.
+        """
+        created: list[bytes] = []
+        for transaction in block.transactions:
+            if transaction.ran_code:
+                with self._one_large:
+                    answer = self._transaction_trace(tracer, transaction.hash)
+                    if isinstance(answer, AnswerTooLarge):
+                        hash_ = to_hex(transaction.hash)
+                        log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
+                    elif self._is_traced(block, answer):
+                        created += _created_in(block, answer)
+                    else:
+                        break
+        return created
+
+    def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
+        call = _transaction_trace_call(tracer, transaction_hash)
+        try:
+            [answer] = self._node.results([call], TRACE_TIMEOUT_S, MAX_TRACE_BYTES)
+        except TimedOut as error:
+            return RpcError(0, str(error))
+        return [{"result": answer}] if tracer == "debug" and isinstance(answer, dict) else answer
+
+    def _is_unsupported(self, tracer: str, answer: Any) -> bool:
+        """Whether the node has no such method, or has failed at it from the start."""
+        if not isinstance(answer, RpcError) or self._has_traced:
+            return False
+        self._trace_errors[tracer] = self._trace_errors.get(tracer, 0) + 1
+        return answer.is_missing_method or self._trace_errors[tracer] >= TRACE_ATTEMPTS
+
+    def _is_traced(self, block: DecodedBlock, answer: Any) -> bool:
+        """False where the node will never trace it; raises NodeError where it may yet."""
+        if isinstance(answer, list):
+            return True
+        if isinstance(answer, RpcError) and answer.is_missing_state:
+            return False
+        failures = self._trace_failures[block.hash] = self._trace_failures.get(block.hash, 0) + 1
+        if failures < TRACE_ATTEMPTS:
+            raise NodeError(f"the node cannot trace block {block.number} now: {answer}")
+        log.warning("block %d cannot be traced: %s", block.number, answer)
+        return False
+
+
+def _trace_call(tracer: str, block: DecodedBlock) -> Call:
+    if tracer == "debug":
+        options = {"tracer": "callTracer"}
+        return Call("debug_traceBlockByHash", (to_hex(block.hash), options))
+    return Call("trace_block", (hex(block.number),))
+
+
+def _transaction_trace_call(tracer: str, transaction_hash: bytes) -> Call:
+    if tracer == "debug":
+        options = {"tracer": "callTracer"}
+        return Call("debug_traceTransaction", (to_hex(transaction_hash), options))
+    return Call("trace_transaction", (to_hex(transaction_hash),))
+
+
+def _created_in(block: DecodedBlock, answer: Any) -> list[bytes]:
+    """Created contracts in the order of transactions, but those that receipts name already."""
+    try:
+        if answer and "traceAddress" in answer[0]:
+            if any(data(trace["blockHash"]) != block.hash for trace in answer):
+                raise MalformedBlock(f"block {block.number}: its traces are another block's")
+            pairs = created_in_flat_traces(answer)
+        else:
+            pairs = [
+                (index, address)
+                for index, entry in enumerate(answer)
+                for address in created_addresses(entry.get("result"))
+            ]
+    except (BadHex, KeyError, TypeError, AttributeError) as error:
+        raise MalformedBlock(f"block {block.number}: its traces are malformed: {error}") from error
+    return [address for _, address in pairs]

@@ -1,0 +1,106 @@
+"""Blocks made to take the indexer's memory: it stays below 400 MiB, and goes on."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.support.anvil import Anvil, Contract
+from tests.support.database import execute
+from tests.support.indexer_process import IndexerProcess
+from tests.support.memory import PeakMemory
+
+MOST_MEBIBYTES = 400
+GAS = 500_000_000
+
+
+@pytest.fixture
+def anvil() -> Iterator[Anvil]:
+    """With blocks as large as any chain's, several times over."""
+    with Anvil("--gas-limit", str(GAS), "--no-request-size-limit") as node:
+        yield node
+
+
+def make(anvil: Anvil, name: str, function: str, *arguments: object) -> Contract:
+    """Calls a new contract in a block of its own, however many times."""
+    contract = anvil.deploy(anvil.accounts[0], name)
+    receipt = anvil.receipt_of(
+        anvil.transact(anvil.accounts[0], contract, function, *arguments, gas=GAS - 1)
+    )
+    assert receipt["status"] == "0x1"
+    return contract
+
+
+def huge_answers(anvil: Anvil) -> None:
+    """The first needs more gas than a call is given."""
+    make(anvil, "Factory", "makeHugeAnswers", 80, 1_200_000)
+    make(anvil, "Factory", "makeHugeAnswers", 80, 650_000)
+
+
+def large_answers(anvil: Anvil) -> None:
+    """Each is small enough to be read, all of them are not."""
+    make(anvil, "Factory", "makeHugeAnswers", 300, 60_000)
+
+
+def many_calls(anvil: Anvil) -> None:
+    make(anvil, "ManyCalls", "callItself", 20_000, 0)
+
+
+def large_calls(anvil: Anvil) -> None:
+    """A trace of 120 MB, for 3 M gas."""
+    make(anvil, "ManyCalls", "callItself", 300, 100_000)
+
+
+def deep_calls(anvil: Anvil) -> None:
+    make(anvil, "ManyCalls", "nest", 1_000)
+
+
+def many_logs(anvil: Anvil) -> None:
+    make(anvil, "ManyLogs", "emitEmpty", 40_000)
+
+
+def large_logs(anvil: Anvil) -> None:
+    make(anvil, "ManyLogs", "emitData", 12, 1_000_000)
+
+
+def many_transfers(anvil: Anvil) -> None:
+    make(anvil, "ManyLogs", "emitTransfers", 40_000)
+
+
+def large_input(anvil: Anvil) -> None:
+    for _ in range(16):  # anvil takes 2 MB in a request
+        anvil.send(anvil.accounts[0], anvil.accounts[1], data="0x" + "00" * 900_000, gas=GAS // 32)
+    anvil.mine()
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        huge_answers,
+        large_answers,
+        many_calls,
+        large_calls,
+        deep_calls,
+        many_logs,
+        large_logs,
+        many_transfers,
+        large_input,
+    ],
+    ids=lambda attack: attack.__name__,
+)
+def test_a_hostile_block_is_indexed_in_little_memory(
+    anvil: Anvil, database_url: str, attack: Callable[[Anvil], None]
+) -> None:
+    attack(anvil)
+    anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
+    anvil.mine()
+    with (
+        IndexerProcess(database_url, anvil.url) as indexer,
+        PeakMemory(indexer.pid) as memory,
+    ):
+        newest = anvil.call("eth_getBlockByNumber", "latest", False)
+        try:
+            indexer.wait_for(int(newest["number"], 16), newest["hash"])
+        finally:
+            print(attack.__name__, memory.mebibytes, "MiB")
+    assert memory.mebibytes < MOST_MEBIBYTES
+    assert execute(database_url, "SELECT max(length(name)) FROM tokens") in ([(0,)], [(None,)])

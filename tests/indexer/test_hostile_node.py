@@ -1,0 +1,140 @@
+"""A node that answers without end, or in forms that take memory: bounded, and waited out."""
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from scan.ethereum.client import AnswerTooLarge, Call, Node, NodeError
+from scan.indexer import block_traces
+from tests.support import faulty_node
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.faulty_node import Fault, FaultyNode
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import Indexing
+from tests.support.memory import PeakMemory
+
+MOST_MEBIBYTES = 400
+TIMEOUT_S = 1.0
+MEBIBYTE = b" " * 2**20
+
+TOO_LARGE = "larger than 8 MiB"
+LATE = "did not answer in time"
+FAULTS: dict[str, tuple[Fault, str]] = {
+    "endless body": (faulty_node.endless_body, TOO_LARGE),
+    "endless chunks": (faulty_node.endless_chunks, TOO_LARGE),
+    "endless head": (faulty_node.endless_head, "cannot be reached"),
+    "declares too much": (faulty_node.declares_too_much, TOO_LARGE),
+    "declares too little": (faulty_node.declares_too_little, "not JSON"),
+    "1 GB of spaces": (faulty_node.compressed(MEBIBYTE, 1024), TOO_LARGE),
+    "1 GB twice compressed": (faulty_node.compressed(MEBIBYTE, 1024, layers=2), TOO_LARGE),
+    "8 MB of empty arrays": (faulty_node.raw(b"[" + b"[]," * 2_700_000 + b"[]]"), "elements"),
+    "deep arrays": (faulty_node.raw(b"[" * 100_000), "nested too deeply"),
+    "deep objects": (faulty_node.raw(b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "nested"),
+    "a number of 10^6 digits": (faulty_node.every_result("1" * 10**6), "not JSON"),
+    "a quantity of 10^6 digits": (faulty_node.every_result(f'"0x{"1" * 10**6}"'), "malformed"),
+}
+DRIPPING: dict[str, Fault] = {
+    "head": faulty_node.dripping_head,
+    "body": faulty_node.dripping_body,
+    "chunk's head": faulty_node.dripping_chunk_head,
+}
+
+
+@pytest.fixture
+def node(anvil: Anvil) -> Iterator[FaultyNode]:
+    with FaultyNode(anvil.url) as proxy:
+        yield proxy
+
+
+@pytest.mark.parametrize("fault", DRIPPING.values(), ids=DRIPPING.keys())
+def test_a_deadline_is_for_all_of_an_answer(node: FaultyNode, fault: Fault) -> None:
+    node.fault = fault
+    with pytest.raises(NodeError, match=LATE):
+        Node([node.url], timeout_s=TIMEOUT_S).call("eth_chainId")
+
+
+def test_the_head_goes_on_when_the_node_is_sane_again(
+    node: FaultyNode, anvil: Anvil, database_url: str
+) -> None:
+    with IndexerProcess(database_url, node.url) as indexer, PeakMemory(indexer.pid) as memory:
+        for head, (fault, reason) in enumerate(FAULTS.values(), start=1):
+            node.fault = fault
+            wait_for_problem(database_url, reason)
+            node.fault = None
+            anvil.mine()
+            newest = anvil.call("eth_getBlockByNumber", "latest", False)
+            indexer.wait_for(head, newest["hash"])
+    print(memory.mebibytes, "MiB")
+    assert memory.mebibytes < MOST_MEBIBYTES
+
+
+def wait_for_problem(database_url: str, reason: str) -> None:
+    deadline = time.monotonic() + 60
+    problem: object = None
+    while reason not in str(problem):
+        assert time.monotonic() < deadline, f"{reason!r} never came, but {problem!r}"
+        time.sleep(0.05)
+        found = execute(database_url, "SELECT problem FROM indexer_status")
+        problem = found[0][0] if found else None
+
+
+def test_a_trace_that_never_comes_is_given_up(
+    node: FaultyNode,
+    anvil: Anvil,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(block_traces, "TRACE_TIMEOUT_S", 0.5)
+    maker = anvil.deploy(anvil.accounts[0], "Maker")
+    made: list[str] = []
+
+    def hang(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        if len(made) == 1 and any(call["method"].startswith("debug_") for call in calls):
+            time.sleep(1.0)
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = hang
+    with Indexing(database_url, node.url) as indexing:
+        indexing.wait_for(1)
+        for _ in range(2):  # one by one: a batch is given the time of any other request
+            made.append(anvil.transact(anvil.accounts[0], maker, "make"))
+            anvil.mine()
+            indexing.wait_for(anvil.head())
+    contracts = execute(database_url, "SELECT block_number FROM contracts ORDER BY 1")
+    assert contracts == [(1,), (3,)]
+    assert "block 2 cannot be traced" in caplog.text
+
+
+def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(
+    node: FaultyNode,
+) -> None:
+    def answer(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        length = {"large": 5000, "small": 10}
+        results = [{"id": c["id"], "result": length[c["method"]] * "x"} for c in calls]
+        return faulty_node.Reply(body=results)
+
+    node.fault = answer
+    methods = [*["small"] * 50, "large", *["small"] * 50]
+    calls = [Call(each, ()) for each in methods]
+    results = list(Node([node.url]).results(calls, most_bytes=4096))
+    assert isinstance(results[50], AnswerTooLarge)
+    assert results[:50] + results[51:] == 100 * [10 * "x"]
+    assert node.requests < 40
+
+
+def test_a_call_answered_twice_is_asked_again(node: FaultyNode) -> None:
+    node.fault = faulty_node.limit_batch(1, faulty_node.duplicate_ids)
+    calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in ("0x0", "latest")]
+    assert [block["number"] for block in Node([node.url]).batch(calls)] == ["0x0", "0x0"]
+
+
+def test_the_next_node_is_asked_where_one_answers_without_end(
+    node: FaultyNode, anvil: Anvil
+) -> None:
+    node.fault = faulty_node.endless_body
+    both = Node([node.url, anvil.url])
+    assert both.call("eth_chainId") == hex(31337)
+    assert node.requests == 1

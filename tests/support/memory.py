@@ -1,0 +1,63 @@
+"""The most memory that a process and its children have held."""
+
+import threading
+from pathlib import Path
+from types import TracebackType
+
+SAMPLE_S = 0.05
+
+
+class PeakMemory:
+    """Adds up VmHWM of every process of a family; those that have ended keep their last value."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._peaks: dict[int, int] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._follow, name="peak memory", daemon=True)
+
+    def __enter__(self) -> "PeakMemory":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    @property
+    def mebibytes(self) -> int:
+        self._sample()
+        return sum(self._peaks.values()) // 2**20
+
+    def _follow(self) -> None:
+        while not self._stop.wait(SAMPLE_S):
+            self._sample()
+
+    def _sample(self) -> None:
+        for pid in _family(self._pid):
+            self._peaks[pid] = max(self._peaks.get(pid, 0), _peak_bytes(pid))
+
+
+def _family(pid: int) -> list[int]:
+    found = [pid]
+    for children in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            for child in children.read_text().split():
+                found += _family(int(child))
+        except OSError:  # ended meanwhile
+            continue
+    return found
+
+
+def _peak_bytes(pid: int) -> int:
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0
+    lines = [line for line in status.splitlines() if line.startswith("VmHWM:")]
+    return int(lines[0].split()[1]) * 1024 if lines else 0
