@@ -27,6 +27,7 @@ from scan.api import (
 )
 from scan.api import query as query_api
 from scan.contracts.account_state import AccountStates
+from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
@@ -109,7 +110,6 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
-    app.extensions["scan.read_calls"] = contracts.read_calls_of(app.extensions["scan"])
     app.extensions["scan.etherscan"] = parts_of(app.extensions["scan"])
     app.extensions["scan.pages"] = _site(app) if settings.pages else None
     for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
@@ -151,13 +151,13 @@ def _services(settings: Settings) -> Services:
         ),
         Verifier(writes, node, installer, CompilerPlaces()),
         VerificationJobs(writes),
+        ReadCalls(reads, node),
     )
 
 
 def _site(app: Flask) -> Site:
     served: Services = app.extensions["scan"]
-    calls = app.extensions["scan.read_calls"]
-    return Site(served.settings, served.reads, calls)
+    return Site(served.settings, served.reads, served.read_calls)
 
 
 def _interfaces(app: Flask) -> tuple[Interface, ...]:
@@ -178,7 +178,7 @@ def _middleware(app: Flask) -> Middleware:
         listener = Listener(_connect(settings, settings.database_url), CHANNEL)
     credentials = Credentials(
         parts.limiter,
-        parts.keyring,
+        parts.key_lookup,
         parts.key_usage,
         trusted_proxies=settings.trusted_proxies,
         counts_in_process=counts_in_process(settings),

@@ -1,18 +1,15 @@
 """POST /api/v1/verify, GET /contracts/:address and POST /contracts/:address/call."""
 
-from typing import cast
-
 import orjson
-from flask import Blueprint, Response, current_app, request
+from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
-from scan.contracts.read_calls import ReadCalls
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.http.requests import client_address, json_object, query_arguments
 from scan.http.responses import json_body, json_value
-from scan.http.services import Services, services
+from scan.http.services import services
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
 
@@ -20,14 +17,6 @@ MAX_VERIFY_BYTES = 5 * 1024 * 1024
 MAX_ARGUMENTS = 1000
 
 blueprint = Blueprint("contracts", __name__)
-
-
-def read_calls_of(parts: Services) -> ReadCalls:
-    return ReadCalls(parts.reads, parts.node)
-
-
-def _calls() -> ReadCalls:
-    return cast(ReadCalls, current_app.extensions["scan.read_calls"])
 
 
 @blueprint.post("/verify")
@@ -61,7 +50,7 @@ def get_contract(address: str) -> Response:
     row = services().reads.row("contracts/contracts_get_code", address=wanted)
     if row is None:
         raise NotFound("No contract is indexed at this address.")
-    proxy = _calls().proxy(wanted, bytes(row[1]))
+    proxy = services().read_calls.proxy(wanted, bytes(row[1]))
     shown = None if proxy is None else orjson.dumps(_proxy(proxy)).decode()
     body = services().reads.value(
         "contracts/verified_contracts_get", address=wanted, code_hash=row[0], proxy=shown
@@ -91,7 +80,7 @@ def call_contract(address: str) -> Response:
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")
-    called = _calls().call(wanted, function, arguments)
+    called = services().read_calls.call(wanted, function, arguments)
     value: dict[str, object] = {"result": called.value}
     if called.proxy is not None:
         value["implementation"] = to_hex(called.proxy.implementation)

@@ -74,7 +74,7 @@ def delete_key(key_id: str) -> Response:
         deleted = transaction.value("accounts/api_keys_deactivate", id=number, owner=key.owner)
     if deleted is None:
         raise NotFound("This owner has no active API key with this id.")
-    services().keyring.clear_cache()
+    services().key_lookup.clear_cache()
     return json_value({"success": True, "id": number})
 
 

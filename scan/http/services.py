@@ -9,6 +9,7 @@ from scan.accounts.contract_wallets import ContractWallets
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.contracts.account_state import AccountStates
+from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -29,11 +30,12 @@ class Services:
     account_states: AccountStates
     contract_wallets: ContractWallets
     limiter: Limiter
-    keyring: ApiKeyLookup
+    key_lookup: ApiKeyLookup
     key_usage: KeyUsage
     unbounded_statements: ConcurrencyLimit
     verifier: Verifier
     jobs: VerificationJobs
+    read_calls: ReadCalls
 
 
 def services() -> Services:
