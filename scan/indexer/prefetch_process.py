@@ -62,6 +62,7 @@ class PrefetchProcess:
         self._connections: SimpleQueue[Connection] = SimpleQueue()
         for connection in ours:
             self._connections.put(connection)
+        self._reaping = threading.Lock()  # of two threads that wait, one would get no exit code
         self._process = context.Process(target=_serve, args=(settings, theirs), daemon=True)
         self._start(ours[0], theirs)
         self._threads = ThreadPoolExecutor(CONCURRENT_FETCHES, "fetch")
@@ -72,7 +73,8 @@ class PrefetchProcess:
 
     @property
     def is_alive(self) -> bool:
-        return self._process.is_alive()
+        with self._reaping:
+            return self._process.is_alive()
 
     def submit(self, first: int, last: int) -> "Future[list[BlockRows]]":
         """Blocks first..last. The future raises what BlockSource.blocks() does, or ProcessEnded."""
@@ -81,7 +83,8 @@ class PrefetchProcess:
     def close(self) -> None:
         """Kill it, whatever it is doing: it holds nothing that has to be put in order."""
         self._process.kill()
-        self._process.join()
+        with self._reaping:
+            self._process.join()
         self._threads.shutdown(cancel_futures=True)
 
     def _start(self, ours: Connection, theirs: tuple[Connection, ...]) -> None:
@@ -113,8 +116,9 @@ class PrefetchProcess:
         return result.blocks
 
     def _exit_code(self) -> int | None:
-        self._process.join(END_S)
-        return self._process.exitcode
+        with self._reaping:
+            self._process.join(END_S)
+            return self._process.exitcode
 
 
 @contextmanager
