@@ -73,7 +73,8 @@ def keys_in(url: str) -> list[NewKey]:
 
 @contextmanager
 def instance(database_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
-    with gunicorn_started(database_url, port, SCAN_TRUSTED_PROXIES="1") as process:
+    settings = {"SCAN_TRUSTED_PROXIES": "1", "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
+    with gunicorn_started(database_url, port, **settings) as process:
         wait_for(port, process)
         yield process
 
