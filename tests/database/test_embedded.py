@@ -84,7 +84,10 @@ def test_a_killed_server_starts_again(started: EmbeddedPostgres, folder: Path) -
 @pytest.mark.parametrize(
     "left", [f"{os.getpid()}\n", "", "not a number\n"], ids=["another's", "none", "no number"]
 )
-def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(folder: Path, left: str) -> None:
+def test_a_pid_file_that_is_not_the_servers_is_no_obstacle(
+    started: EmbeddedPostgres, folder: Path, left: str
+) -> None:
+    started.stop()
     (folder / "postgres" / "postmaster.pid").write_text(left)
     server = EmbeddedPostgres(folder)
     start(server)
