@@ -44,6 +44,7 @@ class Settings:
     rate_limit_new_keys: str = "20/day"
     rate_limit_pages: str = "120/minute"
     rate_limit_storage: str = "memory://"
+    rate_limit_when_storage_is_lost: str = "refuse"
     max_lag_blocks: int = 30
     trusted_proxies: int = 0
     owner_auth: str = "claimed"
@@ -99,6 +100,9 @@ class Settings:
             rate_limit_new_keys=read("SCAN_RATE_LIMIT_NEW_KEYS", _rate, "20/day"),
             rate_limit_pages=read("SCAN_RATE_LIMIT_PAGES", _rate, "120/minute"),
             rate_limit_storage=read("SCAN_RATE_LIMIT_STORAGE", _storage, "memory://"),
+            rate_limit_when_storage_is_lost=read(
+                "SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", _one_of("refuse", "local"), "refuse"
+            ),
             max_lag_blocks=read("SCAN_MAX_LAG_BLOCKS", _integer(0, 1_000_000_000), 30),
             trusted_proxies=read("SCAN_TRUSTED_PROXIES", _integer(0, 100), 0),
             owner_auth=read("SCAN_OWNER_AUTH", _one_of("claimed", "always", "never"), "claimed"),

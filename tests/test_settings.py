@@ -42,6 +42,10 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("SCAN_RATE_LIMIT_KEY", "1000 per 2 hours", "rate_limit_key", "1000 per 2 hours"),
         ("SCAN_RATE_LIMIT_STORAGE", "redis://h:6379", "rate_limit_storage", "redis://h:6379"),
         (
+            *("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", "local"),
+            *("rate_limit_when_storage_is_lost", "local"),
+        ),
+        (
             "RPC_URL",
             "http://a:8545, https://b/k?x=1",
             "rpc_urls",
@@ -81,6 +85,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         ),
         ("SCAN_RATE_LIMIT_KEY", "10/minute; 5/second"),
         ("SCAN_RATE_LIMIT_STORAGE", "memory"),
+        ("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", "ignore"),
         *(
             ("RPC_URL", text)
             for text in ("node:8545", "ftp://a", "http://", "http://a,", "http://[::1")

@@ -54,7 +54,7 @@ class ResponseBuffer:
 
 class State(Enum):
     RECEIVING = "a request, or waiting for one"
-    IN_THREAD = "Flask runs"
+    IN_THREAD = "Flask runs, or the request is being counted"
     SENDING = "the client has yet to take a response"
     ENDING = "what the client still sends is ignored"
 

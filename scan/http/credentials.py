@@ -2,6 +2,9 @@
 
 import io
 import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -14,7 +17,8 @@ from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.errors import InvalidApiKey, RateLimited, ScanError, Unavailable
 from scan.rate_limits.client_address import client_address
-from scan.rate_limits.limiter import Limiter, RateLimitResult
+from scan.rate_limits.limiter import Limiter
+from scan.rate_limits.windows import RateLimitResult, Window
 
 BEARER = "bearer "  # in any letter case
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
@@ -40,6 +44,16 @@ class Charged(NamedTuple):
     refusal: ScanError | None = None
 
 
+class Charging(NamedTuple):
+    """A request that is being counted elsewhere; `charged` may be called once `counted` is done."""
+
+    counted: "Future[RateLimitResult]"
+    charged: Callable[[], Charged]
+
+
+_Judge = Callable[[Callable[[], RateLimitResult]], Charged]
+
+
 class Credentials:
     """Finds keys and charges requests; `may_wait` allows a look-up or a count elsewhere."""
 
@@ -50,45 +64,43 @@ class Credentials:
         key_usage: KeyUsage,
         *,
         trusted_proxies: int,
-        counts_in_process: bool,
     ) -> None:
         self._limiter = limiter
         self._key_lookup = key_lookup
         self._key_usage = key_usage
         self._trusted_proxies = trusted_proxies
-        self._counts_in_process = counts_in_process
 
-    def charge(self, caller: Caller, *, to_address: bool, may_wait: bool) -> Charged | None:
-        """Charge a request once; None, uncharged, where that would have to wait and may not.
+    def charge(
+        self, caller: Caller, *, to_address: bool, may_wait: bool
+    ) -> Charged | Charging | None:
+        """Charge a request once; None, uncharged, where a key has to be looked up and may not.
 
-        With `to_address` the client's address is charged whatever key comes along.
+        With `to_address` the client's address is charged whatever key comes along. Charging comes
+        only where this may not wait.
         """
-        if not may_wait and not self._counts_in_process:
-            return None
-        if caller.api_key is None:
-            return self._charge(caller, None, to_address)
-        found = self._key_lookup.find_cached(caller.api_key)
-        if found is None and not may_wait:
-            return None
-        try:
-            key = found.key if found else self._key_lookup.find(caller.api_key)
-        except Unavailable as unavailable:
-            return Charged(self.peek(caller), refusal=unavailable)
-        return self._charge(caller, key, to_address)
+        key: ApiKey | None = None
+        if caller.api_key is not None:
+            found = self._key_lookup.find_cached(caller.api_key)
+            if found is None and not may_wait:
+                return None
+            try:
+                key = found.key if found else self._key_lookup.find(caller.api_key)
+            except Unavailable as unavailable:
+                return Charged(self.peek(caller), refusal=unavailable)
+        charged_key = None if to_address else key
+        address = self._address(caller)
+        windows = (
+            self._limiter.of_address(address)
+            if charged_key is None
+            else self._limiter.of_key(charged_key.id, charged_key.requests_per_minute, address)
+        )
+        judge = partial(self._judge, caller, key, charged_key)
+        return self._count(windows, judge, may_wait=may_wait)
 
-    def charge_page(self, caller: Caller, *, may_wait: bool) -> Charged | None:
+    def charge_page(self, caller: Caller, *, may_wait: bool) -> Charged | Charging:
         """As charge(), by the limit of pages; a key that comes along is not looked at."""
-        if not may_wait and not self._counts_in_process:
-            return None
-        try:
-            verdict = self._limiter.charge_page(self._address(caller))
-        except Unavailable as unavailable:
-            return Charged(self._nothing_left(None), refusal=unavailable)
-        if verdict.allowed:
-            return Charged(verdict)
-        wait_s = verdict.retry_after_s
-        message = f"The limit of {verdict.limit} pages is used up; try again in {wait_s} s."
-        return Charged(verdict, refusal=RateLimited(message, headers={"Retry-After": str(wait_s)}))
+        windows = self._limiter.of_page(self._address(caller))
+        return self._count(windows, self._judge_page, may_wait=may_wait)
 
     def peek(self, caller: Caller) -> RateLimitResult:
         """What the client's address has left; charges nothing."""
@@ -97,10 +109,25 @@ class Credentials:
         except Unavailable:
             return self._nothing_left(None)
 
-    def _charge(self, caller: Caller, key: ApiKey | None, to_address: bool) -> Charged:
-        charged_key = None if to_address else key
+    def _count(
+        self, windows: tuple[Window, ...], judge: _Judge, *, may_wait: bool
+    ) -> Charged | Charging:
+        store = self._limiter.store
+        if not may_wait:
+            counted = store.submit(*windows)
+            if counted is not None:
+                return Charging(counted, partial(judge, counted.result))
+        return judge(partial(store.charge, *windows))
+
+    def _judge(
+        self,
+        caller: Caller,
+        key: ApiKey | None,
+        charged_key: ApiKey | None,
+        count: Callable[[], RateLimitResult],
+    ) -> Charged:
         try:
-            verdict = self._verdict(caller, charged_key)
+            verdict = count()
         except Unavailable as unavailable:
             return Charged(self._nothing_left(charged_key), refusal=unavailable)
         if not verdict.allowed:
@@ -111,11 +138,16 @@ class Credentials:
             return Charged(verdict, refusal=InvalidApiKey("The API key is unknown or inactive."))
         return Charged(verdict, key)
 
-    def _verdict(self, caller: Caller, key: ApiKey | None) -> RateLimitResult:
-        address = self._address(caller)
-        if key is not None:
-            return self._limiter.charge_key(key.id, key.requests_per_minute, address)
-        return self._limiter.charge_address(address)
+    def _judge_page(self, count: Callable[[], RateLimitResult]) -> Charged:
+        try:
+            verdict = count()
+        except Unavailable as unavailable:
+            return Charged(self._nothing_left(None), refusal=unavailable)
+        if verdict.allowed:
+            return Charged(verdict)
+        wait_s = verdict.retry_after_s
+        message = f"The limit of {verdict.limit} pages is used up; try again in {wait_s} s."
+        return Charged(verdict, refusal=RateLimited(message, headers={"Retry-After": str(wait_s)}))
 
     def _address(self, caller: Caller) -> str:
         return client_address(caller.peer, caller.forwarded_for, self._trusted_proxies)

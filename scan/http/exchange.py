@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from scan.http.credentials import Charged
+from scan.http.credentials import Charged, Charging
 from scan.http.interfaces import Interface
 from scan.http.wsgi import Environ
 
@@ -35,6 +35,7 @@ class Exchange:
     began: float
     interface: Interface | None = None  # None for paths that are never charged
     charged: Charged | None = None  # None until the client was charged
+    charging: Charging | None = None  # while that is under way elsewhere
     cache_key: CacheKey | None = None
     route: str = "unknown"
     index_versions: set[int] = field(default_factory=set)  # that its statements have read

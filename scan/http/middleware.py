@@ -7,6 +7,7 @@ __call__() in a thread, and begin() before it where nobody has called it yet.
 import io
 import time
 from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Future
 from typing import Any
 
 from gunicorn.http.errors import ParseException
@@ -15,6 +16,7 @@ from scan import VERSION
 from scan.errors import RateLimited
 from scan.http.credentials import (
     Charged,
+    Charging,
     Credentials,
     caller_of,
     limit_headers,
@@ -86,12 +88,27 @@ class Middleware:
     def begin(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
         """A response from the worker's loop; None where a thread has to make it.
 
-        The request was charged then, unless that has to wait, too; `environ` keeps what was
-        found out. A request whose body has not come yet may be refused here.
+        The request was charged then, unless that has to wait, too: see charging(). `environ` keeps
+        what was found out. A request whose body has not come yet may be refused here.
         """
         exchange = environ[EXCHANGE] = new_exchange(environ, self._interfaces)
         if self._logs_requests:  # whoever writes a line may wait for its reader
             return None
+        return self._begin(exchange, start_response)
+
+    def charging(self, environ: Environ) -> "Future[Any] | None":
+        """Where a request that was begun is counted elsewhere: when that is done, resume()."""
+        charging = environ[EXCHANGE].charging
+        return charging.counted if charging else None
+
+    def resume(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
+        """As begin(), which it goes on with."""
+        exchange: Exchange = environ[EXCHANGE]
+        assert exchange.charging is not None
+        exchange.charged, exchange.charging = exchange.charging.charged(), None
+        return self._begin(exchange, start_response)
+
+    def _begin(self, exchange: Exchange, start_response: Any) -> Iterable[bytes] | None:
         response = self._known(exchange, may_wait=False)
         return None if response is None else self._send(exchange, response, start_response)
 
@@ -105,8 +122,13 @@ class Middleware:
         """What can be answered without Flask."""
         if exchange.path == "/healthz" and exchange.method in ("GET", "HEAD"):
             return ALIVE
-        if exchange.interface is not None and exchange.charged is None:
-            exchange.charged = self._charge(exchange, exchange.interface, may_wait=may_wait)
+        if exchange.interface is not None:
+            if exchange.charged is None:
+                charged = self._charge(exchange, exchange.interface, may_wait=may_wait)
+                if isinstance(charged, Charging):
+                    exchange.charging = charged
+                    return None
+                exchange.charged = charged
             if exchange.charged is None:
                 return None
             if exchange.charged.refusal is not None:
@@ -115,7 +137,7 @@ class Middleware:
 
     def _charge(
         self, exchange: Exchange, interface: Interface, *, may_wait: bool
-    ) -> Charged | None:
+    ) -> Charged | Charging | None:
         if exchange.method == "OPTIONS":  # browsers ask first, which costs nothing
             caller = caller_of(exchange.environ)
             return Charged(self._credentials.peek(caller)) if may_wait else None

@@ -80,6 +80,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         # Another application on these settings, as in benchmarks, has no such steps.
         application = getattr(self.wsgi, "wsgi_app", None)
         self._begin_exchange = getattr(application, "begin", _leave_to_thread)
+        self._charging = getattr(application, "charging", _leave_to_thread)
+        self._resume_exchange = getattr(application, "resume", _leave_to_thread)
         self._answer_from_cache = getattr(application, "from_cache", _leave_to_thread)
         super().run()
 
@@ -180,7 +182,22 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if not self.alive:
             conn.response.force_close()
         conn.to_send.flush()  # 100 Continue, where it was asked for
-        return not self._answered(conn, self._begin_exchange)
+        return not self._answered(conn, self._begin_exchange) and not self._is_charging(conn)
+
+    def _is_charging(self, conn: Connection) -> bool:
+        """Whether the request is being counted elsewhere, which this loop does not wait for."""
+        counted = self._charging(conn.environ)
+        if counted is None:
+            return False
+        conn.state = State.IN_THREAD
+        self._watch(conn, 0)
+        counted.add_done_callback(partial(self.method_queue.defer, self._was_charged, conn))
+        return True
+
+    def _was_charged(self, conn: Connection, counted: "Future[Any]") -> None:
+        conn.state = State.RECEIVING
+        if not self._answered(conn, self._resume_exchange):
+            self._advance(conn)
 
     def _answer(self, conn: Connection) -> None:
         if not self._answered(conn, self._answer_from_cache):
@@ -363,5 +380,5 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.accept(listener)
 
 
-def _leave_to_thread(environ: dict[str, Any], start_response: Any) -> None:
+def _leave_to_thread(environ: dict[str, Any], start_response: Any = None) -> None:
     return None

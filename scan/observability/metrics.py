@@ -19,6 +19,10 @@ HTTP_SECONDS = Histogram(
 )
 HTTP_BUSY = Gauge("scan_http_busy_threads", "Requests being answered, each in a thread.")
 RATE_LIMITED = Counter("scan_rate_limited", "Requests refused with 429.", ["client"])
+RATE_LIMIT_STORAGE_UP = Gauge(
+    "scan_rate_limit_storage_up", "1 while SCAN_RATE_LIMIT_STORAGE answers."
+)
+RATE_LIMIT_STORAGE_UP.set(1)
 
 RPC_CALLS = Counter("scan_rpc_calls", "Calls sent to the node.", ["method"])
 RPC_ERRORS = Counter("scan_rpc_errors", "Calls that the node answered with an error object.")

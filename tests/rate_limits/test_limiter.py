@@ -1,5 +1,6 @@
 """The moving window in process: exact, bounded, forgetting."""
 
+import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -9,20 +10,17 @@ from threading import Barrier
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from limits import parse
+from limits import RateLimitItem, parse
+from limits.storage import storage_from_string
 from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError, Unavailable
-from scan.rate_limits.limiter import (
-    Limiter,
-    RateLimitResult,
-    WindowCounter,
-    make_limiter,
-    requests_per_minute,
-)
+from scan.rate_limits.limiter import make_limiter, requests_per_minute
 from scan.rate_limits.memory_storage import MemoryWindowStorage
+from scan.rate_limits.window_stores import ProcessWindows, WindowsInTurn
+from scan.rate_limits.windows import RateLimitResult, Window, refuse
 from scan.settings import Settings
-from tests.support.serving import redis_server
+from tests.support.serving import free_port, redis_server, wait_until
 
 TEN_A_MINUTE = parse("10/minute")
 
@@ -42,11 +40,43 @@ def clock() -> Clock:
     return Clock()
 
 
+class Charged:
+    """Charges one window at a time."""
+
+    def __init__(self, store: ProcessWindows) -> None:
+        self._store = store
+
+    def charge(self, rate: RateLimitItem, client: str) -> RateLimitResult:
+        return self._store.charge(Window(rate, client))
+
+
 def windows(
     clock: Clock | None = None, most_clients: int = 1000
-) -> tuple[MemoryWindowStorage, WindowCounter]:
+) -> tuple[MemoryWindowStorage, Charged]:
     storage = MemoryWindowStorage(most_clients, clock)
-    return storage, WindowCounter(MovingWindowRateLimiter(storage), storage.lock, storage.clock)
+    return storage, Charged(ProcessWindows(lambda lock: storage))
+
+
+class Limiter:
+    """What requests are charged to, as the service charges them."""
+
+    def __init__(self, storage: str, **settings: str) -> None:
+        self._limiter = make_limiter(Settings(rate_limit_storage=storage, **settings))  # type: ignore[arg-type]
+
+    def charge_address(self, address: str) -> RateLimitResult:
+        return self._limiter.store.charge(*self._limiter.of_address(address))
+
+    def charge_key(self, key_id: int, per_minute: int, address: str) -> RateLimitResult:
+        return self._limiter.store.charge(*self._limiter.of_key(key_id, per_minute, address))
+
+    def charge_page(self, address: str) -> RateLimitResult:
+        return self._limiter.store.charge(*self._limiter.of_page(address))
+
+    def charge_new_key(self, address: str) -> RateLimitResult:
+        return self._limiter.charge_new_key(address)
+
+    def peek_address(self, address: str) -> RateLimitResult:
+        return self._limiter.peek_address(address)
 
 
 def test_the_eleventh_request_within_sixty_seconds_is_refused(clock):
@@ -151,7 +181,7 @@ def test_a_window_keeps_at_most_twice_its_limit_of_timestamps(clock):
 
 
 def test_addresses_and_keys_never_share_a_bucket():
-    limiter = make_limiter(Settings(rate_limit_anonymous="2/minute"))
+    limiter = Limiter("memory://", rate_limit_anonymous="2/minute")
     assert [limiter.charge_address("7").allowed for _ in range(3)] == [True, True, False]
     charged = [limiter.charge_key(7, 3, "192.0.2.1").allowed for _ in range(4)]
     assert charged == [True, True, True, False]
@@ -167,12 +197,8 @@ def storage(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
-def limiter_with(storage: str, **rates: str) -> Limiter:
-    return make_limiter(Settings(rate_limit_storage=storage, **rates))  # type: ignore[arg-type]
-
-
 def test_an_address_has_a_ceiling_above_all_keys_it_uses(storage):
-    limiter = limiter_with(storage, rate_limit_address="5/minute")
+    limiter = Limiter(storage, rate_limit_address="5/minute")
     results = [limiter.charge_key(key_id, 4, "192.0.2.1") for key_id in (1, 1, 2, 2, 2, 2, 1)]
     assert [r.allowed for r in results] == [True] * 5 + [False] * 2
     shown = [(r.limit, r.remaining) for r in results]
@@ -182,7 +208,7 @@ def test_an_address_has_a_ceiling_above_all_keys_it_uses(storage):
 
 
 def test_a_request_that_one_window_refuses_is_not_charged_to_the_other(storage):
-    limiter = limiter_with(storage, rate_limit_address="4/minute")
+    limiter = Limiter(storage, rate_limit_address="4/minute")
     for _ in range(10):
         limiter.charge_key(1, 1, "192.0.2.1")  # one passes, the key refuses nine
     assert limiter.charge_key(2, 100, "192.0.2.1")[:3] == (True, 4, 2)
@@ -196,7 +222,7 @@ def test_a_request_that_one_window_refuses_is_not_charged_to_the_other(storage):
 
 
 def test_forty_threads_with_many_keys_pass_exactly_the_ceiling(storage):
-    limiter = limiter_with(storage, rate_limit_address="25/minute")
+    limiter = Limiter(storage, rate_limit_address="25/minute")
     start = Barrier(40)
 
     def charge(number: int) -> RateLimitResult:
@@ -215,7 +241,7 @@ def test_forty_threads_with_many_keys_pass_exactly_the_ceiling(storage):
 
 
 def test_new_keys_have_a_window_of_their_own(storage):
-    limiter = limiter_with(storage, rate_limit_new_keys="2/day", rate_limit_anonymous="2/day")
+    limiter = Limiter(storage, rate_limit_new_keys="2/day", rate_limit_anonymous="2/day")
     assert [limiter.charge_new_key("192.0.2.1").allowed for _ in range(3)] == [True, True, False]
     assert limiter.charge_address("192.0.2.1").allowed
     assert limiter.charge_new_key("192.0.2.2").allowed
@@ -246,7 +272,74 @@ def test_a_storage_that_cannot_count_stops_the_start_without_telling_the_passwor
     assert "secret" not in str(caught.value)
 
 
+def test_looking_at_a_window_counts_nothing(storage):
+    limiter = Limiter(storage, rate_limit_anonymous="2/minute")
+    left = [limiter.peek_address("192.0.2.1")[:3] for _ in range(2)]
+    assert left == [(True, 2, 2)] * 2
+    limiter.charge_address("192.0.2.1")
+    limiter.charge_address("192.0.2.1")
+    nothing_left = limiter.peek_address("192.0.2.1")
+    assert nothing_left[:3] == (False, 2, 0)
+    assert 0 < nothing_left.reset_in_s <= 60
+
+
+def test_a_window_in_redis_moves(tmp_path):
+    with redis_server(tmp_path) as address:
+        limiter = Limiter(address, rate_limit_anonymous="3/second")
+        passed: list[float] = []
+        until = time.monotonic() + 3
+        while time.monotonic() < until:
+            began = time.monotonic()
+            if limiter.charge_address("192.0.2.1").allowed:
+                passed.append(began)
+        assert 9 <= len(passed) <= 12
+        # The fourth was charged after the first had left the window, by the server's clock.
+        ended = [*passed[1:], until]
+        assert all(ended[n + 3] - passed[n] > 1 for n in range(len(passed) - 3))
+
+
+def test_two_hosts_count_together_in_redis_and_apart_from_other_kinds(tmp_path):
+    with redis_server(tmp_path) as address:
+        hosts = [Limiter(address, rate_limit_anonymous="5/minute") for _ in range(2)]
+        with ThreadPoolExecutor(20) as pool:
+            results = list(pool.map(lambda n: hosts[n % 2].charge_address("192.0.2.1"), range(40)))
+        assert sorted(r.remaining for r in results if r.allowed) == list(range(5))
+        assert hosts[0].charge_page("192.0.2.1")[:3] == (True, 120, 119)
+        assert hosts[1].charge_key(7, 5, "192.0.2.1")[:3] == (True, 5, 4)
+
+
 def test_a_lost_redis_is_unavailable_and_not_a_crash():
-    limiter = make_limiter(Settings(rate_limit_storage="redis://127.0.0.1:1"))
+    limiter = Limiter("redis://127.0.0.1:1")
+    for _ in range(3):
+        with pytest.raises(Unavailable):
+            limiter.charge_address("192.0.2.1")
     with pytest.raises(Unavailable):
-        limiter.charge_address("192.0.2.1")
+        limiter.peek_address("192.0.2.1")
+
+
+def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_path):
+    port = free_port()
+    limiter = Limiter(
+        f"redis://127.0.0.1:{port}",
+        rate_limit_anonymous="2/minute",
+        rate_limit_when_storage_is_lost="local",
+    )
+    alone = [limiter.charge_address("192.0.2.1").allowed for _ in range(3)]
+    assert alone == [True, True, False]
+    with redis_server(tmp_path, port):
+        wait_until(lambda: limiter.charge_address("192.0.2.1").allowed)
+        assert limiter.charge_address("192.0.2.1").allowed
+        assert not limiter.charge_address("192.0.2.1").allowed
+
+
+def test_a_cluster_charges_both_windows_in_turn(tmp_path):
+    """Its windows may lie on two servers; here one server stands for all of them."""
+    with redis_server(tmp_path) as address:
+        storage = storage_from_string(address, wrap_exceptions=True)
+        store = WindowsInTurn(MovingWindowRateLimiter(storage), refuse)
+        one, other = Window(parse("2/minute"), "a"), Window(parse("3/minute"), "b")
+        results = [store.charge(one, other) for _ in range(4)]
+        assert [r.allowed for r in results] == [True, True, False, False]
+        assert store.peek(other).remaining == 1
+    with pytest.raises(Unavailable):
+        store.charge(one, other)

@@ -1,0 +1,98 @@
+"""Windows in process, and in the storages of `limits` that have no script of ours."""
+
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+from threading import RLock
+
+from limits.errors import StorageError
+from limits.strategies import MovingWindowRateLimiter
+
+from scan.rate_limits.memory_storage import MemoryWindowStorage
+from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
+
+MakeStorage = Callable[[AbstractContextManager[object]], MemoryWindowStorage]
+
+
+class ProcessWindows:
+    """Exact in one process, which keeps them in memory."""
+
+    def __init__(
+        self, make_storage: MakeStorage = lambda lock: MemoryWindowStorage(lock=lock)
+    ) -> None:
+        self._lock = RLock()
+        self._make_storage = make_storage
+        self._storages: dict[tuple[str, int], MemoryWindowStorage] = {}  # by kind and length in s
+
+    def charge(self, *windows: Window) -> RateLimitResult:
+        with self._lock:
+            results = [self._charge(window) for window in windows]
+            if any(result.allowed != results[0].allowed for result in results):
+                for window, result in zip(windows, results, strict=True):
+                    if result.allowed:
+                        self._storage(window).release_entry(window.key)
+        return results[0] if len(results) == 1 else tightest(results)
+
+    def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
+        return None
+
+    def peek(self, window: Window) -> RateLimitResult:
+        rate = window.rate
+        storage = self._storage(window)
+        with self._lock:
+            oldest, counted = storage.get_moving_window(window.key, rate.amount, rate.get_expiry())
+            reset_in_s = oldest + rate.get_expiry() - storage.clock() if counted else 0.0
+        return window.result(counted < rate.amount, counted, reset_in_s)
+
+    def _charge(self, window: Window) -> RateLimitResult:
+        rate = window.rate
+        found = self._storage(window).charge(window.key, rate.amount, rate.get_expiry())
+        return window.result(found.allowed, found.counted, found.reset_in_s)
+
+    def _storage(self, window: Window) -> MemoryWindowStorage:
+        kind = window.rate.namespace, window.rate.get_expiry()
+        storage = self._storages.get(kind)
+        if storage is None:
+            with self._lock:
+                storage = self._storages.setdefault(kind, self._make_storage(self._lock))
+        return storage
+
+
+class WindowsInTurn:
+    """For storages that charge one window at a time: a cluster of Redis servers, say.
+
+    A request that others overtake between these steps is refused by one window though the other
+    has counted it; none passes that should not.
+    """
+
+    def __init__(self, strategy: MovingWindowRateLimiter, when_lost: WhenLost) -> None:
+        self._strategy = strategy
+        self._when_lost = when_lost
+
+    def charge(self, *windows: Window) -> RateLimitResult:
+        try:
+            left = tightest([self._stats(window) for window in windows])
+            if len(windows) > 1 and not left.allowed:
+                return left
+            return tightest([self._charge(window) for window in windows])
+        except StorageError:
+            return self._when_lost(windows)
+
+    def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
+        return None
+
+    def peek(self, window: Window) -> RateLimitResult:
+        try:
+            return self._stats(window)
+        except StorageError:
+            return self._when_lost([window])
+
+    def _charge(self, window: Window) -> RateLimitResult:
+        allowed = self._strategy.hit(window.rate, window.client)
+        return self._stats(window)._replace(allowed=allowed)
+
+    def _stats(self, window: Window) -> RateLimitResult:
+        reset, remaining = self._strategy.get_window_stats(window.rate, window.client)
+        counted = window.rate.amount - remaining
+        return window.result(remaining > 0, counted, reset - time.time())
