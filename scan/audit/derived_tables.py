@@ -157,6 +157,8 @@ def _compare_node(database: Database, node: Node, settings: Settings, blocks: in
     progress.end()
     compared = comparison.compared
     write_line(f"blocks that differ from the node's: {found} differences in {compared} blocks")
+    if comparison.unfilled:
+        write_line(f"  rows without later columns: {comparison.unfilled}: scan backfill fields")
     for reason, count in comparison.skipped.items():
         write_line(f"  roots not computed in {count} blocks: {reason}")
     return DIFFERS if found else EXACT

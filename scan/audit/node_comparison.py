@@ -19,6 +19,7 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
+from scan.ethereum.merkle_trie import integer
 from scan.hex import BadHex, data, to_hex
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
@@ -27,11 +28,19 @@ RANGE_BLOCKS = 20
 NEWEST_BLOCKS = 100  # always compared: forks happen there
 
 _Rows = dict[tuple[Any, ...], tuple[Any, ...]]
+# Rows from before these columns get them by `scan backfill fields`; see _FILLED_LATER.
+_LATER_FIELDS = (
+    *("type", "nonce", "gas_limit", "max_fee_per_gas", "max_priority_fee_per_gas"),
+    *("max_fee_per_blob_gas", "cumulative_gas_used", "method", "blob_versioned_hashes"),
+)
 _COLUMNS = {
-    "block": ("hash", "parent_hash", "timestamp_s", "miner", "gas_used", "gas_limit"),
+    "block": (
+        *("hash", "parent_hash", "timestamp_s", "miner", "gas_used", "gas_limit"),
+        "base_fee_per_gas",
+    ),
     "transaction": (
         *("hash", "from_address", "to_address", "contract_address", "value", "gas_price"),
-        *("gas_used", "status"),
+        *("gas_used", "status", *_LATER_FIELDS),
     ),
     "emitter": (),
     "transfer": (
@@ -42,6 +51,8 @@ _COLUMNS = {
         "amount_out",
     ),
 }
+# The first of the columns that are null where a row is yet to be filled.
+_FILLED_LATER = {"block": "base_fee_per_gas", "transaction": "type"}
 # The statement that reads the rows, and how many of its columns are their key.
 _STORED = {
     "block": ("audit/blocks_get_rows", 1),
@@ -60,6 +71,7 @@ class NodeComparison:
         self._source = BlockSource(node, traces="off")
         self.compared = 0
         self.skipped: Counter[str] = Counter()
+        self.unfilled = 0  # blocks and transactions without what `scan backfill fields` fills
 
     def ranges(self, blocks: int) -> list[tuple[int, int]]:
         """The newest blocks and others at random, `blocks` of them together; 0 for all."""
@@ -88,13 +100,25 @@ class NodeComparison:
             _expect_block(expected, block)
         self._expect_events(expected, blocks)
         for name in _COLUMNS:
-            yield from _differences(name, expected[name], self._stored(name, first, last))
+            stored = self._stored(name, first, last)
+            self._pass_over_unfilled(name, expected[name], stored)
+            yield from _differences(name, expected[name], stored)
         self.compared += len(blocks)
 
     def _stored(self, name: str, first: int, last: int) -> _Rows:
         statement, keys = _STORED[name]
         rows = self._database.rows(statement, block_from=first, block_to=last)
         return {_plain(row[:keys]): _plain(row[keys:]) for row in rows}
+
+    def _pass_over_unfilled(self, name: str, expected: _Rows, stored: _Rows) -> None:
+        """Rows from before a column have null there, which is no difference."""
+        if name not in _FILLED_LATER:
+            return
+        place = _COLUMNS[name].index(_FILLED_LATER[name])
+        for key in expected.keys() & stored.keys():
+            if stored[key][place] is None and expected[key][place] is not None:
+                self.unfilled += 1
+                expected[key] = (*expected[key][:place], *stored[key][place:])
 
     def _check_roots(self, block: DecodedBlock, header: Any, receipts: Any) -> Iterator[str]:
         try:
@@ -134,12 +158,13 @@ class NodeComparison:
 def _expect_block(expected: dict[str, _Rows], block: DecodedBlock) -> None:
     expected["block"][block.number,] = (
         *(block.hash, block.parent_hash, block.timestamp_s, block.miner),
-        *(block.gas_used, block.gas_limit),
+        *(block.gas_used, block.gas_limit, block.base_fee_per_gas),
     )
     for t in block.transactions:
         expected["transaction"][block.number, t.transaction_index] = (
             *(t.hash, t.from_address, t.to_address, t.contract_address),
             *(t.value, t.gas_price, t.gas_used, t.status),
+            *(_stored_form(getattr(t, name)) for name in _LATER_FIELDS),
         )
     for log in block.logs:
         expected["emitter"][block.number, log.address] = ()
@@ -191,7 +216,17 @@ def _differences(name: str, expected: _Rows, stored: _Rows) -> Iterator[str]:
 
 
 def _plain(row: Row) -> tuple[Any, ...]:
-    return tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
+    return tuple(map(_plain_value, row))
+
+
+def _plain_value(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(bytes, value))
+    return bytes(value) if isinstance(value, memoryview) else value
+
+
+def _stored_form(value: int | bytes | tuple[bytes, ...] | None) -> bytes | tuple[bytes, ...] | None:
+    return integer(value) if isinstance(value, int) else value
 
 
 def _text(value: Any) -> str:

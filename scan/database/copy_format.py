@@ -15,6 +15,19 @@ def bytea(value: bytes | None) -> str:
     return NULL if value is None else "\\\\x" + value.hex()
 
 
+def integer(value: int | None) -> str:
+    """An unsigned integer as bytea: big-endian, without leading zeros; zero has no byte."""
+    if value is None:
+        return NULL
+    return "\\\\x" + value.to_bytes((value.bit_length() + 7) // 8, "big").hex()
+
+
+def bytea_array(values: Sequence[bytes] | None) -> str:
+    if values is None:
+        return NULL
+    return "{" + ",".join(f'"\\\\\\\\x{value.hex()}"' for value in values) + "}"
+
+
 def _field(value: object) -> str:
     if value is None:
         return NULL

@@ -8,6 +8,7 @@ from scan.hex import BadHex, data, quantity
 
 MAX_TIMESTAMP_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
 PLAIN_TRANSFER_GAS = 21_000
+NEWEST_TYPE = 4  # of Ethereum's own transactions
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 
@@ -28,6 +29,16 @@ class DecodedTransaction(NamedTuple):
     gas_used: int
     status: bool
     ran_code: bool  # whether its recipient may be a contract
+    # What follows is None where the node gives no such field.
+    type: int = 0
+    nonce: int | None = None
+    gas_limit: int | None = None
+    max_fee_per_gas: int | None = None
+    max_priority_fee_per_gas: int | None = None
+    max_fee_per_blob_gas: int | None = None
+    cumulative_gas_used: int | None = None
+    method: bytes | None = None  # the first bytes of its input, at most 4; None without input
+    blob_versioned_hashes: tuple[bytes, ...] | None = None
 
 
 class EventLog(NamedTuple):
@@ -48,6 +59,7 @@ class DecodedBlock(NamedTuple):
     gas_limit: int
     transactions: list[DecodedTransaction]
     logs: list[EventLog]
+    base_fee_per_gas: int | None = None  # before EIP-1559
 
 
 def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
@@ -104,6 +116,7 @@ def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
         quantity(block["gasLimit"]),
         transactions,
         logs,
+        _optional_quantity(block.get("baseFeePerGas")),
     )
 
 
@@ -119,7 +132,12 @@ def _transaction(
     status = _status(receipt, needs_status)
     gas_used = quantity(receipt["gasUsed"])
     created = receipt.get("contractAddress") if to_address is None and status else None
-    price = receipt.get("effectiveGasPrice") or transaction["gasPrice"]
+    kind = _type(transaction, receipt)
+    price = receipt.get("effectiveGasPrice") or transaction.get("gasPrice")
+    if price is None and kind > NEWEST_TYPE:
+        price = "0x0"  # such as deposits of a rollup, which nobody pays for
+    input_ = transaction.get("input") or "0x"
+    blob_hashes = transaction.get("blobVersionedHashes")
     return DecodedTransaction(
         index,
         data(transaction["hash"], 32),
@@ -130,8 +148,30 @@ def _transaction(
         quantity(price),
         gas_used,
         status,
-        gas_used != PLAIN_TRANSFER_GAS or transaction.get("input", "0x") != "0x",
+        gas_used != PLAIN_TRANSFER_GAS or input_ != "0x",
+        kind,
+        _optional_quantity(transaction.get("nonce")),
+        _optional_quantity(transaction.get("gas")),
+        _optional_quantity(transaction.get("maxFeePerGas")),
+        _optional_quantity(transaction.get("maxPriorityFeePerGas")),
+        _optional_quantity(transaction.get("maxFeePerBlobGas")),
+        _optional_quantity(receipt.get("cumulativeGasUsed")),
+        data(input_[:10]) or None,
+        None if blob_hashes is None else tuple([data(each, 32) for each in blob_hashes]),
     )
+
+
+def _optional_quantity(value: Any) -> int | None:
+    return None if value is None else quantity(value)
+
+
+def _type(transaction: Any, receipt: Any) -> int:
+    """EIP-2718's, of one byte; nodes from before it give none."""
+    kind = transaction.get("type") or receipt.get("type")
+    found = 0 if kind is None else quantity(kind)
+    if found > 255:
+        raise BadHex("a transaction's type is more than a byte")
+    return found
 
 
 def _status(receipt: Any, needs_status: bool) -> bool:

@@ -5,7 +5,7 @@ Pure, and small beside the block itself, so that another process may make and se
 
 from typing import NamedTuple
 
-from scan.database.copy_format import NULL, bytea
+from scan.database.copy_format import NULL, bytea, bytea_array, integer
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.events import (
     ZERO_ADDRESS,
@@ -22,7 +22,9 @@ from scan.indexer.block_source import FetchedBlock
 # What the text of a row holds, in this order; the writer puts the ordinal before it.
 TRANSACTION_COLUMNS = (
     "block_number, transaction_index, hash, from_address, to_address, contract_address, value,"
-    " gas_price, gas_used, status"
+    " gas_price, gas_used, status, type, nonce, gas_limit, max_fee_per_gas,"
+    " max_priority_fee_per_gas, max_fee_per_blob_gas, cumulative_gas_used, method,"
+    " blob_versioned_hashes"
 )
 EMITTER_COLUMNS = "address, block_number"
 TRANSFER_COLUMNS = (
@@ -70,6 +72,7 @@ class BlockRows(NamedTuple):
     created: frozenset[bytes]  # those of them created in this block
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
+    base_fee_per_gas: int | None
 
 
 def make_block_rows(fetched: FetchedBlock) -> BlockRows:
@@ -98,6 +101,7 @@ def make_block_rows(fetched: FetchedBlock) -> BlockRows:
         frozenset(created),
         transfer_logs,
         swap_logs,
+        block.base_fee_per_gas,
     )
 
 
@@ -123,7 +127,11 @@ def _transaction_line(number: int, t: DecodedTransaction) -> str:
     return (
         f"{number}\t{t.transaction_index}\t\\\\x{t.hash.hex()}\t\\\\x{t.from_address.hex()}"
         f"\t{bytea(t.to_address)}\t{bytea(t.contract_address)}"
-        f"\t{t.value}\t{t.gas_price}\t{t.gas_used}\t{t.status}\n"
+        f"\t{t.value}\t{t.gas_price}\t{t.gas_used}\t{t.status}"
+        f"\t{integer(t.type)}\t{integer(t.nonce)}\t{integer(t.gas_limit)}"
+        f"\t{integer(t.max_fee_per_gas)}\t{integer(t.max_priority_fee_per_gas)}"
+        f"\t{integer(t.max_fee_per_blob_gas)}\t{integer(t.cumulative_gas_used)}"
+        f"\t{bytea(t.method)}\t{bytea_array(t.blob_versioned_hashes)}\n"
     )
 
 

@@ -25,7 +25,7 @@ GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 BLOCK_COLUMNS = (
     "number, timestamp, transactions_before, token_transfers_before, dex_trades_before,"
     " transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,"
-    " gas_used, gas_limit, gas_price_sum"
+    " gas_used, gas_limit, gas_price_sum, base_fee_per_gas"
 )
 TOKEN_COLUMNS = (
     "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
@@ -208,6 +208,7 @@ def _copy_blocks(
                 block.gas_used,
                 block.gas_limit,
                 block.gas_price_sum,
+                block.base_fee_per_gas,
             )
         )
         totals = RowCounts(*(before + count for before, count in zip(totals, counts, strict=True)))

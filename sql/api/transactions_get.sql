@@ -3,8 +3,8 @@
 -- returns: one row: index version, the record as JSON text or null
 -- index: transactions_by_hash, blocks_pkey
 SELECT index_version(), (
-    SELECT transaction_record(t,
-        (SELECT b.timestamp FROM blocks b WHERE b.number = t.block_number))::text
+    SELECT transaction_record(t, b)::text
     FROM transactions t
+    JOIN blocks b ON b.number = t.block_number
     WHERE t.hash = %(hash)s
     LIMIT 1);

@@ -11,8 +11,9 @@ WITH ordinals AS (
 )
 SELECT index_version(),
     json_list(string_agg(
-        transaction_record(page.t,
-            (SELECT b.timestamp FROM blocks b WHERE b.number = (page.t).block_number))::text, ',')),
+        (SELECT transaction_record(page.t, b)::text
+        FROM blocks b
+        WHERE b.number = (page.t).block_number), ',')),
     count(page.t),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0)
 FROM (

@@ -60,9 +60,9 @@ WITH entries AS (
 )
 SELECT index_version(),
     json_list(string_agg(
-        (SELECT transaction_record(t,
-            (SELECT b.timestamp FROM blocks b WHERE b.number = t.block_number))::text
+        (SELECT transaction_record(t, b)::text
         FROM transactions t
+        JOIN blocks b ON b.number = t.block_number
         WHERE t.ordinal = page.ordinal), ',')),
     count(*),
     (SELECT total FROM entries)

@@ -57,7 +57,7 @@ WITH matched AS (
     INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)
     SELECT m.webhook_id, m.event, m.block_number, CASE m.event
         WHEN 'tx' THEN transaction_event(m.t, m.timestamp)
-        ELSE token_transfer_event(m.x, (m.t).hash, m.token_type, m.timestamp) END, %(now)s
+        ELSE token_transfer_event(m.x, m.t, m.token_type, m.timestamp) END, %(now)s
     FROM matched m
     -- A hash of the few, where a join could read all of them for each event.
     WHERE m.webhook_id NOT IN (SELECT webhook_id FROM judged WHERE stopped_reason IS NOT NULL)

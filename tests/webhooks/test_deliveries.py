@@ -37,6 +37,7 @@ def test_an_event_reaches_its_receiver_signed(webhooks: Webhooks, receiver: Rece
             "blockNumber": 0,
             "status": True,
             "contractAddress": None,
+            "methodId": None,
         },
     }
 
@@ -60,6 +61,7 @@ def test_a_transfer_carries_its_token_and_place(webhooks: Webhooks, receiver: Re
         "tokenId": None,
         "logIndex": 1,
         "batchIndex": 0,
+        "methodId": None,
     }
 
 

@@ -27,7 +27,7 @@ from scan.api.openapi.parts import (
     sends,
     text,
 )
-from scan.api.openapi.records import TOKEN_TYPES
+from scan.api.openapi.records import METHOD_ID, TOKEN_TYPES
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
 EVENTS = ("tx", "token_transfer")
@@ -279,9 +279,10 @@ OWNER_SCHEMAS: Json = {
                     "blockNumber": number("Its block.", 17),
                     "status": flag("Whether it succeeded."),
                     "contractAddress": nullable(address("The contract it created, if any.")),
+                    "methodId": METHOD_ID,
                     "removed": flag("Present and true where the block was orphaned."),
                 },
-                optional=("status", "contractAddress", "removed"),
+                optional=("status", "contractAddress", "methodId", "removed"),
             ),
         },
     ),
@@ -303,9 +304,10 @@ OWNER_SCHEMAS: Json = {
                     "tokenId": nullable(amount("The token's id; null for a BEP20.", "7")),
                     "logIndex": number("Its log's index in the block.", 3),
                     "batchIndex": number("Its place in a TransferBatch, else 0.", 0),
+                    "methodId": METHOD_ID,
                     "removed": flag("Present and true where the block was orphaned."),
                 },
-                optional=("removed",),
+                optional=("methodId", "removed"),
             ),
         },
     ),

@@ -36,6 +36,34 @@ _PLACE: Json = {
     "logIndex": number("Its log's index in the block.", 3),
 }
 
+METHOD_ID = nullable(
+    text(
+        "The first 4 bytes of the input: which function was called. Null where there are fewer, and"
+        " where a contract is created.",
+        "0xa9059cbb",
+        pattern="^0x[0-9a-f]{8}$",
+    )
+)
+
+# Null, but for blockHash, also in rows indexed before these fields were stored, until
+# `scan backfill fields` has filled them.
+_LATER_FIELDS: Json = {
+    "blockHash": hash32("The hash of its block."),
+    "nonce": nullable(
+        number("How many its sender sent before.", 7, format="uint64", maximum=2**64 - 1)
+    ),
+    "gasLimit": nullable(amount("Gas it could have used.", "60000")),
+    "type": nullable(
+        number("0 legacy, 1 EIP-2930, 2 EIP-1559, 3 EIP-4844, 4 EIP-7702.", 2, maximum=255)
+    ),
+    "maxFeePerGas": nullable(amount("In wei, from type 2 on.", "30000000000")),
+    "maxPriorityFeePerGas": nullable(amount("In wei, from type 2 on.", "1000000000")),
+    "maxFeePerBlobGas": nullable(amount("In wei, of type 3.", "1")),
+    "blobVersionedHashes": nullable(array(hash32("Of a blob."), "Of type 3.")),
+    "cumulativeGasUsed": nullable(amount("Gas used in its block up to it.", "55330")),
+    "methodId": METHOD_ID,
+}
+
 RECORDS: Json = {
     "NetworkStats": record(
         "The network at the indexed head.",
@@ -62,6 +90,9 @@ RECORDS: Json = {
             "gasUsed": amount("Gas its transactions used.", "55330"),
             "gasLimit": amount("Gas they could have used.", "30000000"),
             "parentHash": hash32("The hash of the block before it."),
+            "baseFeePerGas": nullable(
+                amount("In wei; null before EIP-1559, or not filled.", "1000000000")
+            ),
         },
     ),
     "Transaction": record(
@@ -78,6 +109,7 @@ RECORDS: Json = {
             "timestamp": moment("When its block was made."),
             "transactionIndex": number("Its index in the block.", 0),
             "contractAddress": nullable(address("The contract it created, if any.")),
+            **_LATER_FIELDS,
         },
     ),
     "Token": record("A token.", _TOKEN),
