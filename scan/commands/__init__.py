@@ -32,6 +32,12 @@ Requests an API key for an address. With SCAN_PRIVATE_KEY in the environment thi
 Otherwise call it with --owner alone: it prints the message to sign with that wallet; then call it
 again with the printed --timestamp and the wallet's --signature."""
 
+BACKFILL_FIELDS = """\
+Fills what blocks and transactions lack that a version without these columns has indexed: base fee,
+nonce, gas limit, type, fees, cumulative gas and method. The newest blocks come first. The indexer
+and the API may run meanwhile; killed at any time, the next run goes on. Exits with 0 when nothing
+lacks any more, with 1 when it was stopped, or the node did not give everything."""
+
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
     0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
@@ -82,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
         ("migrate", "bring the database's schema up to date, as every start does"),
     ):
         _add(commands, name, text)
-    for add in (_add_status, _add_audit, _add_labels, _add_key, _add_solc):
+    for add in (_add_status, _add_audit, _add_backfill, _add_labels, _add_key, _add_solc):
         add(commands)
     return parser
 
@@ -129,6 +135,11 @@ def _add_audit(commands: Any) -> None:
         "--blocks", type=int, default=1000, help="with --node: how many, 0 for all (1000)"
     )
     audit.add_argument("--digest", action="store_true", help="only print a digest of each table")
+
+
+def _add_backfill(commands: Any) -> None:
+    actions = _add_group(commands, "backfill", "what rows of an older version lack")
+    _add(actions, "fields", "fill them from the node", BACKFILL_FIELDS, "backfill.fields")
 
 
 def _add_labels(commands: Any) -> None:

@@ -32,10 +32,18 @@ def store_or_check(node: Node, database: Database, start_block: int) -> StoredCh
     """
     identity = read_identity(BlockSource(node))
     database.rows("indexer/chain_insert", **identity._asdict(), start_block=start_block)
+    stored = check(node, database)
+    assert stored is not None
+    return stored
+
+
+def check(node: Node, database: Database) -> StoredChain | None:
+    """The chain that the database holds, if any; raises as store_or_check()."""
     row = database.row("indexer/chain_get")
-    assert row is not None
+    if row is None:
+        return None
     stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2])
-    _require_same(stored.identity, identity, "the node at RPC_URL")
+    _require_same(stored.identity, read_identity(BlockSource(node)), "the node at RPC_URL")
     _check_each_node(node, stored.identity)
     return stored
 

@@ -100,6 +100,7 @@ class Writer:
         if head is None or head.number <= last_kept:
             return
         with self._locked_transaction(head) as tx:
+            tx.execute("indexer/unwind_lock")
             orphaned = read_block_range(tx, last_kept + 1, head.number)
             webhook_events.unwind(tx, last_kept)
             _derive_holders(tx, orphaned, sign=-1)

@@ -13,6 +13,7 @@ import pytest
 
 from app import create_app
 from scan.audit import derived_tables
+from scan.commands import backfill
 from scan.commands.demo_node import start
 from scan.database import migrations
 from scan.database.connection import Database
@@ -183,6 +184,7 @@ def test_an_upgraded_database_answers_as_one_indexed_anew(
         with Indexing(database_url, node.url) as anew, Indexing(first_url, node.url) as upgraded:
             anew.wait_for(node.recording.head)
             upgraded.wait_for(node.recording.head)
+            assert backfill.fields(upgraded.settings, Namespace()) == backfill.FILLED
             assert answers(upgraded) == answers(anew)
     finally:
         node.stop()

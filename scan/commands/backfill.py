@@ -1,0 +1,88 @@
+"""`scan backfill fields`: columns that older rows lack, filled from the node."""
+
+import argparse
+import sys
+import threading
+import time
+
+from scan.commands.prerequisites import (
+    migrate_if_reachable,
+    on_stop_signals,
+    require_node,
+    with_running_database,
+)
+from scan.database.connection import Database
+from scan.errors import ScanError
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node, NodeError, RpcError
+from scan.indexer.chain_identity import WrongChain
+from scan.indexer.field_backfill import FieldBackfill
+from scan.settings import Settings
+
+FILLED, UNFILLED = 0, 1
+REPORT_EVERY_S = 5.0
+MOST_FAILURES, LONGEST_PAUSE_S = 8, 10.0
+# A process that was stopped in the middle of a write holds up the unwinding of a fork no longer.
+SESSION = "-c idle_in_transaction_session_timeout=10000"
+
+
+def fields(settings: Settings, _options: argparse.Namespace) -> int:
+    """FILLED when no row lacks anything any more; UNFILLED when it was stopped, or failed."""
+    settings = with_running_database(settings)
+    require_node(settings)
+    migrate_if_reachable(settings)
+    stop = threading.Event()
+    on_stop_signals(stop.set)
+    database = Database(
+        settings.database_url, statement_timeout_ms=0, name="scan-backfill", session=SESSION
+    )
+    try:
+        node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+        return _fill(FieldBackfill(settings, database, node, stop), stop)
+    except (WrongChain, NodeError) as error:
+        _write_line(str(error))
+        return UNFILLED
+    finally:
+        database.close()
+
+
+def _fill(backfill: FieldBackfill, stop: threading.Event) -> int:
+    if not _run(backfill, stop):
+        return UNFILLED
+    left = None if stop.is_set() else backfill.look_again()
+    _write_line(f"filled {backfill.filled} transactions")
+    if left is not None:
+        _write_line(f"block {left} is not the node's, or was not then: run this again")
+    return FILLED if left is None and not stop.is_set() else UNFILLED
+
+
+def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
+    """Whether it came to its end; a fault that passes is waited out."""
+    progress, failures, filled = _Progress(backfill), 0, -1
+    while True:
+        try:
+            backfill.run(progress.show)
+            return True
+        except (NodeError, RpcError, MalformedBlock, ScanError) as error:
+            failures = failures + 1 if backfill.filled == filled else 1
+            filled = backfill.filled
+            _write_line(f"{error}")
+            if failures == MOST_FAILURES or stop.wait(min(0.5 * 2**failures, LONGEST_PAUSE_S)):
+                _write_line("stopped; what is filled stays, and the next run goes on from there")
+                return False
+
+
+class _Progress:
+    def __init__(self, backfill: FieldBackfill) -> None:
+        self._backfill = backfill
+        self._shown_at = time.monotonic()
+
+    def show(self, block_number: int) -> None:
+        now = time.monotonic()
+        if now - self._shown_at >= REPORT_EVERY_S:
+            self._shown_at = now
+            _write_line(f"filled {self._backfill.filled} transactions down to block {block_number}")
+
+
+def _write_line(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,93 @@
+"""Columns that rows from before them lack, filled from the node, the newest blocks first.
+
+It may run beside the indexer, and be killed at any time: what is filled stays, and the next run
+walks past it. A row gets what a block of the very hash it stands in has for it, or stays as it is;
+the indexer removes no rows meanwhile (indexer/unwind_lock).
+"""
+
+import threading
+from collections.abc import Callable, Sequence
+
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.indexer import chain_identity
+from scan.indexer.block_rows import TRANSACTION_COLUMNS, BlockRows
+from scan.indexer.block_source import BlockSource
+from scan.indexer.prefetch import MIN_PROCESS_BLOCKS, BlockPrefetcher
+from scan.settings import Settings
+
+WINDOW_BLOCKS = MIN_PROCESS_BLOCKS - 1  # fetched in their order; windows go from new to old
+WRITE_TRANSACTIONS = 2_000  # at once: a fork's unwinding waits for that, a tenth of a second
+
+
+class FieldBackfill:
+    """Of one database, from one node; raises WrongChain where that serves another chain."""
+
+    def __init__(
+        self, settings: Settings, database: Database, node: Node, stop: threading.Event
+    ) -> None:
+        self.filled = 0  # transactions
+        self._database = database
+        self._source = BlockSource(node, traces="off")
+        self._prefetcher = BlockPrefetcher(settings, self._source, stop)
+        self._stop = stop
+        self._fees_from = 0  # below it no block has a base fee, so that none lacks it
+        self._next: int | None = None  # everything above it has been walked over
+        chain = chain_identity.check(node, database)
+        self._start_block = chain.start_block if chain else 0
+
+    def run(self, report: Callable[[int], None]) -> None:
+        """Until everything is walked over, or stopped; `report` gets the number of each block
+        reached. Raises NodeError, MalformedBlock, ScanError; called again, it goes on."""
+        while not self._stop.is_set():
+            newest = self.find_unfilled()
+            if newest is None:
+                return
+            first = max(self._start_block, newest - WINDOW_BLOCKS + 1)
+            self._fill_window(first, newest)
+            self._next = first - 1
+            report(first)
+
+    def find_unfilled(self) -> int | None:
+        """The newest block that lacks something; only blocks not walked over are looked at."""
+        found: int | None = self._database.value(
+            "indexer/fields_find_unfilled",
+            block_to=self._next,
+            has_end=self._next is not None,
+            fees_from=self._fees_from,
+        )
+        return found
+
+    def look_again(self) -> int | None:
+        """As find_unfilled(), over everything: what was walked over, and could not be filled."""
+        self._next = None
+        return self.find_unfilled()
+
+    def _fill_window(self, first: int, last: int) -> None:
+        waiting: list[BlockRows] = []
+        for blocks in self._prefetcher.blocks(first, last):
+            waiting += blocks
+            if sum(block.transaction_count for block in waiting) >= WRITE_TRANSACTIONS:
+                self._write(waiting)
+                waiting = []
+        self._write(waiting)
+
+    def _write(self, blocks: Sequence[BlockRows]) -> None:
+        if not blocks:
+            return
+        keys = {
+            "numbers": [block.number for block in blocks],
+            "hashes": [block.hash for block in blocks],
+        }
+        fees = [block.base_fee_per_gas for block in blocks]
+        with self._database.transaction() as tx:
+            tx.execute("indexer/unwind_lock")
+            tx.execute("indexer/fields_create")
+            lines = [block.transactions for block in blocks]
+            tx.copy_lines("fetched_transactions", TRANSACTION_COLUMNS, lines)
+            filled = tx.execute("indexer/fields_fill_transactions", **keys)
+            if filled + tx.execute("indexer/fields_fill_blocks", **keys, base_fees=fees):
+                tx.execute("indexer/chain_notify")
+        self.filled += filled
+        without_fee = [block.number for block in blocks if block.base_fee_per_gas is None]
+        self._fees_from = max(self._fees_from, *(number + 1 for number in without_fee), 0)

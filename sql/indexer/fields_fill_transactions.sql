@@ -1,0 +1,21 @@
+-- Fills transactions that lack their later columns from fetched_transactions, in blocks that are
+-- still those that were fetched.
+-- params: numbers bigint[], hashes bytea[]
+-- returns: nothing
+-- index: blocks_pkey, transactions_pkey
+UPDATE transactions t
+SET type = f.type,
+    nonce = f.nonce,
+    gas_limit = f.gas_limit,
+    max_fee_per_gas = f.max_fee_per_gas,
+    max_priority_fee_per_gas = f.max_priority_fee_per_gas,
+    max_fee_per_blob_gas = f.max_fee_per_blob_gas,
+    cumulative_gas_used = f.cumulative_gas_used,
+    method = f.method,
+    blob_versioned_hashes = f.blob_versioned_hashes
+FROM unnest(%(numbers)s::bigint[], %(hashes)s::bytea[]) AS fetched (number, hash)
+JOIN blocks b ON b.number = fetched.number AND b.hash = fetched.hash
+JOIN fetched_transactions f ON f.block_number = b.number
+WHERE t.ordinal = b.transactions_before + f.transaction_index
+    AND t.hash = f.hash
+    AND t.type IS NULL;

@@ -1,0 +1,134 @@
+"""Columns that older rows lack: filled from the node, exactly, beside whatever else happens."""
+
+import signal
+import subprocess
+import sys
+from argparse import Namespace
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psycopg2
+import pytest
+
+from app import create_app
+from scan.commands import backfill
+from scan.commands.demo_node import DemoNode, start
+from scan.settings import Settings, child_environment
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
+OPTIONS = Namespace()
+EMPTY = """
+    UPDATE blocks SET base_fee_per_gas = NULL WHERE number <= 340;
+    UPDATE transactions SET type = NULL, nonce = NULL, gas_limit = NULL, max_fee_per_gas = NULL,
+        max_priority_fee_per_gas = NULL, max_fee_per_blob_gas = NULL, cumulative_gas_used = NULL,
+        method = NULL, blob_versioned_hashes = NULL
+    WHERE block_number <= 340
+"""
+
+
+@pytest.fixture(scope="module")
+def node() -> Iterator[DemoNode]:
+    node = start(DEMO)
+    yield node
+    node.stop()
+
+
+@pytest.fixture(scope="module")
+def indexed(postgres: Postgres, template: str, node: DemoNode) -> Iterator[Settings]:
+    with postgres.cloned(template) as url:
+        with Indexing(url, node.url) as indexing:
+            indexing.wait_for(node.recording.head)
+        yield indexing.settings
+
+
+@pytest.fixture
+def older(indexed: Settings, postgres: Postgres) -> Iterator[Settings]:
+    """The same, but for the newest blocks as a version before these columns left it."""
+    with postgres.cloned(urlsplit(indexed.database_url).path.removeprefix("/")) as url:
+        execute(url, EMPTY)
+        yield replace(indexed, database_url=url, read_database_url=url)
+
+
+def execute(url: str, statement: str) -> int:
+    connection = psycopg2.connect(url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+        touched = cursor.rowcount
+    connection.close()
+    return int(touched)
+
+
+def unfilled(settings: Settings) -> int:
+    connection = psycopg2.connect(settings.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM transactions WHERE type IS NULL")
+        [found] = cursor.fetchone()
+    connection.close()
+    return int(found)
+
+
+@pytest.fixture(autouse=True)
+def signals_as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGINT)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_filled_rows_equal_those_indexed_anew(indexed: Settings, older: Settings) -> None:
+    assert digest(older.database_url) != digest(indexed.database_url)
+    assert backfill.fields(older, OPTIONS) == backfill.FILLED
+    assert digest(older.database_url) == digest(indexed.database_url)
+    assert backfill.fields(older, OPTIONS) == backfill.FILLED
+
+
+def test_records_show_null_until_they_are_filled(older: Settings) -> None:
+    client = create_app(older).test_client()
+    path = "/api/v1/query"
+    body = {"entity": "transactions", "filter": {"blockTo": 340}, "limit": 5}
+    before = client.post(path, json=body).json["data"]
+    assert {row[name] for row in before for name in ("nonce", "type", "methodId")} == {None}
+    assert all(row["blockHash"] for row in before)
+    assert backfill.fields(older, OPTIONS) == backfill.FILLED
+    after = client.post(path, json=body).json["data"]
+    assert [row["hash"] for row in after] == [row["hash"] for row in before]
+    assert all(row["nonce"] is not None and row["gasLimit"] for row in after)
+
+
+def test_rows_of_a_block_that_the_node_does_not_have_stay_as_they_are(older: Settings) -> None:
+    execute(older.database_url, "UPDATE blocks SET hash = sha256(hash) WHERE number IN (17, 340)")
+    assert backfill.fields(older, OPTIONS) == backfill.UNFILLED
+    in_them = "SELECT count(*) FROM transactions WHERE block_number IN (17, 340)"
+    connection = psycopg2.connect(older.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(in_them)
+        assert cursor.fetchone() == (unfilled(older),)
+    connection.close()
+
+
+def test_a_node_of_another_chain_is_refused(
+    older: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    execute(older.database_url, "UPDATE chain SET genesis_hash = sha256('another')")
+    before = unfilled(older)
+    assert backfill.fields(older, OPTIONS) == backfill.UNFILLED
+    assert "but the node at RPC_URL serves" in capsys.readouterr().err
+    assert unfilled(older) == before
+
+
+def test_killed_at_any_time_the_next_run_goes_on(indexed: Settings, older: Settings) -> None:
+    command = [sys.executable, "-m", "scan", "backfill", "fields"]
+    for wait_s in (0.3, 0.5, 0.6, 0.7, 0.8):
+        process = subprocess.Popen(command, env=child_environment(older), stderr=subprocess.DEVNULL)
+        try:
+            process.wait(wait_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    assert subprocess.run(command, env=child_environment(older), timeout=60).returncode == 0
+    assert digest(older.database_url) == digest(indexed.database_url)
