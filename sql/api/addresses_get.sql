@@ -11,7 +11,7 @@ SELECT index_version(),
     (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.first_seen),
     (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.last_seen),
     (SELECT json_list(string_agg(
-        (SELECT transaction_record(t, b)::text
+        (SELECT transaction_record(t, b)
         FROM transactions t
         JOIN blocks b ON b.number = t.block_number
         WHERE t.ordinal = page.ordinal), ','))

@@ -10,14 +10,11 @@ WITH ordinals AS (
         page_of_range(ordinals.first, ordinals.last, %(offset)s, %(limit)s, %(direction)s) AS p
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT transaction_record(page.t, b)::text
-        FROM blocks b
-        WHERE b.number = (page.t).block_number), ',')),
-    count(page.t),
+    json_list(string_agg(page.record, ',')),
+    count(*),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0)
 FROM (
-    SELECT t
+    SELECT (SELECT transaction_record(t, b) FROM blocks b WHERE b.number = t.block_number) AS record
     FROM transactions t
     WHERE t.ordinal BETWEEN (SELECT lowest FROM bounds) AND (SELECT highest FROM bounds)
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,

@@ -72,7 +72,7 @@ WITH entries AS (
 )
 SELECT index_version(),
     json_list(string_agg(
-        (SELECT transaction_record(t, b)::text
+        (SELECT transaction_record(t, b)
         FROM transactions t
         JOIN blocks b ON b.number = t.block_number
         WHERE t.ordinal = page.ordinal), ',')),

@@ -250,3 +250,90 @@ def a_flat_trace(path: list[int], kind: str = "create", **changes: Any) -> dict[
 )
 def test_contracts_in_flat_traces(traces: list[Any], count: int) -> None:
     assert created_in_flat_traces(traces) == count * [(3, bytes.fromhex(CREATED[2:]))]
+
+
+FEES = {"maxFeePerGas": "0x9", "maxPriorityFeePerGas": "0x1"}
+
+
+@pytest.mark.parametrize(
+    ("transaction", "receipt", "expected"),
+    [
+        (
+            {"nonce": "0x0", "gas": "0x5208"},
+            {"cumulativeGasUsed": "0xffff"},
+            (0, 0, 21_000, 65_535),
+        ),
+        ({"type": ..., "nonce": "0x1"}, {"type": "0x2"}, (2, 1, None, None)),
+        ({"type": ...}, {}, (0, None, None, None)),
+        ({"type": "0xff", "nonce": hex(2**64 - 2)}, {}, (255, 2**64 - 2, None, None)),
+        (
+            {"gas": "0x" + 64 * "f", "nonce": "0x" + 64 * "f"},
+            {"cumulativeGasUsed": "0x" + 64 * "f"},
+            (0, 2**256 - 1, 2**256 - 1, 2**256 - 1),
+        ),
+    ],
+)
+def test_type_nonce_and_gas(transaction: Any, receipt: Any, expected: Any) -> None:
+    t = decode_one(a_transaction(**transaction), a_receipt(**receipt))
+    assert (t.type, t.nonce, t.gas_limit, t.cumulative_gas_used) == expected
+
+
+def test_fees_stand_where_the_type_has_them() -> None:
+    t = decode_one(a_transaction(), a_receipt())
+    fees = (t.max_fee_per_gas, t.max_priority_fee_per_gas, t.max_fee_per_blob_gas)
+    assert (fees, t.blob_versioned_hashes) == ((None, None, None), None)
+    blobs = {"maxFeePerBlobGas": "0x7", "blobVersionedHashes": HASHES}
+    t = decode_one(a_transaction(type="0x3", **FEES, **blobs), a_receipt())
+    fees = (t.max_fee_per_gas, t.max_priority_fee_per_gas, t.max_fee_per_blob_gas)
+    assert (fees, t.blob_versioned_hashes) == ((9, 1, 7), tuple(map(of_hex, HASHES)))
+
+
+def of_hex(text: str) -> bytes:
+    return bytes.fromhex(text[2:])
+
+
+@pytest.mark.parametrize(
+    ("input_", "method"),
+    [
+        ("0x", None),
+        ("0x00", b"\0"),
+        ("0xa9059cbb", of_hex("0xa9059cbb")),
+        ("0xa9059cbb" + 128 * "0", of_hex("0xa9059cbb")),
+        (..., None),
+    ],
+)
+def test_the_method_is_the_first_four_bytes_of_the_input(input_: Any, method: Any) -> None:
+    assert decode_one(a_transaction(input=input_), a_receipt()).method == method
+
+
+@pytest.mark.parametrize(("base_fee", "expected"), [("0x0", 0), ("0x7", 7), (..., None)])
+def test_the_base_fee_of_a_block(base_fee: Any, expected: int | None) -> None:
+    assert decode_block(a_block([], baseFeePerGas=base_fee), [], 7).base_fee_per_gas == expected
+
+
+def test_a_deposit_of_a_rollup_may_lack_what_others_have() -> None:
+    deposit = a_transaction(type="0x7e", gasPrice=..., nonce=..., gas=...)
+    t = decode_one(deposit, a_receipt(effectiveGasPrice=...))
+    assert (t.type, t.gas_price, t.nonce, t.gas_limit) == (126, 0, None, None)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"nonce": value} for value in (7, "7", "0x", "-0x1", "0x1" + 64 * "0")),
+        *({"gas": "ten"}, {"type": "0x100"}, {"type": 2}, {"maxFeePerGas": "0xg"}),
+        *({"blobVersionedHashes": value} for value in (["0x01"], "0x", 7, [None])),
+        *({"input": value} for value in ("0x0", 7, "a9059cbb")),
+        {"gasPrice": ..., "type": "0x2"},
+    ],
+)
+def test_a_malformed_field_is_refused(wrong: Any) -> None:
+    with pytest.raises(MalformedBlock):
+        decode_one(a_transaction(**wrong), a_receipt(effectiveGasPrice=...))
+
+
+def test_a_malformed_base_fee_or_cumulative_gas_is_refused() -> None:
+    with pytest.raises(MalformedBlock):
+        decode_block(a_block([], baseFeePerGas="7"), [], 7)
+    with pytest.raises(MalformedBlock):
+        decode_one(a_transaction(), a_receipt(cumulativeGasUsed=21_000))

@@ -2,8 +2,8 @@
 
 import hashlib
 import itertools
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
@@ -25,6 +25,7 @@ class Move(NamedTuple):
     value: int = 1
     tokens: int | None = None
     contract: bytes | None = None
+    fields: Mapping[str, Any] = {}  # others of DecodedTransaction
 
 
 def address(name: str) -> bytes:
@@ -44,7 +45,7 @@ class Chain:
     def number(self) -> int:
         return self._head.number if self._head else -1
 
-    def append(self, moves: Sequence[Move] = ()) -> list[bytes]:
+    def append(self, moves: Sequence[Move] = (), base_fee: int | None = None) -> list[bytes]:
         """One more block; the hashes of its transactions."""
         number = self.number + 1
         transactions = [self._transaction(index, move) for index, move in enumerate(moves)]
@@ -64,6 +65,7 @@ class Chain:
             0,
             transactions,
             [],
+            base_fee,
         )
         self._head = self._writer.append(
             self._head,
@@ -95,6 +97,7 @@ class Chain:
             21_000,
             True,
             False,
+            **move.fields,
         )
 
     def _hash(self) -> bytes:

@@ -456,6 +456,7 @@ def block_record(block: Record) -> Record:
         "txCount": len(block["transactions"]),
         "gasUsed": str(quantity(block["gasUsed"])),
         "gasLimit": str(quantity(block["gasLimit"])),
+        "baseFeePerGas": text_or_none(block.get("baseFeePerGas")),
     }
 
 
@@ -470,7 +471,26 @@ def transaction_record(transaction: Record, receipt: Record, at: str) -> Record:
         "gasUsed": str(quantity(receipt["gasUsed"])),
         "status": succeeded(receipt),
         "timestamp": at,
+        "blockHash": receipt["blockHash"],
+        "nonce": quantity(transaction["nonce"]),
+        "gasLimit": str(quantity(transaction["gas"])),
+        "type": quantity(transaction["type"]),
+        "maxFeePerGas": text_or_none(transaction.get("maxFeePerGas")),
+        "maxPriorityFeePerGas": text_or_none(transaction.get("maxPriorityFeePerGas")),
+        "maxFeePerBlobGas": text_or_none(transaction.get("maxFeePerBlobGas")),
+        "blobVersionedHashes": transaction.get("blobVersionedHashes"),
+        "cumulativeGasUsed": str(quantity(receipt["cumulativeGasUsed"])),
+        "methodId": method_id(transaction),
     }
+
+
+def text_or_none(amount: str | None) -> str | None:
+    return None if amount is None else str(quantity(amount))
+
+
+def method_id(transaction: Record) -> str | None:
+    calls = transaction["to"] and len(transaction["input"]) >= 10
+    return transaction["input"][:10] if calls else None
 
 
 def succeeded(receipt: Record) -> bool:

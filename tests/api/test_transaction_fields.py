@@ -1,0 +1,106 @@
+"""What a transaction asked for, in its record: every type, and numbers of every size."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.hex import to_hex
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+
+NOWHERE = "http://127.0.0.1:1"
+SOMEBODY, OTHER = address("somebody"), address("other")
+NAMES = (
+    *("nonce", "gasLimit", "type", "maxFeePerGas", "maxPriorityFeePerGas", "maxFeePerBlobGas"),
+    *("blobVersionedHashes", "cumulativeGasUsed", "methodId"),
+)
+LEGACY = {"nonce": 0, "gas_limit": 21_000, "cumulative_gas_used": 21_000}
+BLOBS = (bytes([1]) * 32, b"\\x" * 16)
+GREATEST = 2**256 - 1
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    database = Database(database_url, statement_timeout_ms=0)
+    database.rows("indexer/chain_insert", chain_id=1, genesis_hash=bytes(32), start_block=0)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def client(database_url: str) -> FlaskClient:
+    return create_app(settings_for(database_url, NOWHERE)).test_client()
+
+
+CASES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
+    "legacy": (LEGACY, (0, "21000", 0, None, None, None, None, "21000", None)),
+    "call": (
+        {**LEGACY, "type": 1, "nonce": 57, "method": bytes.fromhex("a9059cbb")},
+        (57, "21000", 1, None, None, None, None, "21000", "0xa9059cbb"),
+    ),
+    "three bytes of input": (
+        {**LEGACY, "method": b"abc"},
+        (0, "21000", 0, None, None, None, None, "21000", None),
+    ),
+    "fees": (
+        {**LEGACY, "type": 2, "max_fee_per_gas": 3 * 10**10, "max_priority_fee_per_gas": 0},
+        (0, "21000", 2, "30000000000", "0", None, None, "21000", None),
+    ),
+    "blobs": (
+        {**LEGACY, "type": 3, "max_fee_per_blob_gas": 1, "blob_versioned_hashes": BLOBS},
+        (0, "21000", 3, None, None, "1", [to_hex(each) for each in BLOBS], "21000", None),
+    ),
+    "no blobs": (
+        {**LEGACY, "type": 3, "blob_versioned_hashes": ()},
+        (0, "21000", 3, None, None, None, [], "21000", None),
+    ),
+    "set code": ({**LEGACY, "type": 4}, (0, "21000", 4, None, None, None, None, "21000", None)),
+    "deposit": ({"type": 126}, (None, None, 126, None, None, None, None, None, None)),
+    "beyond bytes of integers": (
+        {
+            "type": 255,
+            "nonce": 2**64 - 2,
+            "gas_limit": GREATEST,
+            "max_fee_per_gas": 2**56,
+            "max_priority_fee_per_gas": 2**56 - 1,
+            "cumulative_gas_used": 2**63,
+        },
+        (
+            *(2**64 - 2, str(GREATEST), 255, str(2**56), str(2**56 - 1)),
+            *(None, None, str(2**63), None),
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_a_transaction_asked_for(database: Database, client: FlaskClient, case: str) -> None:
+    fields, expected = CASES[case]
+    [transaction] = Chain(database).append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
+    path = f"/api/v1/transactions/{to_hex(transaction)}"
+    record = client.get(path).json
+    assert tuple(record[name] for name in NAMES) == expected
+    block = client.get("/api/v1/blocks/0").json
+    assert (record["blockHash"], block["baseFeePerGas"]) == (block["hash"], "7")
+    body = {"entity": "transactions", "filter": {"from": to_hex(SOMEBODY)}}
+    for found in (
+        client.get("/api/v1/transactions").json["transactions"],
+        client.get(f"/api/v1/transactions?address={to_hex(SOMEBODY)}").json["transactions"],
+        client.post("/api/v1/query", json=body).json["data"],
+    ):
+        assert found == [record]
+
+
+def test_a_creation_calls_no_method(database: Database, client: FlaskClient) -> None:
+    creation = Move(SOMEBODY, None, contract=OTHER, fields={"method": b"\x60\x80\x60\x40"})
+    [transaction] = Chain(database).append([creation])
+    assert client.get(f"/api/v1/transactions/{to_hex(transaction)}").json["methodId"] is None
+
+
+def test_a_chain_without_base_fees(database: Database, client: FlaskClient) -> None:
+    Chain(database).append([Move(SOMEBODY, OTHER)])
+    assert client.get("/api/v1/blocks/0").json["baseFeePerGas"] is None
