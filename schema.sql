@@ -57,7 +57,7 @@ CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
 
 -- Amounts here are as rarely zero as they are round, and numeric takes 5 to 9 bytes for each. What
 -- came with 0008 is kept as its transaction has it: unsigned, big-endian, without leading zeros (zero
--- has no byte), which integer_text() reads. 23 bytes a row instead of 35, measured at 1 M rows, and
+-- has no byte), which integer_text() reads: 22.5 bytes a row instead of 35, measured at 1 M rows, and
 -- any uint256 fits. Rows from before have none of it, until `scan backfill fields` has filled them:
 -- `type` is null in those alone. Else null means that the node gave no such field.
 CREATE TABLE IF NOT EXISTS transactions (
