@@ -1,13 +1,32 @@
 -- What transactions and blocks have besides, for rows from now on; nothing is rewritten, and older
--- rows have null until `scan backfill fields` has filled them.
-ALTER TABLE IF EXISTS transactions
-    ADD COLUMN IF NOT EXISTS type bytea,
-    ADD COLUMN IF NOT EXISTS nonce bytea,
-    ADD COLUMN IF NOT EXISTS gas_limit bytea,
-    ADD COLUMN IF NOT EXISTS max_fee_per_gas bytea,
-    ADD COLUMN IF NOT EXISTS max_priority_fee_per_gas bytea,
-    ADD COLUMN IF NOT EXISTS max_fee_per_blob_gas bytea,
-    ADD COLUMN IF NOT EXISTS cumulative_gas_used bytea,
-    ADD COLUMN IF NOT EXISTS method bytea,
-    ADD COLUMN IF NOT EXISTS blob_versioned_hashes bytea[];
-ALTER TABLE IF EXISTS blocks ADD COLUMN IF NOT EXISTS base_fee_per_gas numeric(78, 0);
+-- rows have null until `scan backfill fields` has filled them. Requests lock the two tables in either
+-- order: to wait for one while holding the other could be a deadlock, so both are taken at once.
+DO $$
+BEGIN
+    IF to_regclass('transactions') IS NULL OR EXISTS (SELECT FROM pg_attribute
+            WHERE attrelid = to_regclass('transactions') AND attname = 'method') THEN
+        RETURN;
+    END IF;
+    SET LOCAL lock_timeout = '100ms';
+    LOOP
+        BEGIN
+            LOCK TABLE blocks, transactions IN ACCESS EXCLUSIVE MODE;
+            EXIT;
+        EXCEPTION WHEN lock_not_available THEN
+            PERFORM pg_sleep(0.05);
+        END;
+    END LOOP;
+    SET LOCAL lock_timeout TO DEFAULT;
+    ALTER TABLE transactions
+        ADD COLUMN type bytea,
+        ADD COLUMN nonce bytea,
+        ADD COLUMN gas_limit bytea,
+        ADD COLUMN max_fee_per_gas bytea,
+        ADD COLUMN max_priority_fee_per_gas bytea,
+        ADD COLUMN max_fee_per_blob_gas bytea,
+        ADD COLUMN cumulative_gas_used bytea,
+        ADD COLUMN method bytea,
+        ADD COLUMN blob_versioned_hashes bytea[];
+    ALTER TABLE blocks ADD COLUMN base_fee_per_gas numeric(78, 0);
+END
+$$;
