@@ -49,7 +49,7 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
 def _fill(backfill: FieldBackfill, stop: threading.Event) -> int:
     if not _run(backfill, stop):
         return UNFILLED
-    left = None if stop.is_set() else backfill.look_again()
+    left = None if stop.is_set() else backfill.find_left()
     _write_line(f"filled {backfill.filled} transactions")
     if left is not None:
         _write_line(f"block {left} is not the node's, or was not then: run this again")

@@ -19,7 +19,8 @@ def integer(value: int | None) -> str:
     """An unsigned integer as bytea: big-endian, without leading zeros; zero has no byte."""
     if value is None:
         return NULL
-    return "\\\\x" + value.to_bytes((value.bit_length() + 7) // 8, "big").hex()
+    digits = f"{value:x}" if value else ""
+    return f"\\\\x0{digits}" if len(digits) % 2 else f"\\\\x{digits}"
 
 
 def bytea_array(values: Sequence[bytes] | None) -> str:

@@ -17,6 +17,7 @@ from scan.indexer.prefetch import MIN_PROCESS_BLOCKS, BlockPrefetcher
 from scan.settings import Settings
 
 WINDOW_BLOCKS = MIN_PROCESS_BLOCKS - 1  # fetched in their order; windows go from new to old
+FIND_BLOCKS = 2_000  # looked at by one statement: a range that the planner takes for small
 WRITE_TRANSACTIONS = 2_000  # at once: a fork's unwinding waits for that, a tenth of a second
 
 
@@ -32,36 +33,42 @@ class FieldBackfill:
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._stop = stop
         self._fees_from = 0  # below it no block has a base fee, so that none lacks it
-        self._next: int | None = None  # everything above it has been walked over
         chain = chain_identity.check(node, database)
         self._start_block = chain.start_block if chain else 0
+        self._next = self._head()  # everything above it has been walked over
 
     def run(self, report: Callable[[int], None]) -> None:
         """Until everything is walked over, or stopped; `report` gets the number of each block
         reached. Raises NodeError, MalformedBlock, ScanError; called again, it goes on."""
-        while not self._stop.is_set():
-            newest = self.find_unfilled()
-            if newest is None:
-                return
+        while (newest := self._find_unfilled()) is not None:
             first = max(self._start_block, newest - WINDOW_BLOCKS + 1)
             self._fill_window(first, newest)
             self._next = first - 1
             report(first)
 
-    def find_unfilled(self) -> int | None:
-        """The newest block that lacks something; only blocks not walked over are looked at."""
-        found: int | None = self._database.value(
-            "indexer/fields_find_unfilled",
-            block_to=self._next,
-            has_end=self._next is not None,
-            fees_from=self._fees_from,
-        )
-        return found
+    def find_left(self) -> int | None:
+        """The newest block that lacks something after all was walked over."""
+        self._next = self._head()
+        return self._find_unfilled()
 
-    def look_again(self) -> int | None:
-        """As find_unfilled(), over everything: what was walked over, and could not be filled."""
-        self._next = None
-        return self.find_unfilled()
+    def _head(self) -> int:
+        row = self._database.row("indexer/blocks_get_head")
+        return -1 if row is None else int(row[0])
+
+    def _find_unfilled(self) -> int | None:
+        """The newest block not walked over that lacks something; None also when stopped."""
+        while self._next >= self._start_block and not self._stop.is_set():
+            first = max(self._start_block, self._next - FIND_BLOCKS + 1)
+            found: int | None = self._database.value(
+                "indexer/fields_find_unfilled",
+                block_from=first,
+                block_to=self._next,
+                fees_from=self._fees_from,
+            )
+            if found is not None:
+                return found
+            self._next = first - 1
+        return None
 
     def _fill_window(self, first: int, last: int) -> None:
         waiting: list[BlockRows] = []
