@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scan.contracts.abi_decoding import Decoded, decode_call, decode_log
 from scan.errors import Unavailable
 from scan.ethereum.client import AnswerTooLarge, Call, NodeError, RpcError
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.services import services
-from scan.pages.abi_decoding import Decoded, decode_call, decode_log
 from scan.pages.records import Record
 from scan.pages.site import site
 

@@ -3,7 +3,7 @@
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.pages.abi_decoding import decode_call, decode_log
+from scan.contracts.abi_decoding import decode_call, decode_log
 
 HOLDER = bytes.fromhex("f39fd6e51aad88f6f4ce6ab8827279cfffb92266")
 ADDRESS = "0x" + HOLDER.hex()
