@@ -145,21 +145,32 @@ def _encode(each: AbiType, value: Any) -> bytes:
     return int(value).to_bytes(WORD, "big", signed=each.kind == "int")
 
 
-def decode(types: Sequence[AbiType], data: bytes) -> tuple[Any, ...]:
+def decode(
+    types: Sequence[AbiType],
+    data: bytes,
+    *,
+    most_values: int = MAX_VALUES,
+    most_bytes: int = MAX_DECODED_BYTES,
+    whole_addresses: bool = False,
+) -> tuple[Any, ...]:
     """Raises AbiError for data that is too short, points outside itself or grows too large.
 
-    Padding is not checked: like the EVM's callers, a value is cut to its type's width.
+    Padding is not checked: like the EVM's callers, a value is cut to its type's width. With
+    `whole_addresses` a word that is no address is refused, as ethers does.
     """
-    return _Reader(data).frame(types, 0)
+    return _Reader(data, most_values, most_bytes, whole_addresses).frame(types, 0)
 
 
 class _Reader:
     """Data being decoded and what may still be produced from it."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(
+        self, data: bytes, most_values: int, most_bytes: int, whole_addresses: bool
+    ) -> None:
         self.data = data
-        self.values_left = MAX_VALUES
-        self.bytes_left = MAX_DECODED_BYTES
+        self.most_values = self.values_left = most_values
+        self.most_bytes = self.bytes_left = most_bytes
+        self.whole_addresses = whole_addresses
 
     def frame(self, types: Sequence[AbiType], start: int) -> tuple[Any, ...]:
         """A run of heads at `start`; offsets in them count from there."""
@@ -179,7 +190,10 @@ class _Reader:
             return self.frame(each.items, position)
         if each.kind in ("bytes", "string"):
             return self._bytes(position + WORD, self._word(position))
-        return _unpack(each, self._bytes(position, WORD))
+        word = self._bytes(position, WORD)
+        if self.whole_addresses and each.kind == "address" and any(word[:12]):
+            raise AbiError("a word holds more than an address")
+        return _unpack(each, word)
 
     def _items(self, each: AbiType, position: int) -> list[Any]:
         length = each.size
@@ -187,7 +201,7 @@ class _Reader:
             length = self._word(position)
             position += WORD
         if length > self.values_left:
-            raise AbiError(f"the data holds more than {MAX_VALUES} values")
+            raise AbiError(f"the data holds more than {self.most_values} values")
         if position + length * each.items[0].head_bytes > len(self.data):
             raise AbiError("the data ends inside an array")
         return list(self.frame(each.items * length, position))
@@ -200,13 +214,13 @@ class _Reader:
             raise AbiError("the data is shorter than its types")
         self.bytes_left -= length
         if self.bytes_left < 0:
-            raise AbiError(f"the data decodes to more than {MAX_DECODED_BYTES} bytes")
+            raise AbiError(f"the data decodes to more than {self.most_bytes} bytes")
         return self.data[position : position + length]
 
     def _spend_value(self) -> None:
         self.values_left -= 1
         if self.values_left < 0:
-            raise AbiError(f"the data holds more than {MAX_VALUES} values")
+            raise AbiError(f"the data holds more than {self.most_values} values")
 
 
 def _unpack(each: AbiType, word: bytes) -> Any:

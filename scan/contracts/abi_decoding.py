@@ -1,132 +1,308 @@
-"""Calls and logs in words: by a verified ABI, else by signatures that everybody uses."""
+"""Methods and events of calldata and logs: by verified ABIs, by standards, by imported signatures.
 
-import re
-from collections.abc import Iterator, Sequence
+Everything here is hostile: what decoding may cost is in proportion to the bytes decoded, and what
+does not fit is not decoded at all. It decodes what ethers decodes: bytes after the arguments are
+ignored, integers are cut to their width, and an address with other bytes before it is refused.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan.contracts.abi import AbiError, AbiType, decode, encode, parse_types, selector, signature
+from scan.contracts.abi import (
+    MAX_DECODED_BYTES,
+    MAX_VALUES,
+    WORD,
+    AbiError,
+    AbiType,
+    decode,
+    encode,
+    parse_types,
+    signature,
+)
 from scan.contracts.abi_json import render
+from scan.contracts.signature_text import parse_signature
 
-KNOWN = Path(__file__).with_name("known_signatures.txt")
+FOLDER = Path(__file__).with_name("standard_abis")
+# A signature that several standards share has the argument names of the first one here.
+STANDARDS = (
+    *("erc20", "erc721", "erc1155", "erc2612", "erc4626", "weth9", "uniswap_v2", "uniswap_v3"),
+    *("multicall", "safe", "access", "erc1967", "erc4337"),
+)
+OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155"}
+MAX_ENTRIES = 2000  # of an ABI
 MAX_ARGUMENTS = 100
-
-_SIGNATURE = re.compile(r"(function|event) (\w+)\((.*)\)")
+MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
+HASH = AbiType("bytesN", "bytes32", 32)
+MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are to be found out
 
 
 class Argument(NamedTuple):
-    """`value` is as JSON has it: text, true or false, arrays, objects."""
+    """`value` is as JSON has it; it is a hash where `hashed` is set, as topics have of strings."""
 
     name: str
     type: str
     value: Any
+    hashed: bool = False
+
+    def record(self) -> dict[str, Any]:
+        shown = {"name": self.name, "type": self.type, "value": self.value}
+        return {**shown, "hashed": True} if self.hashed else shown
 
 
 class Decoded(NamedTuple):
-    """`is_verified` is unset where the name was found by its hash alone, which others may share."""
+    """`source`: "verified", "standard" or "imported"."""
 
+    name: str
     signature: str
     arguments: Sequence[Argument]
-    is_verified: bool
+    source: str
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "name": self.name,
+            "signature": self.signature,
+            "arguments": [each.record() for each in self.arguments],
+            "source": self.source,
+        }
 
 
-def decode_call(calldata: bytes, abi: Sequence[dict[str, Any]]) -> Decoded | None:
-    for entry, is_verified in _entries("function", abi):
-        decoded = _call(calldata, entry, is_verified)
+class Entry(NamedTuple):
+    """A function or an event; `indexed` has a place for each of its types."""
+
+    name: str
+    signature: str
+    names: tuple[str, ...]
+    types: tuple[AbiType, ...]
+    indexed: tuple[bool, ...]
+    source: str
+    standard: str | None = None
+
+
+class AbiIndex(NamedTuple):
+    """An ABI's functions by selector, events by their first topic, and its anonymous events."""
+
+    functions: Mapping[bytes, Sequence[Entry]]
+    events: Mapping[bytes, Sequence[Entry]]
+    anonymous: Sequence[Entry]
+
+
+def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
+    """Of an ABI's JSON; entries that cannot be decoded are left out."""
+    index = AbiIndex(defaultdict(list), defaultdict(list), [])
+    for place, each in enumerate(entries):
+        if place >= MAX_ENTRIES:
+            break
+        _add(index, each, source)
+    return AbiIndex(dict(index.functions), dict(index.events), index.anonymous)
+
+
+def _add(index: Any, each: Any, source: str, standard: str | None = None) -> None:
+    if not isinstance(each, dict) or each.get("type", "function") not in ("function", "event"):
+        return
+    try:
+        entry = _entry(each, source, standard)
+    except AbiError:
+        return
+    digest = keccak(entry.signature.encode())
+    if each.get("type") != "event":
+        index.functions[digest[:4]].append(entry)
+    elif each.get("anonymous"):
+        index.anonymous.append(entry)
+    else:
+        index.events[digest].append(entry)
+
+
+def _entry(each: dict[str, Any], source: str, standard: str | None) -> Entry:
+    name, inputs = each.get("name"), each.get("inputs", [])
+    if not isinstance(name, str):
+        raise AbiError("the entry has no name")
+    types = parse_types(inputs)
+    names = tuple(str(parameter.get("name") or "") for parameter in inputs)
+    if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
+        raise AbiError("the entry is too large")
+    indexed = tuple(bool(parameter.get("indexed")) for parameter in inputs)
+    return Entry(name, signature(name, types), names, types, indexed, source, standard)
+
+
+def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
+    yield from names
+    for each in types:
+        yield from _labels(each.labels, each.items)
+
+
+@cache
+def standard_abis() -> AbiIndex:
+    """Those of the folder standard_abis/, read once."""
+    index = AbiIndex(defaultdict(list), defaultdict(list), [])
+    for standard in STANDARDS:
+        for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#"):
+                kind, _, text = line.partition(" ")
+                _add(index, {"type": kind, **parse_signature(text)}, "standard", standard)
+    return index
+
+
+def functions_of(
+    selector: bytes, abis: Sequence[AbiIndex], token_type: str | None = None
+) -> Iterator[Entry]:
+    """The functions of a selector: those of `abis` first, then the standards'."""
+    for abi in abis:
+        yield from abi.functions.get(selector, ())
+    yield from _preferred(standard_abis().functions.get(selector, ()), token_type)
+
+
+def decode_call(
+    calldata: bytes, abis: Sequence[AbiIndex] = (), token_type: str | None = None
+) -> Decoded | None:
+    """The method that calldata calls; `token_type` chooses among standards with one signature."""
+    if len(calldata) < 4:
+        return None
+    for entry in functions_of(calldata[:4], abis, token_type):
+        decoded = _call(calldata, entry)
         if decoded is not None:
             return decoded
     return None
 
 
 def decode_log(
-    topics: Sequence[bytes], data: bytes, abi: Sequence[dict[str, Any]]
+    topics: Sequence[bytes],
+    data: bytes,
+    abis: Sequence[AbiIndex] = (),
+    token_type: str | None = None,
 ) -> Decoded | None:
-    for entry, is_verified in _entries("event", abi):
-        decoded = _log(topics, data, entry, is_verified)
+    """The event of a log, as decode_call() does."""
+    for entry in _events_of(topics, abis, token_type):
+        decoded = _log(topics[1:], data, entry)
         if decoded is not None:
             return decoded
-    return None
+    return _only(_log(topics, data, entry, strict=True) for abi in abis for entry in abi.anonymous)
 
 
-def _entries(kind: str, abi: Sequence[dict[str, Any]]) -> Iterator[tuple[dict[str, Any], bool]]:
-    yield from ((entry, True) for entry in abi if entry.get("type") == kind)
-    yield from ((entry, False) for entry in _known() if entry["type"] == kind)
+def _events_of(
+    topics: Sequence[bytes], abis: Sequence[AbiIndex], token_type: str | None
+) -> Iterator[Entry]:
+    if topics:
+        for abi in abis:
+            yield from abi.events.get(topics[0], ())
+        yield from _preferred(standard_abis().events.get(topics[0], ()), token_type)
 
 
-@cache
-def _known() -> list[dict[str, Any]]:
-    return [_parse(line) for line in KNOWN.read_text().splitlines()]
+def _preferred(entries: Sequence[Entry], token_type: str | None) -> Sequence[Entry]:
+    standard = OF_TOKEN_TYPE.get(token_type or "")
+    if standard is None or len(entries) < 2:
+        return entries
+    return sorted(entries, key=lambda entry: entry.standard != standard)
 
 
-def _parse(line: str) -> dict[str, Any]:
-    """`event Transfer(address indexed from, …)` as an entry of an ABI."""
-    found = _SIGNATURE.fullmatch(line)
-    assert found is not None, line
-    kind, name, inputs = found.groups()
-    words = [part.split() for part in inputs.split(",") if part]
-    return {
-        "type": kind,
-        "name": name,
-        "inputs": [
-            {"type": type_, "indexed": "indexed" in more, "name": more[-1]}
-            for type_, *more in words
-        ],
-    }
+def decode_call_by(calldata: bytes, signatures: Iterable[str]) -> Decoded | None:
+    """By the one of these signatures whose encoding of the arguments is the calldata itself."""
+    index = index_abi(_entries_of("function", signatures), "imported")
+    found = index.functions.get(calldata[:4], ())
+    return _only(_call(calldata, entry, strict=True) for entry in found)
 
 
-def _call(calldata: bytes, entry: dict[str, Any], is_verified: bool) -> Decoded | None:
+def decode_log_by(
+    topics: Sequence[bytes], data: bytes, signatures: Iterable[str]
+) -> Decoded | None:
+    """As decode_call_by(); which arguments are indexed is found out where only one way fits."""
+    if not topics:
+        return None
+    index = index_abi(_entries_of("event", signatures), "imported")
+    ways = (way for entry in index.events.get(topics[0], ()) for way in _ways(entry, len(topics)))
+    found = [_log(topics[1:], data, way, strict=True) for way in ways]
+    return _only(found) or _only(each for each in found if each and _is_plausible(each))
+
+
+def _entries_of(kind: str, signatures: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for text in signatures:
+        yield {"type": kind, **parse_signature(text)}
+
+
+def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
+    """The entry with every choice of as many indexed arguments as there are topics for them."""
+    count = len(entry.types)
+    if count <= MAX_FREE_ARGUMENTS or topics - 1 in (0, count):
+        for chosen in combinations(range(count), topics - 1):
+            yield entry._replace(indexed=tuple(place in chosen for place in range(count)))
+
+
+def _is_plausible(decoded: Decoded) -> bool:
+    """Whether its integers look like numbers and its addresses like hashes."""
+    return not any(
+        (each.type == "address" and 0 < int(each.value, 16) < 2**64)
+        or (each.type == "uint256" and 2**96 <= int(each.value) < 2**160)
+        for each in decoded.arguments
+        if not each.hashed
+    )
+
+
+def _only(found: Iterable[Decoded | None]) -> Decoded | None:
+    """None where several fit: none of them is known to be the right one."""
+    fitting = [each for each in found if each is not None]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _call(calldata: bytes, entry: Entry, *, strict: bool = False) -> Decoded | None:
     try:
-        types = parse_types(entry.get("inputs", []))
-        text = signature(str(entry.get("name")), types)
-        if selector(text) != calldata[:4]:
-            return None
-        values = decode(types, calldata[4:])
-        if not is_verified and encode(types, values) != calldata[4:]:
-            return None  # another function whose selector is the same
+        values = _values(entry.types, calldata[4:], strict)
     except (AbiError, OverflowError):
         return None
-    return Decoded(text, _arguments(entry["inputs"], types, values), is_verified)
+    arguments = [
+        Argument(name, type_.name, render(type_, value))
+        for name, type_, value in zip(entry.names, entry.types, values, strict=True)
+    ]
+    return Decoded(entry.name, entry.signature, arguments, entry.source)
 
 
 def _log(
-    topics: Sequence[bytes], data: bytes, entry: dict[str, Any], is_verified: bool
+    topics: Sequence[bytes], data: bytes, entry: Entry, *, strict: bool = False
 ) -> Decoded | None:
+    """`topics` are those of indexed arguments."""
+    if len(topics) != sum(entry.indexed):
+        return None
+    indexed = [each for each, is_topic in zip(entry.types, entry.indexed, strict=True) if is_topic]
+    plain = [
+        each for each, is_topic in zip(entry.types, entry.indexed, strict=True) if not is_topic
+    ]
     try:
-        inputs = entry.get("inputs", [])
-        types = parse_types(inputs)
-        text = signature(str(entry.get("name")), types)
-        indexed = [bool(each.get("indexed")) for each in inputs]
-        if not topics or keccak(text.encode()) != topics[0] or len(topics) != 1 + sum(indexed):
-            return None
-        words = iter(topics[1:])
-        rest = iter(decode([t for t, i in zip(types, indexed, strict=True) if not i], data))
-        arguments = [
-            _indexed(each, type_, next(words))
-            if is_indexed
-            else Argument(str(each.get("name") or ""), type_.name, render(type_, next(rest)))
-            for each, type_, is_indexed in zip(inputs, types, indexed, strict=True)
-        ]
+        words = iter(_values([*map(_topic_type, indexed)], b"".join(topics), strict))
+        values = iter(_values(plain, data, strict))
     except (AbiError, OverflowError):
         return None
-    return Decoded(text, arguments[:MAX_ARGUMENTS], is_verified)
+    arguments = [
+        _indexed(name, type_, next(words))
+        if is_topic
+        else Argument(name, type_.name, render(type_, next(values)))
+        for name, type_, is_topic in zip(entry.names, entry.types, entry.indexed, strict=True)
+    ]
+    return Decoded(entry.name, entry.signature, arguments, entry.source)
 
 
-def _indexed(entry: dict[str, Any], type_: AbiType, word: bytes) -> Argument:
-    """What has no fixed length stands in a topic as its hash."""
-    name = str(entry.get("name") or "")
-    if type_.dynamic or type_.kind in ("array", "tuple"):
-        return Argument(name, f"hash of {type_.name}", "0x" + word.hex())
-    [value] = decode([type_], word)
-    return Argument(name, type_.name, render(type_, value))
+def _topic_type(each: AbiType) -> AbiType:
+    """What has no fixed length of at most a word stands in a topic as its hash."""
+    return HASH if each.dynamic or each.kind in ("array", "tuple") else each
 
 
-def _arguments(
-    inputs: Sequence[dict[str, Any]], types: Sequence[AbiType], values: Sequence[Any]
-) -> list[Argument]:
-    return [
-        Argument(str(each.get("name") or ""), type_.name, render(type_, value))
-        for each, type_, value in zip(inputs, types, values, strict=True)
-    ][:MAX_ARGUMENTS]
+def _indexed(name: str, type_: AbiType, value: Any) -> Argument:
+    shown = _topic_type(type_)
+    return Argument(name, type_.name, render(shown, value), hashed=shown is HASH)
+
+
+def _values(types: Sequence[AbiType], data: bytes, strict: bool) -> tuple[Any, ...]:
+    """An encoder writes each value once, so more than there is room for are offsets that lie."""
+    values = decode(
+        types,
+        data,
+        most_values=min(MAX_VALUES, 2 * len(data) // WORD + 256),
+        most_bytes=min(MAX_DECODED_BYTES, 4 * len(data) + 1024),
+        whole_addresses=True,
+    )
+    if strict and encode(types, values) != data:
+        raise AbiError("the data is another encoding of these values")
+    return values

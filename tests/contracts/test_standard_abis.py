@@ -1,0 +1,138 @@
+"""The standards' signatures beside the packages that define them."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from eth_utils import keccak
+
+from scan.contracts.abi_decoding import STANDARDS, Entry, standard_abis
+from tests.support.solidity import NODE
+
+OPENZEPPELIN = NODE / "node_modules/@openzeppelin/contracts/build/contracts"
+UNISWAP = NODE / "node_modules/@uniswap"
+V3 = UNISWAP / "v3-core/artifacts/contracts"
+# The packages' contracts whose events and functions that change state are all claimed.
+PUBLISHED = {
+    "erc20": [OPENZEPPELIN / "IERC20Metadata.json", OPENZEPPELIN / "ERC20Burnable.json"],
+    "erc721": [OPENZEPPELIN / f"IERC721{part}.json" for part in ("", "Metadata", "Enumerable")],
+    "erc1155": [OPENZEPPELIN / "IERC1155MetadataURI.json"],
+    "erc2612": [OPENZEPPELIN / "IERC20Permit.json"],
+    "erc4626": [OPENZEPPELIN / "IERC4626.json"],
+    "uniswap_v2": [UNISWAP / f"v2-core/build/UniswapV2{part}.json" for part in ("Factory", "Pair")],
+    "uniswap_v3": [
+        V3 / f"UniswapV3{part}.sol/UniswapV3{part}.json" for part in ("Factory", "Pool")
+    ],
+    "access": [
+        OPENZEPPELIN / f"{name}.json"
+        for name in ("Ownable2Step", "AccessControl", "Pausable", "Initializable", "IVotes")
+    ],
+    "erc1967": [OPENZEPPELIN / f"{name}.json" for name in ("IERC1967", "UpgradeableBeacon")],
+    "erc4337": [OPENZEPPELIN / "IEntryPoint.json"],
+}
+# Of those that no package here has: selectors as the contracts' documentation and users have them.
+SELECTORS = {
+    "weth9": "d0e30db0 2e1a7d4d",
+    "multicall": "252dba42 c3077fa9 bce38bd7 399542e9 82ad56cb 174dea71",
+    "safe": "61b69abd 1688f0b9 d18af54d ec9e80bb b63e800d 6a761202 468721a7 5229073f d4d9bdcd"
+    " 0d582f13 f8dc5dd9 e318b52b 694e80c3 610b5925 e009cfde f08a0323 e19a9dd9 8d80ff0a",
+    "uniswap_v2": "e8e33700 f305d719 baa2abde 02751cec 2195995c ded9382a af2979eb 5b0d5984 38ed1739"
+    " 8803dbee 7ff36ab5 4a25d94a 18cbafe5 fb3bdb41 5c11d795 b6f9de95 791ac947",
+    "uniswap_v3": "414bf389 c04b8d59 db3e2198 f28c0498 49404b7c 9b2c0a37 12210e8a df2ab5bb e0e189a0"
+    " f3995c67 c2e3140a 4659a494 a4a78f0c ac9650d8 5ae401dc 1f0464d1 04e45aaf b858183f 5023b4df"
+    " 09b81346 472b43f3 42712a67 49616997 1c58db4f f2d5d56b e90a182f 13ead562 88316456 219f5d17"
+    " 0c49ccbe fc6f7865 7ac2ff7b 3593564c 24856bc3",
+    "erc4337": "1fad948c 765e827f",
+    "erc20": "40c10f19 39509351 a457c2d7",
+}
+TOPICS = {
+    "UserOperationEvent": "49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f",
+    "AccountDeployed": "d51a9c61267aa6196961883ecf5ff2da6619c37dac0fa92122513fb32c032d2d",
+    "ProxyCreation": "4f51faf6c4561ff95f067657e43439f0f856d97c04d9ec9070a6199ad418e235",
+    "ExecutionSuccess": "442e715f626346e8c54381002da614f62bee8d27386535b2521ec8540898556e",
+    "ExecutionFailure": "23428b18acfb3ea64b08dc0c1d296ea9c09702c09083ca5272e64d115b687d23",
+    "SafeMultiSigTransaction": "66753cd2356569ee081232e3be8909b950e0a76c1f8460c3a5e3c2be32b11bed",
+    "Withdrawal": "7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65",
+}
+
+
+def claimed(standard: str) -> list[tuple[str, Entry]]:
+    index = standard_abis()
+    kinds = (("function", index.functions), ("event", index.events))
+    return [
+        (kind, entry)
+        for kind, found in kinds
+        for entries in found.values()
+        for entry in entries
+        if entry.standard == standard
+    ]
+
+
+def published(standard: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Entries of the packages' ABIs, with their canonical signatures."""
+    for path in PUBLISHED.get(standard, ()):
+        for entry in json.loads(path.read_text())["abi"]:
+            if entry["type"] in ("function", "event"):
+                yield f"{entry['name']}({','.join(map(type_of, entry['inputs']))})", entry
+
+
+def type_of(parameter: dict[str, Any]) -> str:
+    if not parameter["type"].startswith("tuple"):
+        return str(parameter["type"])
+    members = ",".join(map(type_of, parameter["components"]))
+    return f"({members}){parameter['type'].removeprefix('tuple')}"
+
+
+@pytest.mark.parametrize("standard", sorted(PUBLISHED))
+def test_what_is_claimed_is_what_the_packages_define(standard: str) -> None:
+    found = dict(published(standard))
+    compared = 0
+    for kind, entry in claimed(standard):
+        defined = found.get(entry.signature)
+        if defined is None or defined["type"] != kind:
+            continue
+        names = [parameter["name"] for parameter in defined["inputs"]]
+        assert [*entry.names] == names, entry.signature
+        if kind == "event":
+            assert [*entry.indexed] == [each["indexed"] for each in defined["inputs"]]
+        compared += 1
+    assert compared >= 2
+
+
+@pytest.mark.parametrize("standard", sorted(PUBLISHED))
+def test_what_the_packages_define_is_claimed(standard: str) -> None:
+    everywhere = {(kind, entry.signature) for each in STANDARDS for kind, entry in claimed(each)}
+    for signature, entry in published(standard):
+        if entry["type"] == "event" or entry["stateMutability"] in ("nonpayable", "payable"):
+            assert (entry["type"], signature) in everywhere
+
+
+@pytest.mark.parametrize("standard", sorted(SELECTORS))
+def test_selectors_are_those_in_use(standard: str) -> None:
+    found = {keccak(text=entry.signature)[:4].hex() for _, entry in claimed(standard)}
+    assert set(SELECTORS[standard].split()) <= found
+
+
+@pytest.mark.parametrize("name", sorted(TOPICS))
+def test_topics_are_those_in_use(name: str) -> None:
+    found = {
+        topic.hex() for topic, entries in standard_abis().events.items() if entries[0].name == name
+    }
+    assert TOPICS[name] in found
+
+
+def test_no_two_entries_of_a_standard_are_the_same() -> None:
+    for standard in STANDARDS:
+        forms = [(kind, entry.signature, entry.indexed) for kind, entry in claimed(standard)]
+        assert len(forms) == len(set(forms)) > 0
+
+
+def test_a_signature_has_the_same_names_in_every_standard_but_of_tokens() -> None:
+    tokens = {"erc20", "erc721", "erc1155"}
+    names: dict[object, tuple[str, ...]] = {}
+    for standard in STANDARDS:
+        if standard not in tokens:
+            for kind, entry in claimed(standard):
+                key = (kind, entry.signature, entry.indexed)
+                assert names.setdefault(key, entry.names) == entry.names
