@@ -44,6 +44,14 @@ Stores labels of addresses from a CSV file with the columns address and label:
 A label replaces the one before it, an empty one removes it. All of the file is stored or, when a
 line is wrong, nothing; that line is named. Responses show it at once."""
 
+SIGNATURES_IMPORT = """\
+Stores signatures of functions and events, by which methods and events of contracts that nobody
+verified are decoded. A text file has one a line, with its selector or topic before it or without:
+    0xa9059cbb transfer(address,uint256)
+    Transfer(address,address,uint256)
+A JSON file has them by selector: {"0xa9059cbb": ["transfer(address,uint256)"]}. All of the file is
+stored or, when a line is wrong, nothing; those lines are named. Responses show it at once."""
+
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
@@ -88,7 +96,8 @@ def _parser() -> argparse.ArgumentParser:
         ("migrate", "bring the database's schema up to date, as every start does"),
     ):
         _add(commands, name, text)
-    for add in (_add_status, _add_audit, _add_backfill, _add_labels, _add_key, _add_solc):
+    groups = (_add_status, _add_audit, _add_backfill, _add_labels, _add_signatures, _add_key)
+    for add in (*groups, _add_solc):
         add(commands)
     return parser
 
@@ -150,6 +159,17 @@ def _add_labels(commands: Any) -> None:
     _add(actions, "list", "print every address with its label", call="labels.list_all")
     export = _add(actions, "export", "write them as `import` reads them", call="labels.export_file")
     export.add_argument("file", type=Path, metavar="FILE.csv")
+
+
+def _add_signatures(commands: Any) -> None:
+    actions = _add_group(commands, "signatures", "signatures of functions and events")
+    text = "store signatures from a file"
+    load = _add(actions, "import", text, SIGNATURES_IMPORT, "signatures.import_file")
+    load.add_argument("file", type=Path, metavar="FILE")
+    load.add_argument("--skip-invalid", action="store_true", help="store all lines but wrong ones")
+    _add(actions, "list", "print every one with its selector", call="signatures.list_all")
+    remove = _add(actions, "delete", "remove those of selectors", call="signatures.delete")
+    remove.add_argument("selectors", nargs="+", metavar="SELECTOR", help="or a signature")
 
 
 def _add_key(commands: Any) -> None:

@@ -16,7 +16,7 @@ from tests.support.serving import gunicorn, wait_until
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
 COMMANDS = ("run", "serve", "index", "deliver", "migrate")
-MORE = ("status", "audit", "labels", "key", "solc")
+MORE = ("status", "audit", "labels", "signatures", "key", "solc")
 OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
 
 
@@ -45,7 +45,7 @@ def test_help_names_every_command_in_a_sentence() -> None:
 
 
 def test_without_a_command_or_an_action_it_prints_help() -> None:
-    for arguments in ([], ["labels"], ["key"], ["solc"]):
+    for arguments in ([], ["labels"], ["signatures"], ["key"], ["solc"]):
         called = scan(*arguments)
         assert called.returncode == 2
         assert called.stdout == scan(*arguments, "--help").stdout

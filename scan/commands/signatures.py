@@ -1,0 +1,243 @@
+"""`scan signatures`: what decodes calls and logs of contracts that nobody verified."""
+
+import argparse
+import json
+import re
+import sys
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TextIO
+
+from eth_hash.auto import keccak
+from tqdm import tqdm
+
+from scan.commands.prerequisites import with_running_database
+from scan.contracts.abi import AbiError
+from scan.contracts.signature_text import canonical
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.errors import InvalidParameter, ScanError
+from scan.hex import to_hex
+from scan.settings import Settings
+
+MAX_LINE = 10_000
+AT_ONCE = 10_000
+MAX_REPORTED = 20
+
+_LINE = re.compile(r"(?:(0x[0-9a-fA-F]*)[\s,;:]+)?(?:function |event )?(.+)", re.DOTALL)
+_TOKEN = re.compile(r'\s*([{}\[\]:,]|"(?:[^"\\]|\\.)*")', re.DOTALL)
+
+
+class Line(NamedTuple):
+    """A signature as a file has it, and its selector or topic where the file has that too."""
+
+    number: int
+    hash: str | None
+    text: str
+
+
+class Fault(NamedTuple):
+    line: int
+    reason: str
+
+
+class Faults:
+    """The first ones, and how many there are."""
+
+    def __init__(self) -> None:
+        self.first: list[Fault] = []
+        self.count = 0
+
+    def add(self, line: int, reason: str) -> None:
+        self.count += 1
+        if len(self.first) < MAX_REPORTED:
+            self.first.append(Fault(line, reason))
+
+    def report(self) -> str:
+        lines = [f"line {each.line}: {each.reason}" for each in self.first]
+        more = [f"and {self.count - len(lines)} more"] if self.count > len(lines) else []
+        return "\n".join([*lines, *more])
+
+
+def import_file(settings: Settings, options: argparse.Namespace) -> int:
+    faults = Faults()
+    database = _database(settings)
+    try:
+        with (
+            options.file.open(encoding="utf-8-sig", errors="replace") as file,
+            database.transaction() as tx,
+        ):
+            read, added = _store(tx, _selectors(_lines(file), faults))
+            if faults.count and not options.skip_invalid:
+                raise InvalidParameter(
+                    f"{faults.report()}\n{faults.count} lines are wrong, so nothing is stored;"
+                    " --skip-invalid stores the others"
+                )
+    except OSError as error:
+        raise ScanError(f"{options.file}: {error.strerror}") from None
+    if faults.count:
+        print(faults.report(), file=sys.stderr)
+    print(f"{read} signatures read, {added} of them new, {faults.count} lines skipped")
+    return 0
+
+
+def list_all(settings: Settings, _options: argparse.Namespace) -> int:
+    database = _database(settings)
+    last: tuple[bytes, str] = (b"", "")
+    while rows := database.rows(
+        "commands/signatures_list", selector=last[0], signature=last[1], limit=AT_ONCE
+    ):
+        for selector, text in rows:
+            print(to_hex(bytes(selector)), text)
+        last = bytes(rows[-1][0]), rows[-1][1]
+    return 0
+
+
+def delete(settings: Settings, options: argparse.Namespace) -> int:
+    """Those of the selectors given, or of the signatures."""
+    selectors = [_wanted(text) for text in options.selectors]
+    with _database(settings).transaction() as tx:
+        removed = tx.execute("commands/signatures_delete", selectors=selectors)
+    print(f"{removed} signatures removed")
+    return 0
+
+
+def _database(settings: Settings) -> Database:
+    url = with_running_database(settings).database_url
+    return Database(url, statement_timeout_ms=0, name="scan-signatures")
+
+
+def _wanted(text: str) -> bytes:
+    try:
+        if re.fullmatch(r"0x(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{64})", text):
+            return bytes.fromhex(text[2:10])
+        return bytes(keccak(canonical(text).encode())[:4])
+    except AbiError:
+        raise InvalidParameter(f"{text[:80]!r} is neither a selector nor a signature") from None
+
+
+def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int]:
+    """How many there were, and how many of them are new."""
+    tx.execute("commands/signatures_begin_import")
+    read = 0
+    batch: list[tuple[bytes, str]] = []
+    # `disable=None` shows a count on a terminal alone.
+    for row in tqdm(rows, unit=" signatures", disable=None, leave=False):
+        batch.append(row)
+        read += 1
+        if len(batch) == AT_ONCE:
+            tx.copy("imported_signatures", "selector, signature", batch)
+            batch.clear()
+    tx.copy("imported_signatures", "selector, signature", batch)
+    return read, tx.execute("commands/signatures_insert")
+
+
+def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, str]]:
+    """Selector and canonical text of each line that is right."""
+    for line in lines:
+        try:
+            yield _checked(line)
+        except AbiError as error:
+            faults.add(line.number, f"{line.text[:60]!r} is no signature: {error}")
+
+
+def _checked(line: Line) -> tuple[bytes, str]:
+    if len(line.text) > MAX_LINE:
+        raise AbiError("it is too long")
+    text = canonical(line.text)
+    digest = keccak(text.encode())
+    if line.hash is not None and line.hash.lower() not in (to_hex(digest[:4]), to_hex(digest)):
+        raise AbiError(f"its selector is {to_hex(digest[:4])}, not {line.hash[:66]}")
+    return bytes(digest[:4]), text
+
+
+def _lines(file: TextIO) -> Iterator[Line]:
+    """Of text, one signature a line; or of a JSON object {"0x…": ["…"]}."""
+    start = file.read(1)
+    while start and start.isspace():
+        start = file.read(1)
+    file.seek(0)
+    return _json_lines(file) if start == "{" else _text_lines(file)
+
+
+def _text_lines(file: TextIO) -> Iterator[Line]:
+    number = 0
+    while text := file.readline(MAX_LINE + 1):
+        number += 1
+        while not text.endswith("\n") and (rest := file.readline(MAX_LINE + 1)):
+            text = text[: MAX_LINE + 1] + rest[-1]  # enough to be refused
+        content = text.strip()
+        if content and not content.startswith("#"):
+            found = _LINE.fullmatch(content)
+            yield Line(number, *(found.groups() if found else (None, content)))
+
+
+def _json_lines(file: TextIO) -> Iterator[Line]:
+    """Read piece by piece; raises InvalidParameter where it is something else than such JSON."""
+    tokens = _tokens(file)
+    _expect(tokens, "{")
+    token, line = next(tokens)
+    while token != "}":
+        key = _string(token, line)
+        _expect(tokens, ":")
+        for text, number in _strings(tokens):
+            yield Line(number, key, text)
+        token, line = next(tokens)
+        if token == ",":
+            token, line = next(tokens)
+        elif token != "}":
+            raise _not_expected(token, line)
+
+
+def _strings(tokens: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """A string, or an array of them."""
+    token, line = next(tokens)
+    if token != "[":
+        yield _string(token, line), line
+        return
+    token, line = next(tokens)
+    while token != "]":
+        yield _string(token, line), line
+        token, line = next(tokens)
+        if token == ",":
+            token, line = next(tokens)
+        elif token != "]":
+            raise _not_expected(token, line)
+
+
+def _expect(tokens: Iterator[tuple[str, int]], wanted: str) -> None:
+    token, line = next(tokens)
+    if token != wanted:
+        raise _not_expected(token, line)
+
+
+def _string(token: str, line: int) -> str:
+    if not token.startswith('"'):
+        raise _not_expected(token, line)
+    try:
+        return str(json.loads(token, strict=False))
+    except ValueError:
+        raise _not_expected(token, line) from None
+
+
+def _not_expected(token: str, line: int) -> InvalidParameter:
+    return InvalidParameter(
+        f'line {line}: JSON such as {{"0xa9059cbb": ["transfer(address,uint256)"]}} is expected,'
+        f" not {token[:60]!r} here"
+    )
+
+
+def _tokens(file: TextIO) -> Iterator[tuple[str, int]]:
+    """Each with its line; a last one that is empty."""
+    buffer, line = "", 1
+    while True:
+        piece = file.read(1 << 16)
+        buffer += piece
+        place = 0
+        while (found := _TOKEN.match(buffer, place)) is not None:
+            line += found[0].count("\n")
+            yield found[1], line
+            place = found.end()
+        buffer = buffer[place:]
+        if not piece or len(buffer) > (1 << 16) + MAX_LINE:
+            break
+    yield buffer.strip()[:60], line
