@@ -27,7 +27,10 @@ from scan.api import (
 )
 from scan.api import query as query_api
 from scan.contracts.account_state import AccountStates
+from scan.contracts.contract_abis import ContractAbis
+from scan.contracts.node_reads import NodeReads
 from scan.contracts.read_calls import ReadCalls
+from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
@@ -132,6 +135,8 @@ def _services(settings: Settings) -> Services:
     writes = _connect(settings, settings.database_url)
     reads = _connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    node_reads = NodeReads()
+    abis = ContractAbis(reads, node, node_reads)
     installer = CompilerInstaller(InstalledCompilers(settings))
     return Services(
         settings,
@@ -152,6 +157,8 @@ def _services(settings: Settings) -> Services:
         Verifier(writes, node, installer, CompilerPlaces()),
         VerificationJobs(writes),
         ReadCalls(reads, node),
+        contract_abis=abis,
+        transaction_details=TransactionDetailsReader(node, node_reads, abis),
     )
 
 

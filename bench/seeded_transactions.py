@@ -7,7 +7,7 @@ import orjson
 import psycopg2
 
 BY_HASH = (
-    "SELECT t.block_number, t.transaction_index, encode(b.hash, 'hex')"
+    "SELECT t.block_number, t.transaction_index, encode(b.hash, 'hex'), encode(t.to_address, 'hex')"
     " FROM transactions t JOIN blocks b ON b.number = t.block_number WHERE t.hash = %s"
 )
 
@@ -21,18 +21,28 @@ class SeededTransactions:
 
     def transaction(self, transaction_hash: str) -> bytes:
         return self._record(
-            transaction_hash, nonce="0x7", gas="0x5208", input="0xa9059cbb" + 64 * "00"
+            transaction_hash,
+            hash=transaction_hash,
+            nonce="0x7",
+            gas="0x5208",
+            input="0xa9059cbb" + 64 * "00",
         )
 
     def receipt(self, transaction_hash: str) -> bytes:
-        return self._record(transaction_hash, cumulativeGasUsed="0x5208", status="0x1")
+        return self._record(
+            transaction_hash,
+            transactionHash=transaction_hash,
+            cumulativeGasUsed="0x5208",
+            status="0x1",
+            logs=[],
+        )
 
-    def _record(self, transaction_hash: str, **fields: str) -> bytes:
+    def _record(self, transaction_hash: str, **fields: Any) -> bytes:
         found = self._found(bytes.fromhex(transaction_hash[2:]))
         if found is None:
             return b"null"
-        number, index, block_hash = found
-        place = {"blockNumber": hex(number), "transactionIndex": hex(index)}
+        number, index, block_hash, to = found
+        place = {"blockNumber": hex(number), "transactionIndex": hex(index), "to": to and f"0x{to}"}
         return orjson.dumps({"blockHash": f"0x{block_hash}", **place, **fields})
 
     def _found(self, transaction_hash: bytes) -> Any:

@@ -1,14 +1,19 @@
 """GET /api/v1/transactions and /transactions/:hash."""
 
+import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
 from scan.http import chain_lists as lists
 from scan.http.chain_lists import PageRequest, page_body
-from scan.http.chain_reads import read_chain
+from scan.http.chain_reads import do_not_cache, read_chain
 from scan.http.requests import query_arguments
 from scan.http.responses import json_body
+from scan.http.transaction_details import read_details
+
+# A response with thousands of logs would push all others out of the cache.
+MOST_CACHED_BYTES = 2 * 1024 * 1024
 
 blueprint = Blueprint("transactions", __name__)
 
@@ -24,8 +29,14 @@ def list_transactions() -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
+    """What is stored of it, and then what the node has of it, decoded."""
     query_arguments()
-    (body,) = read_chain("api/transactions_get", hash=parameters.hash32(transaction_hash))
+    key = parameters.hash32(transaction_hash)
+    (body,) = read_chain("api/transactions_get", hash=key)
     if body is None:
         raise NotFound("No such transaction is indexed.")
-    return json_body(body)
+    details = read_details(orjson.loads(body))
+    whole = body.encode()[:-1] + b"," + orjson.dumps(details.record())[1:]
+    if len(whole) > MOST_CACHED_BYTES:
+        do_not_cache()
+    return json_body(whole)

@@ -1,13 +1,16 @@
 """Where a proxy's calls go: the clones of EIP-1167 by their code, those of EIP-1967 by storage."""
 
 import re
+import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from scan.ethereum.client import Call, Node, NodeError
+from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.hex import BadHex, data, to_hex
 
 NODE_TIMEOUT_S = 2.0
 ADDRESS_BYTES = 20
+MAX_ANSWER_BYTES = 256 * 1024
 DELEGATECALL = b"\xf4"
 
 # keccak256("eip1967.proxy.implementation") - 1 and keccak256("eip1967.proxy.beacon") - 1
@@ -26,6 +29,13 @@ _CLONES = tuple(
         rb"\x5a\xf4\x3d\x5f\x5f\x3e\x5f\x3d\x91\x60.\x57\xfd\x5b\xf3",
     )
 )
+# Opcodes one by one, with what PUSH1 to PUSH32 push, up to a DELEGATECALL.
+_DELEGATING = re.compile(
+    b"(?:[^\x60-\x7f\xf4]|"
+    + b"|".join(re.escape(bytes([0x5F + n])) + b".{%d}" % n for n in range(1, 33))
+    + b")*+\xf4",
+    re.DOTALL,
+)
 
 
 class Proxy(NamedTuple):
@@ -40,6 +50,11 @@ def clone_of(code: bytes) -> bytes | None:
         if match:
             return match[1].rjust(ADDRESS_BYTES, b"\0")
     return None
+
+
+def delegates(code: bytes) -> bool:
+    """Whether it can call another contract's code in its own place, as a proxy must."""
+    return _DELEGATING.match(code) is not None
 
 
 def proxy_at(node: Node, address: bytes, code: bytes) -> Proxy | None:
@@ -66,6 +81,53 @@ def eip1967_implementation(node: Node, address: str) -> bytes | None:
         return implementation
     call = Call("eth_call", ({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL}, "latest"))
     return _address(node.once([call], NODE_TIMEOUT_S)[0])
+
+
+def eip1967_implementations(
+    node: Node, addresses: Sequence[bytes], block_number: int, timeout_s: float
+) -> list[bytes | None]:
+    """Of each address at a block; now, where the node has no state of that block.
+
+    In three requests at most; raises NodeError.
+    """
+    ends_at = time.monotonic() + timeout_s
+    slots = [
+        (to_hex(address), slot)
+        for address in addresses
+        for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT)
+    ]
+    words = _read_at(node, "eth_getStorageAt", slots, block_number, ends_at)
+    found, beacons = words[::2], words[1::2]
+    asked = {
+        place: ({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL},)
+        for place, beacon in enumerate(beacons)
+        if beacon and not found[place]
+    }
+    answers = _read_at(node, "eth_call", [*asked.values()], block_number, ends_at)
+    for place, answer in zip(asked, answers, strict=True):
+        found[place] = answer
+    return found
+
+
+def _read_at(
+    node: Node, method: str, calls: Sequence[tuple[object, ...]], block_number: int, ends_at: float
+) -> list[bytes | None]:
+    """Words that are addresses."""
+    results = _ask(node, [Call(method, (*call, hex(block_number))) for call in calls], ends_at)
+    if any(isinstance(each, RpcError) for each in results):
+        now = _ask(node, [Call(method, (*call, "latest")) for call in calls], ends_at)
+        pairs = zip(results, now, strict=True)
+        results = [later if isinstance(each, RpcError) else each for each, later in pairs]
+    return [_address(each) for each in results]
+
+
+def _ask(node: Node, calls: Sequence[Call], ends_at: float) -> list[object]:
+    if not calls:
+        return []
+    left_s = ends_at - time.monotonic()
+    if left_s <= 0:
+        raise NodeError("the node did not answer in time")
+    return [*node.results(calls, left_s, MAX_ANSWER_BYTES)]
 
 
 def _address(word: object) -> bytes | None:

@@ -38,6 +38,8 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "api/transactions_list": _PAGE,
         "api/transactions_list_by_address": ("has_from", "has_to", *_LIST),
         "api/transactions_list_by_party": ("has_from", "has_to", *_LIST),
+        "contracts/contracts_find": (),
+        "contracts/signatures_find": (),
         "etherscan/balances_get": (),
         "etherscan/blocks_get_by_time": (),
         "etherscan/blocks_get_ends": (),

@@ -9,7 +9,9 @@ from scan.accounts.contract_wallets import ContractWallets
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.contracts.account_state import AccountStates
+from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
+from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -36,6 +38,8 @@ class Services:
     verifier: Verifier
     jobs: VerificationJobs
     read_calls: ReadCalls
+    contract_abis: ContractAbis
+    transaction_details: TransactionDetailsReader
 
 
 def services() -> Services:

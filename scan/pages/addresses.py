@@ -15,6 +15,7 @@ from scan.http.services import services
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.formatting import amount
+from scan.pages.method_names import add_methods
 from scan.pages.records import PAGE_SIZE, Listing, address_of, listing, names_of, page_request
 from scan.pages.site import page, site
 
@@ -101,7 +102,9 @@ def read_account(key: bytes) -> Account:
 def _list(tab: str, key: bytes) -> Listing | None:
     wanted = page_request()
     if tab == "transactions":
-        return listing(chain_lists.transactions(wanted, address=key))
+        found = listing(chain_lists.transactions(wanted, address=key))
+        add_methods(found.records)
+        return found
     if tab == "transfers":
         return listing(chain_lists.token_transfers(wanted, address=key))
     if tab == "trades":

@@ -5,6 +5,7 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import NotFound
 from scan.http import chain_lists
+from scan.pages.method_names import add_methods
 from scan.pages.records import listing, names_of, page_request, record
 from scan.pages.site import page
 
@@ -32,5 +33,6 @@ def get_block(block: str) -> Response:
     if found is None:
         raise NotFound("This block is not indexed: it may be to come, or of a fork left behind.")
     transactions = listing(chain_lists.transactions(page_request(found["number"])))
+    add_methods(transactions.records)
     names = names_of([found, *transactions.records])
     return page("block.html", block=found, transactions=transactions, names=names)

@@ -12,6 +12,7 @@ from scan.http import chain_lists
 from scan.http.chain_lists import PageRequest
 from scan.http.chain_reads import read_chain
 from scan.pages.charts import DAY_S, Chart, Point, bar_chart
+from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of
 from scan.pages.site import HEADERS, page, site
 
@@ -63,6 +64,7 @@ def _newest() -> dict[str, Any]:
     (stats,) = read_chain("api/network_get_stats", version=VERSION)
     blocks = listing(chain_lists.blocks(NEWEST)).records
     transactions = listing(chain_lists.transactions(NEWEST)).records
+    add_methods(transactions)
     return {
         "stats": json.loads(stats),
         "blocks": blocks,

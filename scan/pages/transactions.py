@@ -7,10 +7,11 @@ from flask import Blueprint, Response, request
 from scan import parameters
 from scan.errors import NotFound
 from scan.http import chain_lists
-from scan.http.chain_reads import do_not_cache, read_chain
+from scan.http.chain_reads import read_chain
+from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of, page_request, record
 from scan.pages.site import page
-from scan.pages.transaction_details import TransactionDetails, read_details
+from scan.pages.transaction_details import shown_details
 
 blueprint = Blueprint("pages_transactions", __name__)
 
@@ -18,6 +19,7 @@ blueprint = Blueprint("pages_transactions", __name__)
 @blueprint.get("/txs")
 def list_transactions() -> Response:
     transactions = listing(chain_lists.transactions(page_request()))
+    add_methods(transactions.records)
     return page(
         "transactions.html", transactions=transactions, names=names_of(transactions.records)
     )
@@ -33,10 +35,8 @@ def get_transaction(transaction_hash: str) -> Response:
         )
     row = read_chain("pages/transactions_get_events", hash=key)
     transfers, trades = (list[Record](json.loads(text)) for text in (row[0], row[2]))
-    details = read_details(found, with_internal=request.args.get("tab") == "internal")
-    if details is None:
-        do_not_cache()
-        details = TransactionDetails()
+    asked_internal = request.args.get("tab") == "internal"
+    details = shown_details(found, with_internal=asked_internal)
     return page(
         "transaction.html",
         transaction=found,
@@ -46,6 +46,6 @@ def get_transaction(transaction_hash: str) -> Response:
         trades=trades,
         trade_count=row[3],
         details=details,
-        asked_internal=request.args.get("tab") == "internal",
+        asked_internal=asked_internal,
         names=names_of([found, *transfers, *trades], *details.addresses()),
     )

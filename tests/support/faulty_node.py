@@ -254,7 +254,7 @@ PASSING_FAULTS: tuple[Fault, ...] = (
 class FaultyNode:
     """Forwards to `upstream`, but for what `fault` makes of it."""
 
-    def __init__(self, upstream: str, seed: int = 0, rate: float = 0.0) -> None:
+    def __init__(self, upstream: str, seed: int = 0, rate: float = 0.0, port: int = 0) -> None:
         self.upstream = upstream
         self.fault: Fault | None = None  # of every request, while it is set
         self.rate = rate  # how many of the requests meet one of PASSING_FAULTS
@@ -262,7 +262,7 @@ class FaultyNode:
         self._random = random.Random(seed)
         self._lock = threading.Lock()
         self._local = threading.local()
-        self._server = _Server(("127.0.0.1", 0), _handler_of(self))
+        self._server = _Server(("127.0.0.1", port), _handler_of(self))
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     def __enter__(self) -> "FaultyNode":

@@ -21,6 +21,7 @@ from scan.api.openapi.parts import (
 )
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.sourcify import SOURCIFY_PATHS, SOURCIFY_SCHEMAS
+from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
 
 PREFIX = "/api/v1"
 
@@ -88,7 +89,7 @@ def document() -> Json:
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **CHAIN_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
                 **ETHERSCAN_SCHEMAS, **SOURCIFY_SCHEMAS, **SERVICE_SCHEMAS,
             },
             "responses": {ERRORS[status][0]: _error(status) for status in ERRORS},

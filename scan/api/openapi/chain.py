@@ -77,8 +77,8 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "getTransaction",
             TAG,
-            "One transaction",
-            ref("Transaction"),
+            "One transaction, with its input, method and logs",
+            ref("TransactionDetail"),
             parameters=(_HASH,),
             errors=(404,),
         ),

@@ -1,0 +1,96 @@
+"""One transaction with its input, method and logs."""
+
+from scan.api.openapi.parts import (
+    TOKEN_EXAMPLE,
+    Json,
+    address,
+    array,
+    flag,
+    hash32,
+    hex_bytes,
+    nullable,
+    number,
+    one_of,
+    record,
+    ref,
+    text,
+)
+from scan.api.openapi.records import RECORDS
+from scan.contracts.transaction_details import MAX_CONTRACTS
+from scan.ethereum.transaction_contents import MAX_LOGS
+
+SOURCES = ("verified", "standard", "imported")
+_TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+_ARGUMENT = record(
+    "An argument.",
+    {
+        "name": text("Its name; empty where the ABI has none, or none is known.", "to"),
+        "type": text("Its type; of a tuple the types in brackets.", "address"),
+        "value": {
+            "description": "As contract calls return it: integers as decimal strings, bytes as hex,"
+            " arrays, tuples as objects where all members have names, else as arrays.",
+            "examples": [TOKEN_EXAMPLE],
+        },
+        "hashed": flag(
+            "Present and true where the value is the hash that stands in a topic for a string,"
+            " bytes, an array or a tuple."
+        ),
+    },
+    optional=("hashed",),
+)
+
+
+def _decoded(what: str, example: str) -> Json:
+    return record(
+        what,
+        {
+            "name": text("Its name.", example.partition("(")[0]),
+            "signature": text("Its name and types, whose hash identifies it.", example),
+            "arguments": array(ref("DecodedArgument"), "Its arguments, in order."),
+            "source": one_of(
+                "Whose ABI it is: the contract's (or that of the implementation behind a proxy) by"
+                " verification, a standard's, or a signature that operators imported.",
+                SOURCES,
+            ),
+        },
+    )
+
+
+def _or_null(name: str, description: str) -> Json:
+    return {"anyOf": [ref(name), {"type": "null"}], "description": description}
+
+
+DETAIL_SCHEMAS: Json = {
+    "DecodedArgument": _ARGUMENT,
+    "DecodedMethod": _decoded("A call of a function.", "transfer(address,uint256)"),
+    "DecodedEvent": _decoded("An event.", "Transfer(address,address,uint256)"),
+    "TransactionLog": record(
+        "A log.",
+        {
+            "address": address("The contract that emitted it.", TOKEN_EXAMPLE),
+            "topics": array(hash32("A topic.", _TOPIC), "Its topics.", maxItems=4),
+            "data": hex_bytes("Its data."),
+            "logIndex": number("Its index in the block.", 3),
+            "event": _or_null("DecodedEvent", "Its event; null where no ABI fits."),
+        },
+    ),
+    "TransactionDetail": record(
+        "A transaction with what the node has of it beside the index, decoded. Of its contracts the"
+        f" first {MAX_CONTRACTS} are decoded by their own ABIs.",
+        {
+            **RECORDS["Transaction"]["properties"],
+            "input": nullable(hex_bytes("Its calldata, or the code that creates a contract.")),
+            "method": _or_null("DecodedMethod", "The function it called; null where no ABI fits."),
+            "logs": nullable(array(ref("TransactionLog"), "Its logs, in order.")),
+            "unavailable": nullable(
+                text(
+                    "Why input, method and logs are null, as where the node does not answer now; or"
+                    f" logs alone, as where there are more than {MAX_LOGS:,}. Else null.",
+                    "The node does not answer now; try again shortly.",
+                )
+            ),
+            "logCount": nullable(number("How many logs it has; null where that is not known.", 1)),
+        },
+    ),
+}

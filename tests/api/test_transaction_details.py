@@ -1,0 +1,168 @@
+"""GET /transactions/:hash beside ethers: the methods and events of whole chains."""
+
+import json
+import random
+import subprocess
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.commands.demo_node import start
+from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
+from tests.support.anvil import Anvil, Contract
+from tests.support.database import Postgres, execute
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import Indexing
+from tests.support.scenario import play
+from tests.support.solidity import NODE
+from tests.support.storm import Storm
+
+DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
+MOST = 1000
+NO_ABI: Mapping[str, Any] = {}
+
+
+class Chain(NamedTuple):
+    """An indexed chain, and the ABIs that were stored as verified, by address."""
+
+    client: FlaskClient
+    abis: Mapping[str, Any]
+
+
+@pytest.fixture(scope="module", params=["demo", "scenario", "storm"])
+def chain(request: pytest.FixtureRequest, postgres: Postgres, template: str) -> Iterator[Chain]:
+    with postgres.cloned(template) as url:
+        yield from {"demo": demo, "scenario": scenario_chain, "storm": storm}[request.param](url)
+
+
+def demo(url: str) -> Iterator[Chain]:
+    node = start(DEMO)
+    with Indexing(url, node.url) as indexing:
+        indexing.wait_for(node.recording.head)
+        yield Chain(create_app(indexing.settings).test_client(), NO_ABI)
+    node.stop()
+
+
+def scenario_chain(url: str) -> Iterator[Chain]:
+    """Half of its contracts are verified."""
+    with Anvil() as node:
+        stage = play(node)
+        with Indexing(url, node.url) as indexing:
+            indexing.wait_for(node.head())
+            abis = verify(url, [*stage.contracts.values()][::2])
+            yield Chain(create_app(indexing.settings).test_client(), abis)
+
+
+def storm(url: str) -> Iterator[Chain]:
+    with Anvil() as node:
+        weather = Storm(node, 1)
+        with IndexerProcess(url, node.url) as indexer:
+            weather.blow(indexer, 60)
+        with Indexing(url, node.url) as indexing:
+            indexing.wait_for(node.head())
+            abis = verify(url, [*weather.stage.contracts.values()][1::2])
+            yield Chain(create_app(indexing.settings).test_client(), abis)
+
+
+def verify(url: str, contracts: list[Contract]) -> dict[str, Any]:
+    """Stores ABIs as verified; contracts of one code share the first one's."""
+    found: dict[str, Any] = {}
+    by_code: dict[bytes, Any] = {}
+    for contract in contracts:
+        address = contract.address.lower()
+        [(code_hash,)] = execute(
+            url,
+            "SELECT code_hash FROM contracts WHERE address = decode(%s, 'hex')"
+            " ORDER BY block_number DESC LIMIT 1",
+            address[2:],
+        )
+        by_code[bytes(code_hash)] = contract.artifact.abi
+        execute(
+            url,
+            "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
+            " compiler_version, settings, abi, sources, verified_at)"
+            " VALUES (decode(%s, 'hex'), %s, 'full', %s, '', '0.8.28', '{}', %s, '{}', now())",
+            *(address[2:], code_hash, contract.artifact.name, json.dumps(contract.artifact.abi)),
+        )
+    for address, code_hash in execute(
+        url, "SELECT '0x' || encode(address, 'hex'), code_hash FROM contracts ORDER BY block_number"
+    ):
+        if bytes(code_hash) in by_code:
+            found[str(address)] = by_code[bytes(code_hash)]
+    return found
+
+
+def transactions_of(client: FlaskClient) -> list[str]:
+    pages = range(1, 50)
+    found = [
+        each["hash"]
+        for page in pages
+        for each in client.get(f"/api/v1/transactions?limit=100&page={page}").json["transactions"]
+    ]
+    return random.Random(1).sample(found, min(MOST, len(found)))
+
+
+def by_ethers(items: list[Any]) -> Any:
+    standards = [
+        (
+            name,
+            [
+                line.replace("(address target", "tuple(address target")
+                for line in (FOLDER / f"{name}.txt").read_text().splitlines()
+                if not line.startswith("#")
+            ],
+        )
+        for name in STANDARDS
+    ]
+    called = subprocess.run(
+        ["node", NODE / "decode.mjs"],
+        input=json.dumps({"standards": standards, "items": items}),
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    return json.loads(called.stdout)
+
+
+def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
+    answers = [
+        chain.client.get(f"/api/v1/transactions/{each}").json
+        for each in transactions_of(chain.client)
+    ]
+    assert {each["unavailable"] for each in answers} == {None}
+    types = token_types(chain.client)
+
+    def asked(address: str | None) -> dict[str, Any]:
+        abi = chain.abis.get(address or "")
+        standard = OF_TOKEN_TYPE.get(types.get(address or "", ""))
+        return {"abis": [abi] if abi else [], "standard": standard}
+
+    items = []
+    for each in answers:
+        is_call = each["toAddress"] is not None and len(each["input"]) >= 10
+        items.append(
+            {**asked(each["toAddress"]), "input": each["input"] if is_call else None, "logs": []}
+        )
+        items += [
+            {**asked(log["address"]), "input": None, "logs": [dict(log, **asked(log["address"]))]}
+            for log in each["logs"]
+        ]
+    expected = iter(by_ethers(items))
+    decoded = 0
+    for each in answers:
+        assert each["method"] == next(expected)["method"], each["hash"]
+        for log in each["logs"]:
+            [event] = next(expected)["events"]
+            assert log["event"] == event, (each["hash"], log)
+            decoded += event is not None
+    assert decoded > 100
+
+
+def token_types(client: FlaskClient) -> dict[str, str]:
+    found = client.get("/api/v1/tokens?limit=100").json["tokens"]
+    return {each["address"]: each["type"] for each in found}

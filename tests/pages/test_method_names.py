@@ -1,0 +1,66 @@
+"""The method that lists of transactions show."""
+
+from typing import Any
+
+import pytest
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from scan.pages.method_names import add_methods
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+from tests.support.many_functions import PROXY, deploy
+
+TRANSFER = "transfer(address,uint256)"
+NOBODY = "0x" + 40 * "e"
+SLOT = bytes.fromhex("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc")
+
+
+def selector(signature: str) -> str:
+    return "0x" + keccak(text=signature)[:4].hex()
+
+
+def methods(explorer: Explorer, *calls: tuple[str | None, str | None]) -> list[Any]:
+    records = [{"toAddress": to, "methodId": method} for to, method in calls]
+    with explorer.app.test_request_context():
+        add_methods(records)
+    return [each.get("method") for each in records]
+
+
+def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(
+    explorer: Explorer, many: str
+) -> None:
+    clone = explorer.place(f"363d3d373d3d3d363d73{many[2:]}5af43d82803e903d91602b57fd5bf3")
+    assert methods(
+        explorer,
+        (many, selector("over(address)")),
+        (clone, selector("over(uint256)")),
+        (NOBODY, selector(TRANSFER)),
+        (NOBODY, "0x01020304"),
+        (NOBODY, None),
+        (None, None),
+    ) == ["over", "over", "transfer", "0x01020304", None, None]
+
+
+def test_a_list_does_not_ask_where_a_proxy_leads(explorer: Explorer, many: str) -> None:
+    proxy = deploy(explorer, PROXY, "Proxy", many[2:].rjust(64, "0") + SLOT.hex())
+    assert methods(explorer, (proxy, selector("over(address)"))) == [selector("over(address)")]
+
+
+def test_one_imported_signature_names_a_method_and_two_do_not(explorer: Explorer) -> None:
+    url = explorer.settings.database_url
+    for number, name in ((1, "first"), (2, "second"), (2, "third")):
+        execute(
+            url, "INSERT INTO signatures VALUES (%s, %s)", bytes([9, 9, 9, number]), f"{name}()"
+        )
+    found = methods(explorer, (NOBODY, "0x09090901"), (NOBODY, "0x09090902"))
+    assert found == ["first", "0x09090902"]
+
+
+@pytest.mark.parametrize("path", ["/", "/live", "/txs", "/block/{block}", "/address/{to}"])
+def test_lists_of_transactions_show_it(client: FlaskClient, path: str) -> None:
+    """Of the scenario's chain, whose newest calls are of tokens."""
+    newest = client.get("/api/v1/transactions?limit=8").json["transactions"]
+    called = next(each for each in newest if each["methodId"] == selector(TRANSFER))
+    text = client.get(path.format(block=called["blockNumber"], to=called["toAddress"])).text
+    assert f'<code title="{called["methodId"]}">transfer</code>' in text
