@@ -16,6 +16,7 @@ from scan.api import (
     contracts,
     documentation,
     health,
+    items,
     keys,
     metrics,
     network,
@@ -28,6 +29,7 @@ from scan.api import (
 from scan.api import query as query_api
 from scan.contracts.account_state import AccountStates
 from scan.contracts.read_calls import ReadCalls
+from scan.contracts.token_uri import TokenUris
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
@@ -77,6 +79,7 @@ BLUEPRINTS = (
     blocks,
     transactions,
     tokens,
+    items,
     addresses,
     contracts,
     query_api,
@@ -152,6 +155,7 @@ def _services(settings: Settings) -> Services:
         Verifier(writes, node, installer, CompilerPlaces()),
         VerificationJobs(writes),
         ReadCalls(reads, node),
+        TokenUris(node),
     )
 
 

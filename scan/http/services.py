@@ -10,6 +10,7 @@ from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.contracts.account_state import AccountStates
 from scan.contracts.read_calls import ReadCalls
+from scan.contracts.token_uri import TokenUris
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -36,6 +37,7 @@ class Services:
     verifier: Verifier
     jobs: VerificationJobs
     read_calls: ReadCalls
+    token_uris: TokenUris
 
 
 def services() -> Services:
