@@ -49,6 +49,7 @@ from scan.pages import addresses as page_addresses
 from scan.pages import blocks as page_blocks
 from scan.pages import contracts as page_contracts
 from scan.pages import home, static_files
+from scan.pages import items as page_items
 from scan.pages import search as page_search
 from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
@@ -95,6 +96,7 @@ PAGES = (
     page_transactions,
     page_addresses,
     page_tokens,
+    page_items,
     page_contracts,
     page_search,
     page_accounts,

@@ -117,9 +117,7 @@ def list_items_held(address: str) -> Response:
 
 def _list_held(name: str, statement: str, address: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    row = read_chain(
-        statement, address=parameters.address(address), limit=limit, offset=offset
-    )
+    row = read_chain(statement, address=parameters.address(address), limit=limit, offset=offset)
     held = Page(*row)
     if held.data is None:
         raise _unseen()
