@@ -10,7 +10,7 @@ WITH token AS (
     FROM token, list_start(
         'token_items_by_token', %(address)s, token.item_count, %(offset)s, 'desc') AS s
 ), page AS (
-    SELECT i AS item, i.first_ordinal
+    SELECT i.first_ordinal
     FROM token_items i
     WHERE i.token_address = %(address)s AND i.first_ordinal <= (SELECT ordinal FROM start)
     ORDER BY i.first_ordinal DESC
@@ -18,10 +18,12 @@ WITH token AS (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(token_item_record(
-        page.item,
-        (SELECT x.token_id FROM token_transfers x WHERE x.ordinal = page.first_ordinal),
-        (SELECT type FROM token))::text, ',')),
+    json_list(string_agg(
+        (SELECT token_item_record(i,
+            (SELECT x.token_id FROM token_transfers x WHERE x.ordinal = page.first_ordinal),
+            (SELECT type FROM token))::text
+        FROM token_items i
+        WHERE i.token_address = %(address)s AND i.first_ordinal = page.first_ordinal), ',')),
     count(*),
     (SELECT item_count FROM token),
     (SELECT type FROM token)

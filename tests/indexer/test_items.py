@@ -41,7 +41,6 @@ class Trading:
             act()
         self.anvil.mine()
 
-
     def _do(self, contract: Contract, function: str, *args: object, gas: int = 900_000) -> None:
         self.anvil.transact(self._person(), contract, function, *args, gas=gas)
 

@@ -85,7 +85,7 @@ ITEM_SCHEMAS: Json = {
             "tokenUri": nullable(
                 text(
                     "Its tokenURI(uint256), or uri(uint256) of a BEP1155, cleaned of control"
-                    " characters; clients put the id for {id}. Somebody's text: it may be anything.",
+                    " characters; clients put the id for {id}. It may be any text.",
                     "ipfs://bafybeigdyrzt/7.json",
                 )
             ),
