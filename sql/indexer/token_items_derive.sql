@@ -6,12 +6,12 @@
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, token_transfers_by_item, token_items_pkey, addresses_pkey, tokens_pkey
 WITH moved AS MATERIALIZED (
-    SELECT token_address, token_id, count(*) * %(sign)s AS transfers
+    SELECT token_address, token_id, count(*) * %(sign)s AS transfers, max(ordinal) AS last_ordinal
     FROM token_transfers
     WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s AND token_id IS NOT NULL
     GROUP BY token_address, token_id
 ), found AS MATERIALIZED (
-    SELECT m.token_address, m.token_id, m.transfers,
+    SELECT m.token_address, m.token_id, m.transfers, m.last_ordinal,
         m.token_address = ANY(%(single_owner)s::bytea[]) AS has_one_owner,
         (SELECT min(x.ordinal) FROM token_transfers x
             WHERE x.token_address = m.token_address AND x.token_id = m.token_id) AS first_ordinal
@@ -20,18 +20,20 @@ WITH moved AS MATERIALIZED (
     SELECT f.token_address, f.token_id, f.transfers, f.has_one_owner, f.first_ordinal,
         coalesce(i.transfer_count, 0) AS transfers_before, i.owner AS owner_before,
         CASE WHEN f.has_one_owner THEN nullif(
-            (SELECT x.to_address FROM token_transfers x
-                WHERE x.token_address = f.token_address AND x.token_id = f.token_id
-                    AND x.ordinal <= CASE WHEN %(sign)s > 0
-                        THEN %(last_transfer)s ELSE %(first_transfer)s - 1 END
-                ORDER BY x.ordinal DESC
-                LIMIT 1),
+            CASE WHEN %(sign)s > 0
+                THEN (SELECT x.to_address FROM token_transfers x WHERE x.ordinal = f.last_ordinal)
+                ELSE (SELECT x.to_address FROM token_transfers x
+                    WHERE x.token_address = f.token_address AND x.token_id = f.token_id
+                        AND x.ordinal < %(first_transfer)s
+                    ORDER BY x.ordinal DESC
+                    LIMIT 1) END,
             '\x0000000000000000000000000000000000000000'::bytea) END AS owner
     FROM found f
     LEFT JOIN LATERAL (
         SELECT t.transfer_count, t.owner
         FROM token_items t
         WHERE t.token_address = f.token_address AND t.first_ordinal = f.first_ordinal
+            AND (%(sign)s < 0 OR f.first_ordinal < %(first_transfer)s) -- else it is new
         LIMIT 1
     ) AS i ON true
 ), written AS (
