@@ -210,18 +210,17 @@ CREATE TABLE IF NOT EXISTS token_items (
     PRIMARY KEY (token_address, first_ordinal)
 );
 -- serves api/addresses_list_items
-CREATE INDEX IF NOT EXISTS token_items_by_owner
-    ON token_items (owner, token_address, first_ordinal) WHERE owner IS NOT NULL;
+CREATE INDEX IF NOT EXISTS token_items_by_owner ON token_items (owner, first_ordinal)
+    WHERE owner IS NOT NULL;
 
 -- Who has how many of a BEP1155's item, net by events: as token_holders, no row for zero, and below
 -- zero only where the events lie.
 CREATE TABLE IF NOT EXISTS item_balances (
     holder bytea NOT NULL,
-    token_address bytea NOT NULL,
     first_ordinal bigint NOT NULL, -- of the item
     balance numeric NOT NULL,
     -- serves api/addresses_list_items
-    PRIMARY KEY (holder, token_address, first_ordinal)
+    PRIMARY KEY (holder, first_ordinal)
 );
 -- serves api/token_items_get
 CREATE INDEX IF NOT EXISTS item_balances_by_item ON item_balances (first_ordinal, balance, holder);

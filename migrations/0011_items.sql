@@ -23,14 +23,13 @@ BEGIN
 
     CREATE TABLE item_balances (
         holder bytea NOT NULL,
-        token_address bytea NOT NULL,
         first_ordinal bigint NOT NULL,
         balance numeric NOT NULL
     );
-    INSERT INTO item_balances (holder, token_address, first_ordinal, balance)
-    SELECT holder, token_address, first_ordinal, sum(amount)
+    INSERT INTO item_balances (holder, first_ordinal, balance)
+    SELECT holder, first_ordinal, sum(amount)
     FROM (
-        SELECT x.token_address, m.first_ordinal, p.holder, p.amount
+        SELECT m.first_ordinal, p.holder, p.amount
         FROM token_transfers x
         JOIN moved_items m USING (token_address, token_id)
         CROSS JOIN LATERAL (VALUES (x.from_address, -x.value), (x.to_address, x.value))
@@ -38,9 +37,9 @@ BEGIN
         WHERE NOT m.has_one_owner
     ) AS moves
     WHERE holder <> '\x0000000000000000000000000000000000000000'::bytea
-    GROUP BY holder, token_address, first_ordinal
+    GROUP BY holder, first_ordinal
     HAVING sum(amount) <> 0;
-    ALTER TABLE item_balances ADD PRIMARY KEY (holder, token_address, first_ordinal);
+    ALTER TABLE item_balances ADD PRIMARY KEY (holder, first_ordinal);
     CREATE INDEX item_balances_by_item ON item_balances (first_ordinal, balance, holder);
 
     CREATE TABLE token_items (
@@ -65,8 +64,8 @@ BEGIN
     ) AS o ON o.first_ordinal = m.first_ordinal
     ORDER BY m.first_ordinal;
     ALTER TABLE token_items ADD PRIMARY KEY (token_address, first_ordinal);
-    CREATE INDEX token_items_by_owner
-        ON token_items (owner, token_address, first_ordinal) WHERE owner IS NOT NULL;
+    CREATE INDEX token_items_by_owner ON token_items (owner, first_ordinal)
+        WHERE owner IS NOT NULL;
 
     INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)
     SELECT list, key, place, ordinal, block_number

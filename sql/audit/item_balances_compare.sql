@@ -2,11 +2,11 @@
 -- params: most integer
 -- returns: owner and item, what is stored or null, what is expected or null (jsonb), how many
 -- index: none
-SELECT hex(holder) || ' of ' || hex(token_address) || ' by transfer ' || first_ordinal,
+SELECT hex(holder) || ' of the item first moved by transfer ' || first_ordinal,
     jsonb_build_object('balance', b.balance), jsonb_build_object('balance', e.balance),
     count(*) OVER ()
 FROM item_balances b
-FULL JOIN expected_item_balances e USING (holder, token_address, first_ordinal)
+FULL JOIN expected_item_balances e USING (holder, first_ordinal)
 WHERE b.balance IS DISTINCT FROM e.balance
-ORDER BY holder, token_address, first_ordinal
+ORDER BY holder, first_ordinal
 LIMIT %(most)s;

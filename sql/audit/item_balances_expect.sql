@@ -4,11 +4,11 @@
 -- index: none
 CREATE TEMPORARY TABLE expected_item_balances ON COMMIT DROP AS
 WITH moves AS (
-    SELECT to_address AS holder, token_address, token_id, ordinal, value AS amount
+    SELECT to_address AS holder, token_address, token_id, value AS amount
     FROM token_transfers
     WHERE token_id IS NOT NULL
     UNION ALL
-    SELECT from_address, token_address, token_id, ordinal, -value
+    SELECT from_address, token_address, token_id, -value
     FROM token_transfers
     WHERE token_id IS NOT NULL
 ), balances AS (
@@ -23,7 +23,7 @@ WITH moves AS (
     WHERE token_id IS NOT NULL
     GROUP BY token_address, token_id
 )
-SELECT b.holder, b.token_address, i.first_ordinal, b.balance
+SELECT b.holder, i.first_ordinal, b.balance
 FROM balances b
 JOIN items i USING (token_address, token_id)
 JOIN tokens k ON k.address = b.token_address

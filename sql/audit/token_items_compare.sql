@@ -2,7 +2,7 @@
 -- params: most integer
 -- returns: item, what is stored or null, what is expected or null (jsonb), how many there are
 -- index: none
-SELECT hex(token_address) || ' by transfer ' || first_ordinal, stored, expected, count(*) OVER ()
+SELECT hex(token_address) || ', first moved by transfer ' || first_ordinal, stored, expected, count(*) OVER ()
 FROM (
     SELECT token_address, first_ordinal,
         to_jsonb(i) - 'token_address' - 'first_ordinal' AS stored,

@@ -27,21 +27,19 @@ WITH deltas AS MATERIALIZED (
     LEFT JOIN LATERAL (
         SELECT s.balance
         FROM item_balances s
-        WHERE s.holder = f.holder AND s.token_address = f.token_address
-            AND s.first_ordinal = f.first_ordinal
+        WHERE s.holder = f.holder AND s.first_ordinal = f.first_ordinal
         LIMIT 1
     ) AS b ON true
 ), ended AS (
     DELETE FROM item_balances s
     USING balances b
-    WHERE b.after = 0 AND s.holder = b.holder AND s.token_address = b.token_address
-        AND s.first_ordinal = b.first_ordinal
+    WHERE b.after = 0 AND s.holder = b.holder AND s.first_ordinal = b.first_ordinal
 ), written AS (
-    INSERT INTO item_balances (holder, token_address, first_ordinal, balance)
-    SELECT holder, token_address, first_ordinal, after
+    INSERT INTO item_balances (holder, first_ordinal, balance)
+    SELECT holder, first_ordinal, after
     FROM balances
     WHERE after <> 0
-    ON CONFLICT (holder, token_address, first_ordinal) DO UPDATE SET balance = EXCLUDED.balance
+    ON CONFLICT (holder, first_ordinal) DO UPDATE SET balance = EXCLUDED.balance
 ), counted AS (
     UPDATE token_items i
     SET owner_count = i.owner_count + d.owners

@@ -41,7 +41,6 @@ WITH moved AS MATERIALIZED (
         (token_address, first_ordinal, transfer_count, owner, owner_count)
     SELECT token_address, first_ordinal, transfers, owner, CASE WHEN NOT has_one_owner THEN 0 END
     FROM items
-    ORDER BY token_address, first_ordinal -- pages of the key fill up: 45 bytes an item, else 89
     ON CONFLICT (token_address, first_ordinal) DO UPDATE SET
         transfer_count = i.transfer_count + EXCLUDED.transfer_count,
         owner = EXCLUDED.owner

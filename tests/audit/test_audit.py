@@ -85,7 +85,7 @@ ADDED = (
     " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
     "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
     "INSERT INTO token_items SELECT '\\x01', first_ordinal, 1, NULL, 0 FROM token_items",
-    "INSERT INTO item_balances SELECT '\\x01', token_address, first_ordinal, 5 FROM token_items",
+    "INSERT INTO item_balances SELECT DISTINCT '\\x02'::bytea, first_ordinal, 5 FROM token_items",
     "UPDATE addresses SET item_count = 1 WHERE item_count IS NULL",
     "UPDATE tokens SET transfer_count = transfer_count + 1",
     "INSERT INTO dexes (name) VALUES ('nobody trades here')",

@@ -63,6 +63,12 @@ def items_of(transfers: Iterable[Record]) -> dict[str, list[Item]]:
     return by_token
 
 
+def first(item: Item) -> tuple[int, int, int]:
+    """Where on the chain it was first moved."""
+    transfer = item.transfers[0]
+    return transfer["blockNumber"], transfer["logIndex"], transfer.get("batchIndex", 0)
+
+
 def all_pages(client: FlaskClient, path: str, name: str) -> list[Record]:
     rows: list[Record] = []
     for number in range(1, 10_000):
@@ -80,15 +86,15 @@ def require_same_items(
     """Every list of items of every token and address; with `deep` every item alone, too."""
     by_token = items_of(transfers)
     held = defaultdict(list)
-    for token, items in sorted(by_token.items()):
+    for item in sorted((i for items in by_token.values() for i in items), key=first, reverse=True):
+        for owner, balance in item.owners().items():
+            held[owner].append((item.token, item.token_id, item.token_type, str(balance)))
+    for token, items in by_token.items():
         found = all_pages(client, f"/tokens/{token}/items", "items")
         assert found == [item.record() for item in reversed(items)]
         assert client.get(f"/api/v1/tokens/{token}").json["itemCount"] == len(items)
-        for item in items:
-            for owner, balance in item.owners().items():
-                held[owner].append((token, item.token_id, item.token_type, str(balance)))
-            if deep:
-                require_same_item(client, item)
+        for item in items if deep else ():
+            require_same_item(client, item)
     for address in {*addresses, *held}:
         rows = all_pages(client, f"/addresses/{address}/items", "items")
         keys = ("tokenAddress", "tokenId", "type", "balance")

@@ -59,8 +59,8 @@ ITEM_PATHS: Json = {
     "/addresses/{address}/items": {
         "get": operation(
             "listAddressItems", TAG, "The items an address has", ref("ItemBalancePage"),
-            description="The items of BEP721 and BEP1155 tokens that an address has, by token"
-            " address; of one token those first moved come first.",
+            description="The items of BEP721 and BEP1155 tokens that an address has: those whose id"
+            " was first moved last come first.",
             parameters=(path("address", any_case_address("The owner.")), PAGE, LIMIT),
             errors=(404,),
         ),
@@ -111,5 +111,5 @@ ITEM_SCHEMAS: Json = {
     ),
     "ItemPage": page_of("items", "Item", "Items, those first moved last first."),
     "ItemTransferPage": page_of("transfers", "TokenTransfer", "Transfers, newest first."),
-    "ItemBalancePage": page_of("items", "ItemBalance", "Items, by token address."),
+    "ItemBalancePage": page_of("items", "ItemBalance", "Items, those first moved last first."),
 }
