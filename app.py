@@ -16,6 +16,7 @@ from scan.api import (
     contracts,
     documentation,
     health,
+    items,
     keys,
     metrics,
     network,
@@ -30,6 +31,7 @@ from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.node_reads import NodeReads
 from scan.contracts.read_calls import ReadCalls
+from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.database.notifications import Listener
@@ -50,6 +52,7 @@ from scan.pages import addresses as page_addresses
 from scan.pages import blocks as page_blocks
 from scan.pages import contracts as page_contracts
 from scan.pages import home, static_files
+from scan.pages import items as page_items
 from scan.pages import search as page_search
 from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
@@ -80,6 +83,7 @@ BLUEPRINTS = (
     blocks,
     transactions,
     tokens,
+    items,
     addresses,
     contracts,
     query_api,
@@ -95,6 +99,7 @@ PAGES = (
     page_transactions,
     page_addresses,
     page_tokens,
+    page_items,
     page_contracts,
     page_search,
     page_accounts,
@@ -159,6 +164,7 @@ def _services(settings: Settings) -> Services:
         ReadCalls(reads, node),
         contract_abis=abis,
         transaction_details=TransactionDetailsReader(node, node_reads, abis),
+        token_uris=TokenUris(node),
     )
 
 

@@ -1,6 +1,7 @@
 -- The whole schema, safe to repeat. Amounts are uint256 (numeric(78,0)), hashes and addresses bytea.
--- Base tables hold what the chain says; derived ones (addresses, token_holders, dexes,
--- list_checkpoints and the counters of tokens) follow from them and can be recomputed.
+-- Base tables hold what the chain says; derived ones (addresses, token_holders, token_items,
+-- item_balances, dexes, list_checkpoints and the counters of tokens) follow from them and can be
+-- recomputed.
 
 -- What scan/migrate.py has brought this database to: through which files of migrations/ it went, or
 -- with which it was born; and which schema.sql was applied last.
@@ -134,7 +135,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     wraps boolean NOT NULL,        -- its Deposit and Withdrawal mint and burn, as WETH's do
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
-    transfer_count bigint NOT NULL DEFAULT 0
+    transfer_count bigint NOT NULL DEFAULT 0,
+    item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
 -- serves api/tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
@@ -178,6 +180,9 @@ CREATE INDEX IF NOT EXISTS token_transfers_to_self ON token_transfers (to_addres
     WHERE to_address IS NOT DISTINCT FROM from_address;
 -- serves api/token_transfers_list_by_party, indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_address, ordinal);
+-- serves api/token_items_get, api/token_transfers_list_by_item, indexer/token_items_derive, indexer/item_balances_derive
+CREATE INDEX IF NOT EXISTS token_transfers_by_item
+    ON token_transfers (token_address, token_id, ordinal) WHERE token_id IS NOT NULL;
 
 -- Net balance by events. A balance of zero has no row; below zero only where the events lie.
 CREATE TABLE IF NOT EXISTS token_holders (
@@ -192,6 +197,33 @@ CREATE INDEX IF NOT EXISTS token_holders_by_balance
 
 -- serves indexer/token_holders_sweep
 CREATE INDEX IF NOT EXISTS token_holders_at_zero ON token_holders (holder) WHERE balance = 0;
+
+-- Items: every id of a BEP721 or BEP1155 that was ever moved, named by the ordinal of its first
+-- transfer. That transfer has the id, of up to 78 digits, which so stands in no index here.
+CREATE TABLE IF NOT EXISTS token_items (
+    token_address bytea NOT NULL,
+    first_ordinal bigint NOT NULL,
+    transfer_count bigint NOT NULL,
+    owner bytea,                   -- of a BEP721, by its newest transfer; null: burnt, or a BEP1155
+    owner_count bigint,            -- of a BEP1155: who have more than none; null of a BEP721
+    -- serves api/tokens_list_items, api/token_items_get
+    PRIMARY KEY (token_address, first_ordinal)
+);
+-- serves api/addresses_list_items
+CREATE INDEX IF NOT EXISTS token_items_by_owner ON token_items (owner, first_ordinal)
+    WHERE owner IS NOT NULL;
+
+-- Who has how many of a BEP1155's item, net by events: as token_holders, no row for zero, and below
+-- zero only where the events lie.
+CREATE TABLE IF NOT EXISTS item_balances (
+    holder bytea NOT NULL,
+    first_ordinal bigint NOT NULL, -- of the item
+    balance numeric NOT NULL,
+    -- serves api/addresses_list_items
+    PRIMARY KEY (holder, first_ordinal)
+);
+-- serves api/token_items_get
+CREATE INDEX IF NOT EXISTS item_balances_by_item ON item_balances (first_ordinal, balance, holder);
 
 -- Exchanges by name, as dex_trades name them.
 CREATE TABLE IF NOT EXISTS dexes (
@@ -250,7 +282,8 @@ CREATE TABLE IF NOT EXISTS addresses (
     transfer_received_count bigint NOT NULL,
     trade_count bigint NOT NULL,
     balance numeric(78, 0),
-    balance_block bigint           -- the block balance was read at; null: to be read
+    balance_block bigint,          -- the block balance was read at; null: to be read
+    item_count bigint              -- items it has; null: none, which takes no room
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
@@ -374,9 +407,10 @@ CREATE OR REPLACE FUNCTION token_detail_record(t tokens, seen_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s}',
+    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, t.total_supply,
-    t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text)::json;
+    t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
+    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END)::json;
 
 CREATE OR REPLACE FUNCTION token_holder_record(holder bytea, balance numeric)
 RETURNS json LANGUAGE sql STABLE
@@ -398,6 +432,26 @@ RETURN format(
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
     hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+
+-- An item; its id stands in its first transfer.
+CREATE OR REPLACE FUNCTION token_item_record(i token_items, token_id numeric, token_type text)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"tokenAddress":"%s","tokenId":"%s","tokenType":"%s","owner":%s,"ownerCount":%s,'
+    '"transferCount":%s}',
+    hex(i.token_address), token_id, token_type, json_hex(i.owner),
+    coalesce(i.owner_count, (i.owner IS NOT NULL)::integer), i.transfer_count)::json;
+
+CREATE OR REPLACE FUNCTION item_balance_record(t tokens, token_id numeric, balance numeric)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"tokenAddress":"%s","name":%s,"symbol":%s,"type":"%s","tokenId":"%s","balance":"%s"}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.type, token_id, balance)::json;
+
+-- The key of an item's list of transfers in list_checkpoints.
+CREATE OR REPLACE FUNCTION item_key(token bytea, token_id numeric) RETURNS bytea
+LANGUAGE sql IMMUTABLE
+RETURN token || convert_to(token_id::text, 'UTF8');
 
 CREATE OR REPLACE FUNCTION search_record(
     type text, value text, name text, symbol text, match text)

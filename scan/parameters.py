@@ -17,6 +17,7 @@ LONGEST_NAME = 50  # of an unknown name, in an error
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
+_UINT256 = re.compile(r"(0|[1-9][0-9]{0,77})\Z")
 
 
 class LimitAndOffset(NamedTuple):
@@ -88,6 +89,15 @@ def block_number_or_hash(value: str) -> int | bytes:
         "A block is named by its number, or by its hash: 0x followed by 64 hex digits.",
         field="block",
     )
+
+
+def token_id(value: str) -> int:
+    """A uint256 as it is written in records: decimal digits, without a sign or leading zeros."""
+    if not _UINT256.match(value) or int(value) >= 2**256:
+        raise InvalidParameter(
+            "A token id is a whole number from 0 to 2^256 - 1, in decimal digits.", field="tokenId"
+        )
+    return int(value)
 
 
 def optional_address(values: Mapping[str, Any], name: str) -> bytes | None:

@@ -1,4 +1,4 @@
-"""GET /api/v1/addresses, /addresses/:address and /addresses/:address/tokens."""
+"""GET /api/v1/addresses, /addresses/:address, and its /tokens and /items."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -107,14 +107,18 @@ def _unseen() -> NotFound:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
+    return _list_held("tokens", "api/addresses_list_tokens", address)
+
+
+@blueprint.get("/addresses/<address>/items")
+def list_items_held(address: str) -> Response:
+    return _list_held("items", "api/addresses_list_items", address)
+
+
+def _list_held(name: str, statement: str, address: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    row = read_chain(
-        "api/addresses_list_tokens",
-        address=parameters.address(address),
-        limit=limit,
-        offset=offset,
-    )
+    row = read_chain(statement, address=parameters.address(address), limit=limit, offset=offset)
     held = Page(*row)
     if held.data is None:
         raise _unseen()
-    return json_body(page_body("tokens", held))
+    return json_body(page_body(name, held))

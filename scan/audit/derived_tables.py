@@ -26,11 +26,17 @@ class Derivation(NamedTuple):
     repair: str
 
 
-# In this order: what holders hold is counted before who holds each token.
+# In this order: holders and items are counted before what each token and address has of them.
 DERIVED = {
     "blocks": Derivation("audit/blocks_expect", "audit/blocks_compare", "audit/blocks_repair"),
     "token_holders": Derivation(
         "audit/token_holders_expect", "audit/token_holders_compare", "audit/token_holders_repair"
+    ),
+    "item_balances": Derivation(
+        "audit/item_balances_expect", "audit/item_balances_compare", "audit/item_balances_repair"
+    ),
+    "token_items": Derivation(
+        "audit/token_items_expect", "audit/token_items_compare", "audit/token_items_repair"
     ),
     "tokens": Derivation("audit/tokens_expect", "audit/tokens_compare", "audit/tokens_repair"),
     "dexes": Derivation("audit/dexes_expect", "audit/dexes_compare", "audit/dexes_repair"),

@@ -137,10 +137,15 @@ def _bad_request(error: AbiError) -> InvalidParameter:
     return InvalidParameter(sentence, field="functionName" if names_function else "args")
 
 
+def stopped_in_contract(error: RpcError) -> bool:
+    """Whether the contract failed, not the node: nodes differ in code and words."""
+    return error.is_revert or bool(_STOPPED.search(error.message[:1000]))
+
+
 def _failed(error: RpcError) -> CallReverted | UpstreamFailed:
     message = error.message[:1000]
     reason = message[:200] if "://" not in message else "no reason that can be shown"
-    if error.is_revert or _STOPPED.search(message):
+    if stopped_in_contract(error):
         return CallReverted(f"The call failed in the contract: {reason}")
     return UpstreamFailed(f"The node refused the call: {reason}")
 

@@ -93,6 +93,12 @@ def text(result: bytes | None, most: int) -> str:
     return _CONTROL.sub("", raw.decode("utf-8", "replace"))[:most]
 
 
+def string(result: bytes) -> str | None:
+    """A returned string without control characters; None where it is none."""
+    raw = _dynamic(result)
+    return None if raw is None else _CONTROL.sub("", raw.decode("utf-8", "replace"))
+
+
 def _dynamic(result: bytes) -> bytes | None:
     """The bytes of an ABI-encoded string; None where offset or length do not fit the result."""
     if len(result) < 64:

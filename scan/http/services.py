@@ -11,6 +11,7 @@ from scan.accounts.key_usage import KeyUsage
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
+from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.ethereum.client import Node
@@ -40,6 +41,7 @@ class Services:
     read_calls: ReadCalls
     contract_abis: ContractAbis
     transaction_details: TransactionDetailsReader
+    token_uris: TokenUris
 
 
 def services() -> Services:

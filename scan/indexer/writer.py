@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scan.database import copy_format
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
-from scan.indexer import webhook_events
+from scan.indexer import items, webhook_events
 from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
     EMITTER_COLUMNS,
@@ -105,6 +105,7 @@ class Writer:
             webhook_events.unwind(tx, last_kept)
             _derive_holders(tx, orphaned, sign=-1)
             _derive_addresses(tx, orphaned, sign=-1)
+            items.unwind(tx, orphaned)
             tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
             tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
             tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows)
@@ -146,6 +147,7 @@ def derive(tx: Transaction, written: BlockRange) -> None:
     """Fill the derived tables from the rows of these blocks; unwind() is its inverse."""
     _derive_holders(tx, written, sign=1)
     grown = _derive_addresses(tx, written, sign=1)
+    grown += items.derive(tx, written)
     grown += tx.rows("indexer/tokens_derive", sign=1, **written.transfers)
     grown += tx.rows("indexer/dexes_derive", sign=1, **written.trades)
     if grown:

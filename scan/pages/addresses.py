@@ -19,7 +19,8 @@ from scan.pages.method_names import add_methods
 from scan.pages.records import PAGE_SIZE, Listing, address_of, listing, names_of, page_request
 from scan.pages.site import page, site
 
-TABS = ("transactions", "transfers", "trades", "tokens", "chart", "contract")
+TABS = ("transactions", "transfers", "trades", "tokens", "items", "chart", "contract")
+HELD = {"tokens": "api/addresses_list_tokens", "items": "api/addresses_list_items"}
 CHART_POINTS = 40
 CHART_TIMEOUT_S = 2.0
 
@@ -109,10 +110,8 @@ def _list(tab: str, key: bytes) -> Listing | None:
         return listing(chain_lists.token_transfers(wanted, address=key))
     if tab == "trades":
         return listing(chain_lists.dex_trades(wanted, maker=key))
-    if tab == "tokens":
-        row = read_chain(
-            "api/addresses_list_tokens", address=key, limit=PAGE_SIZE, offset=wanted.offset
-        )
+    if tab in HELD:
+        row = read_chain(HELD[tab], address=key, limit=PAGE_SIZE, offset=wanted.offset)
         return listing(Page(*row))
     return None
 

@@ -35,6 +35,11 @@ def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
     return text if len(fraction) <= most else f"{whole}{point}{fraction[:most]}…"
 
 
+def short_id(token_id: str) -> str:
+    """Both ends of an id that is long, as those made of hashes are."""
+    return token_id if len(token_id) <= 20 else f"{token_id[:8]}…{token_id[-8:]}"
+
+
 def gwei(wei: int | str) -> str:
     """A gas price to three digits after the point, rounded down."""
     return amount(int(wei) // 10**6, 3)

@@ -16,7 +16,7 @@ MAX_NAMED = 500  # addresses on a page that are shown by name
 # Where a record names an address.
 ADDRESS_FIELDS = (
     *("miner", "fromAddress", "toAddress", "contractAddress", "tokenAddress", "pairAddress"),
-    *("maker", "tokenIn", "tokenOut", "address"),
+    *("maker", "tokenIn", "tokenOut", "address", "owner"),
 )
 
 Record = dict[str, Any]

@@ -22,7 +22,7 @@ from scan.settings import Settings
 FOLDER = Path(__file__).parent
 KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads((FOLDER / "chains.json").read_text())
 NODE_READS_AT_ONCE = 4
-PREFIXES = ("/block", "/tx", "/address", "/token")
+PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
     {"", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search", "/keys", "/webhooks"}
 )
@@ -125,6 +125,7 @@ def _templates() -> Environment:
         "visible_block": formatting.visible_block,
         "as_json": formatting.as_json,
         "short_name": formatting.short_name,
+        "short_id": formatting.short_id,
         "standard": formatting.STANDARDS.__getitem__,
     }
     return found

@@ -1,4 +1,4 @@
-"""/tokens and /token/:address, with its transfers and holders."""
+"""/tokens and /token/:address, with its transfers, holders and items."""
 
 import json
 
@@ -9,6 +9,7 @@ from scan.hex import to_hex
 from scan.http import chain_lists
 from scan.http.chain_lists import Page
 from scan.http.chain_reads import read_chain
+from scan.http.token_items import read_items
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.formatting import share
 from scan.pages.records import (
@@ -22,7 +23,7 @@ from scan.pages.records import (
 )
 from scan.pages.site import page
 
-TABS = ("transfers", "holders", "chart")
+TABS = ("transfers", "holders", "items", "chart")
 
 blueprint = Blueprint("pages_tokens", __name__)
 
@@ -40,9 +41,7 @@ def get_token(address: str) -> Response:
         raise NotFound("No token is known at this address.")
     tab = request.args.get("tab")
     tab = tab if tab in TABS else TABS[0]
-    shown = _holders(key) if tab == "holders" else None
-    if tab == "transfers":
-        shown = listing(chain_lists.token_transfers(page_request(), token=key))
+    shown = _list(tab, key)
     records = shown.records if shown else []
     return page(
         "token.html",
@@ -55,12 +54,18 @@ def get_token(address: str) -> Response:
     )
 
 
-def _holders(token: bytes) -> Listing:
+def _list(tab: str, token: bytes) -> Listing | None:
     wanted = page_request()
-    row = read_chain(
-        "api/tokens_list_holders", address=token, limit=PAGE_SIZE, offset=wanted.offset
-    )
-    return listing(Page(*row))
+    if tab == "transfers":
+        return listing(chain_lists.token_transfers(wanted, token=token))
+    if tab == "holders":
+        row = read_chain(
+            "api/tokens_list_holders", address=token, limit=PAGE_SIZE, offset=wanted.offset
+        )
+        return listing(Page(*row))
+    if tab == "items":
+        return listing(read_items(token, PAGE_SIZE, wanted.offset))
+    return None
 
 
 def _chart(token: bytes) -> Chart | None:

@@ -7,9 +7,10 @@ WITH unseen AS (
     WHERE NOT EXISTS (SELECT FROM expected_addresses e WHERE e.address = a.address)
 )
 INSERT INTO addresses AS a (address, first_seen, last_seen, transaction_count, sent_count,
-    received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count)
+    received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count,
+    item_count)
 SELECT address, first_seen, last_seen, transaction_count, sent_count, received_count,
-    transfer_count, transfer_sent_count, transfer_received_count, trade_count
+    transfer_count, transfer_sent_count, transfer_received_count, trade_count, item_count
 FROM expected_addresses
 ON CONFLICT (address) DO UPDATE SET
     first_seen = EXCLUDED.first_seen,
@@ -21,9 +22,12 @@ ON CONFLICT (address) DO UPDATE SET
     transfer_sent_count = EXCLUDED.transfer_sent_count,
     transfer_received_count = EXCLUDED.transfer_received_count,
     trade_count = EXCLUDED.trade_count,
+    item_count = EXCLUDED.item_count,
     unwound = false
 WHERE (a.first_seen, a.last_seen, a.transaction_count, a.sent_count, a.received_count,
-    a.transfer_count, a.transfer_sent_count, a.transfer_received_count, a.trade_count)
+    a.transfer_count, a.transfer_sent_count, a.transfer_received_count, a.trade_count,
+    a.item_count)
 IS DISTINCT FROM (EXCLUDED.first_seen, EXCLUDED.last_seen, EXCLUDED.transaction_count,
     EXCLUDED.sent_count, EXCLUDED.received_count, EXCLUDED.transfer_count,
-    EXCLUDED.transfer_sent_count, EXCLUDED.transfer_received_count, EXCLUDED.trade_count);
+    EXCLUDED.transfer_sent_count, EXCLUDED.transfer_received_count, EXCLUDED.trade_count,
+    EXCLUDED.item_count);

@@ -1,5 +1,5 @@
--- Every checkpoint_every()th entry of every list that has one. Reads expected_addresses and
--- expected_tokens: only lists longer than that are sorted.
+-- Every checkpoint_every()th entry of every list that has one. Reads expected_addresses,
+-- expected_tokens and expected_token_items: only lists longer than that are sorted.
 -- params: none
 -- returns: nothing; makes the temporary table expected_list_checkpoints
 -- index: none
@@ -9,7 +9,11 @@ WITH busy AS MATERIALIZED (
     FROM expected_addresses
     WHERE greatest(transaction_count, transfer_count, trade_count) > checkpoint_every()
 ), busy_tokens AS MATERIALIZED (
-    SELECT address FROM expected_tokens WHERE transfer_count > checkpoint_every()
+    SELECT address, item_count FROM expected_tokens WHERE transfer_count > checkpoint_every()
+), busy_items AS MATERIALIZED (
+    SELECT token_address, token_id
+    FROM expected_token_items
+    WHERE transfer_count > checkpoint_every()
 )
 SELECT list, key, place, ordinal, block_number
 FROM (
@@ -49,6 +53,15 @@ FROM (
         SELECT 'token_transfers_by_token', token_address, ordinal, block_number
         FROM token_transfers
         JOIN busy_tokens ON token_address = address
+        UNION ALL
+        SELECT 'token_transfers_by_item', item_key(token_address, token_id), ordinal, block_number
+        FROM token_transfers
+        JOIN busy_items USING (token_address, token_id)
+        UNION ALL
+        SELECT 'token_items_by_token', i.token_address, x.ordinal, x.block_number
+        FROM expected_token_items i
+        JOIN busy_tokens ON i.token_address = address AND item_count > checkpoint_every()
+        JOIN token_transfers x ON x.ordinal = i.first_ordinal
         UNION ALL
         SELECT 'dex_trades_by_maker', maker, ordinal, block_number
         FROM dex_trades

@@ -21,12 +21,17 @@ FROM (
     SELECT 'contracts', c::text FROM contracts c
     UNION ALL
     SELECT 'tokens', ROW(k.address, k.block_number, k.type, k.name, k.symbol, k.decimals,
-        k.total_supply, k.wraps, k.holder_count, k.negative_holder_count, k.transfer_count)::text
+        k.total_supply, k.wraps, k.holder_count, k.negative_holder_count, k.transfer_count,
+        k.item_count)::text
     FROM tokens k
     UNION ALL
     SELECT 'token_transfers', x::text FROM token_transfers x
     UNION ALL
     SELECT 'token_holders', h::text FROM token_holders h
+    UNION ALL
+    SELECT 'token_items', i::text FROM token_items i
+    UNION ALL
+    SELECT 'item_balances', s::text FROM item_balances s
     UNION ALL
     SELECT 'dexes', ROW(d.name, d.trade_count)::text FROM dexes d
     UNION ALL
@@ -43,7 +48,7 @@ FROM (
     UNION ALL
     SELECT 'addresses', ROW(a.address, a.first_seen, a.last_seen, a.transaction_count,
         a.sent_count, a.received_count, a.transfer_count, a.transfer_sent_count,
-        a.transfer_received_count, a.trade_count)::text
+        a.transfer_received_count, a.trade_count, a.item_count)::text
     FROM addresses a
     UNION ALL
     SELECT 'list_checkpoints', l::text FROM list_checkpoints l

@@ -1,11 +1,13 @@
--- How many hold each token and how often it was moved. Reads expected_token_holders.
+-- How many hold each token, how often it was moved, and its items. Reads expected_token_holders and
+-- expected_token_items.
 -- params: none
 -- returns: nothing; makes the temporary table expected_tokens
 -- index: none
 CREATE TEMPORARY TABLE expected_tokens ON COMMIT DROP AS
 SELECT k.address, coalesce(h.holders, 0) AS holder_count,
     coalesce(h.negative_holders, 0) AS negative_holder_count,
-    coalesce(x.transfers, 0) AS transfer_count
+    coalesce(x.transfers, 0) AS transfer_count,
+    coalesce(i.items, 0) AS item_count
 FROM tokens k
 LEFT JOIN (
     SELECT token_address, count(*) FILTER (WHERE balance > 0) AS holders,
@@ -15,4 +17,7 @@ LEFT JOIN (
 ) AS h ON h.token_address = k.address
 LEFT JOIN (
     SELECT token_address, count(*) AS transfers FROM token_transfers GROUP BY token_address
-) AS x ON x.token_address = k.address;
+) AS x ON x.token_address = k.address
+LEFT JOIN (
+    SELECT token_address, count(*) AS items FROM expected_token_items GROUP BY token_address
+) AS i ON i.token_address = k.address;

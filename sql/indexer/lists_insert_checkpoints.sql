@@ -61,6 +61,20 @@ FROM (
         WHERE grown.list = 'token_transfers_by_token' AND x.token_address = grown.key
             AND x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
         UNION ALL
+        SELECT x.ordinal, x.block_number
+        FROM token_transfers x
+        WHERE grown.list = 'token_transfers_by_item'
+            AND x.token_address = substr(grown.key, 1, 20)
+            AND x.token_id = CASE WHEN grown.list = 'token_transfers_by_item'
+                THEN convert_from(substr(grown.key, 21), 'UTF8')::numeric END
+            AND x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
+        UNION ALL
+        SELECT i.first_ordinal,
+            (SELECT x.block_number FROM token_transfers x WHERE x.ordinal = i.first_ordinal)
+        FROM token_items i
+        WHERE grown.list = 'token_items_by_token' AND i.token_address = grown.key
+            AND i.first_ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
+        UNION ALL
         SELECT d.ordinal, d.block_number
         FROM dex_trades d
         WHERE grown.list = 'dex_trades_by_maker' AND d.maker = grown.key

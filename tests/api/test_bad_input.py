@@ -87,7 +87,11 @@ def test_addresses_in_the_query_string(client: FlaskClient, value: str) -> None:
 
 @pytest.mark.parametrize("value", [v for v in NOT_ADDRESSES if v], ids=lambda v: ascii(v)[:20])
 @pytest.mark.parametrize(
-    "path", ["/addresses/{}", "/addresses/{}/tokens", "/tokens/{}", "/tokens/{}/holders"]
+    "path",
+    [
+        *("/addresses/{}", "/addresses/{}/tokens", "/addresses/{}/items", "/tokens/{}"),
+        *("/tokens/{}/holders", "/tokens/{}/items", "/tokens/{}/items/1"),
+    ],
 )
 def test_addresses_in_paths(client: FlaskClient, path: str, value: str) -> None:
     require_parameter(client.get(f"/api/v1{path.format(quote(value))}"), "address")
@@ -112,6 +116,10 @@ def test_transaction_hashes_in_paths(client: FlaskClient, value: str) -> None:
         f"/addresses/{ADDRESS}/tokens",
         f"/tokens/{ADDRESS}",
         f"/tokens/{ADDRESS}/holders",
+        f"/addresses/{ADDRESS}/items",
+        f"/tokens/{ADDRESS}/items",
+        f"/tokens/{ADDRESS}/items/0",
+        f"/tokens/{ADDRESS}/items/0/transfers",
         f"/transactions/{HASH}",
         f"/blocks/{HASH}",
         "/blocks/999999",

@@ -60,6 +60,8 @@ CHANGED = (
     "UPDATE addresses SET sent_count = 99, first_seen = first_seen + 1 WHERE sent_count > 10",
     "UPDATE addresses SET last_seen = 0 WHERE trade_count > 0",
     "UPDATE token_holders SET balance = balance + 1",
+    "UPDATE token_items SET transfer_count = 9, owner = '\\x01'",
+    "UPDATE item_balances SET balance = -balance",
     "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
     "UPDATE dexes SET trade_count = 0",
     "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
@@ -69,6 +71,8 @@ LOST = (
     "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
     "DELETE FROM addresses WHERE transfer_count > 0",
     "DELETE FROM token_holders",
+    "DELETE FROM token_items",
+    "DELETE FROM item_balances",
     "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
     "UPDATE dexes SET trade_count = trade_count + 1",
     "DELETE FROM list_checkpoints",
@@ -80,6 +84,9 @@ ADDED = (
     " received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count)"
     " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
     "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
+    "INSERT INTO token_items SELECT '\\x01', first_ordinal, 1, NULL, 0 FROM token_items",
+    "INSERT INTO item_balances SELECT DISTINCT '\\x02'::bytea, first_ordinal, 5 FROM token_items",
+    "UPDATE addresses SET item_count = 1 WHERE item_count IS NULL",
     "UPDATE tokens SET transfer_count = transfer_count + 1",
     "INSERT INTO dexes (name) VALUES ('nobody trades here')",
     "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"

@@ -17,8 +17,10 @@ from scan.commands import backfill
 from scan.commands.demo_node import start
 from scan.database import migrations
 from scan.database.connection import Database
+from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
+from tests.support.table_digest import digest
 
 FIRST = (
     Path(__file__).resolve().parent.parent / "support" / "first_schema"
@@ -233,3 +235,51 @@ def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url
     older = migrations.expected_schema()._replace(schema="SELECT 1 / 0;")
     assert bring_up(database_url, older) == []
     assert readiness(database_url) == 200
+
+
+ITEMS_UNDONE = """
+    DROP TABLE token_items, item_balances CASCADE;
+    DROP INDEX token_transfers_by_item;
+    ALTER TABLE tokens DROP COLUMN item_count CASCADE;
+    ALTER TABLE addresses DROP COLUMN item_count CASCADE;
+    DELETE FROM list_checkpoints WHERE list IN ('token_items_by_token', 'token_transfers_by_item');
+    DELETE FROM migrations WHERE number = 11;
+"""
+
+
+def test_items_are_filled_from_the_transfers_that_are_there(
+    database_url: str, anvil: Anvil
+) -> None:
+    """While somebody reads them: a transaction that has read transfers holds nothing up."""
+    trade_items(anvil)
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(anvil.head())
+    before, rows = shape(database_url), digest(database_url)
+    assert rows["token_items"][0] > 250 and rows["item_balances"][0] > 250
+    with _cursor(database_url) as cursor:
+        cursor.execute(ITEMS_UNDONE)
+    reader = psycopg2.connect(database_url)
+    with reader.cursor() as cursor:
+        cursor.execute("SELECT count(*) FROM token_transfers JOIN blocks ON number = block_number")
+        assert "0011_items.sql" in bring_up(database_url)
+    reader.close()
+    assert shape(database_url) == before
+    assert digest(database_url) == rows
+
+
+def trade_items(anvil: Anvil) -> None:
+    """Lists of items, and of transfers of one, that are long enough for checkpoints."""
+    one, two = anvil.accounts[:2]
+    keepers = anvil.deploy(one, "Collectible", "Lantern Keepers", "LAMP")
+    forge = anvil.deploy(one, "Items", "Forge and Field", "FORGE")
+    for first in (0, 90, 180):
+        ids = list(range(first, first + 90))
+        anvil.transact(one, forge, "mintBatch", one, ids, [2] * 90, gas=12_000_000)
+        anvil.transact(one, forge, "mintBatch", two, [5] * 90, [2] * 90, gas=12_000_000)
+        anvil.mine()
+    for token_id in (1, 2, 2**256 - 1):
+        anvil.transact(one, keepers, "mint", one, token_id)
+    anvil.transact(one, keepers, "transferFrom", one, two, 2)
+    anvil.transact(one, keepers, "burn", 1)
+    anvil.transact(one, forge, "burn", one, 3, 2)
+    anvil.mine()

@@ -37,7 +37,9 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
     token = truth.token_transfers[0]["tokenAddress"]
     person = truth.transactions[0]["fromAddress"]
     block = truth.blocks[3]
-    tabs = ("transfers", "trades", "tokens", "chart", "contract")
+    nft = next(t for t in truth.token_transfers if t["tokenId"] is not None)
+    item = f"{nft['tokenAddress']}/{nft['tokenId']}"
+    tabs = ("transfers", "trades", "tokens", "items", "chart", "contract")
     return [
         *(
             "/",
@@ -53,6 +55,7 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
         *("/block/latest", f"/block/{block['number']}", f"/block/{block['hash']}"),
         *(f"/tx/{transaction}", f"/tx/{transaction}?tab=internal", "/search?q=a"),
         *(f"/token/{token}", f"/token/{token}?tab=holders", f"/token/{token}?tab=chart"),
+        *(f"/token/{nft['tokenAddress']}?tab=items", f"/nft/{item}"),
         f"/address/{person}",
         *(f"/address/{person}?tab={tab}" for tab in tabs),
         f"/address/{token}?tab=contract",

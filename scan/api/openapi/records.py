@@ -120,6 +120,7 @@ RECORDS: Json = {
             "transferCount": number("Its transfers.", 120),
             "firstSeen": moment("When its block was made."),
             "eventsConsistent": flag("False when its events give somebody less than nothing."),
+            "itemCount": nullable(number("Its ids that were ever moved; null of a BEP20.", 12)),
         },
     ),
     "TokenHolder": record(

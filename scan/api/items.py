@@ -1,0 +1,40 @@
+"""GET /api/v1/tokens/:address/items, /items/:id and /items/:id/transfers."""
+
+import orjson
+from flask import Blueprint, Response
+
+from scan import parameters
+from scan.http.chain_lists import page_body
+from scan.http.requests import query_arguments
+from scan.http.responses import json_body
+from scan.http.token_items import read_item, read_item_transfers, read_items
+
+blueprint = Blueprint("items", __name__)
+
+
+@blueprint.get("/tokens/<address>/items")
+def list_items(address: str) -> Response:
+    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    return json_body(page_body("items", read_items(parameters.address(address), limit, offset)))
+
+
+@blueprint.get("/tokens/<address>/items/<token_id>")
+def get_item(address: str, token_id: str) -> Response:
+    query_arguments()
+    item = read_item(parameters.address(address), parameters.token_id(token_id))
+    detail = {
+        **orjson.loads(item.record),
+        "tokenUri": item.uri.uri,
+        "tokenUriUnavailable": item.uri.problem,
+        "owners": orjson.Fragment(item.owners),
+        "transfers": orjson.Fragment(item.transfers),
+    }
+    return json_body(orjson.dumps(detail))
+
+
+@blueprint.get("/tokens/<address>/items/<token_id>/transfers")
+def list_item_transfers(address: str, token_id: str) -> Response:
+    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    key = parameters.address(address)
+    page = read_item_transfers(key, parameters.token_id(token_id), limit, offset)
+    return json_body(page_body("transfers", page))

@@ -1,0 +1,191 @@
+"""Items over HTTP: all of the scenario, what is refused, what contracts return as URI."""
+
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.api.test_bad_input import require_refusal
+from tests.conftest import Played
+from tests.support.anvil import Anvil, Contract
+from tests.support.indexing import Indexing, settings_for
+from tests.support.items import items_of, require_same_items
+
+UINT256 = 2**256
+NOT_IDS = (
+    *(
+        " ",
+        "-1",
+        "+1",
+        "01",
+        "00",
+        "1.0",
+        "1e3",
+        "1_0",
+        "0x1",
+        "0X1",
+        "abc",
+        "\u0661",
+        "1\n",
+        "1\0",
+    ),
+    *(str(UINT256), "9" * 78, "1" + 400 * "0", "%31", "null"),
+)
+
+
+def test_every_item_of_the_scenario(client: FlaskClient, scenario: Played) -> None:
+    """Among them ids of 78 digits, burnt ones, and those of tokens that change their shape."""
+    truth = scenario.truth
+    require_same_items(client, truth.token_transfers, truth.addresses)
+    items = [item for found in items_of(truth.token_transfers).values() for item in found]
+    assert {item.token_type for item in items} == {"BEP721", "BEP1155"}
+    assert str(UINT256 - 1) in {item.token_id for item in items}
+    assert any(item.owner is None for item in items if item.token_type == "BEP721")
+
+
+@pytest.mark.parametrize("value", NOT_IDS, ids=lambda value: ascii(value)[:20])
+@pytest.mark.parametrize("below", ["", "/transfers"])
+def test_what_is_no_id_is_refused(
+    client: FlaskClient, scenario: Played, value: str, below: str
+) -> None:
+    token = scenario.stage.contracts["keepers"].address
+    answer = client.get(f"/api/v1/tokens/{token}/items/{quote(value)}{below}")
+    require_refusal(answer, 400, "invalid_parameter", "tokenId")
+    assert client.get(f"/nft/{token}/{quote(value)}").status_code == 400
+
+
+def test_tokens_without_items_and_ids_that_never_moved_are_not_found(
+    client: FlaskClient, scenario: Played
+) -> None:
+    coin, keepers = (scenario.stage.contracts[key].address for key in ("gold", "keepers"))
+    assert client.get(f"/api/v1/tokens/{coin}").json["itemCount"] is None
+    for path, words in (
+        (f"{coin}/items", "is a BEP20"),
+        (f"{coin}/items/1", "is a BEP20"),
+        (f"{coin}/items/1/transfers", "is a BEP20"),
+        (f"{keepers}/items/{UINT256 - 2}", "No transfer of this id"),
+        (f"{keepers}/items/{UINT256 - 2}/transfers", "No transfer of this id"),
+    ):
+        body = require_refusal(client.get(f"/api/v1/tokens/{path}"), 404, "not_found")
+        assert words in body["error"]
+
+
+@pytest.mark.parametrize("page", ["2", "1000000", "9223372036854775807"])
+def test_pages_beyond_the_end_are_empty(client: FlaskClient, scenario: Played, page: str) -> None:
+    keepers = scenario.stage.contracts["keepers"].address
+    person = scenario.stage.people[1]
+    for path, name in (
+        (f"tokens/{keepers}/items", "items"),
+        (f"tokens/{keepers}/items/0/transfers", "transfers"),
+        (f"addresses/{person}/items", "items"),
+    ):
+        body = client.get(f"/api/v1/{path}?limit=100&page={page}").json
+        assert body["total"] > 0 and (body[name] == [] or page == "2")
+
+
+class Uris:
+    """A token whose contract says of the URI what the test wants it to."""
+
+    def __init__(self, anvil: Anvil, database_url: str) -> None:
+        self.anvil = anvil
+        self.token = anvil.deploy(anvil.accounts[0], "Talkative")
+        self.database_url = database_url
+        self.mint(self.token)
+
+    def mint(self, token: Contract, token_id: int = 1) -> None:
+        args = (self.anvil.accounts[0], token_id)
+        self.anvil.transact(self.anvil.accounts[0], token, "mint", *args)
+        self.anvil.mine()
+
+    def answer(self, raw: bytes) -> None:
+        """From the next block on."""
+        owner = self.anvil.accounts[0]
+        self.anvil.transact(owner, self.token, "answer", raw, gas=28_000_000)
+        self.anvil.mine()
+
+    def index(self) -> None:
+        with Indexing(self.database_url, self.anvil.url) as indexing:
+            indexing.wait_for(self.anvil.head())
+
+    def client(self, url: str | None = None) -> FlaskClient:
+        return create_app(settings_for(self.database_url, url or self.anvil.url)).test_client()
+
+    def item(self, url: str | None = None) -> Any:
+        return self.client(url).get(f"/api/v1/tokens/{self.token.address}/items/1").json
+
+
+@pytest.fixture
+def uris(anvil: Anvil, database_url: str) -> Uris:
+    return Uris(anvil, database_url)
+
+
+def encoded(text: bytes) -> bytes:
+    padded = text.ljust(-(-len(text) // 32) * 32, b"\0")
+    return (32).to_bytes(32) + len(text).to_bytes(32) + padded
+
+
+@pytest.mark.parametrize(
+    ("returned", "uri", "problem"),
+    [
+        (encoded(b"ipfs://x/{id}.json"), "ipfs://x/{id}.json", None),
+        (encoded(b""), "", None),
+        (encoded(b"a\0b\x1b[31m\xff\xe2\x80\xa8c"), "ab[31m\ufffdc", None),
+        (encoded(b"javascript:alert(1)"), "javascript:alert(1)", None),
+        (b"", None, "no text"),
+        (b"\1" * 32, None, "no text"),
+        ((32).to_bytes(32) + (2**255).to_bytes(32), None, "no text"),
+        (encoded(b"x" * 20_000), "x" * 20_000, None),
+    ],
+    ids=["text", "empty", "dirty", "script", "nothing", "word", "too far", "long"],
+)
+def test_a_uri_is_what_the_contract_returns_cleaned(
+    uris: Uris, returned: bytes, uri: str | None, problem: str | None
+) -> None:
+    uris.answer(returned)
+    uris.index()
+    found = uris.item()
+    assert found["tokenUri"] == uri
+    assert (found["tokenUriUnavailable"] is None) == (problem is None)
+    assert problem is None or problem in found["tokenUriUnavailable"]
+    assert found["transferCount"] == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "problem"), [(1, "reverted"), (2, "reverted"), (3, "more than 65,536 bytes")]
+)
+def test_a_contract_that_fails_costs_its_uri_alone(uris: Uris, mode: int, problem: str) -> None:
+    """It reverts, burns all gas, or returns a megabyte."""
+    uris.anvil.transact(uris.anvil.accounts[0], uris.token, "fail", mode)
+    uris.anvil.mine()
+    uris.index()
+    found = uris.item()
+    assert found["tokenUri"] is None and problem in found["tokenUriUnavailable"]
+    assert found["ownerCount"] == 1
+
+
+def test_without_the_node_the_item_is_there_and_is_asked_for_again(uris: Uris) -> None:
+    uris.answer(encoded(b"ipfs://x"))
+    uris.index()
+    away = uris.item("http://127.0.0.1:9")
+    assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]
+    assert away["owner"] == uris.anvil.accounts[0]
+    client = uris.client("http://127.0.0.1:9")
+    answer = client.get(f"/api/v1/tokens/{uris.token.address}/items/1")
+    assert "ETag" not in answer.headers
+    assert uris.item()["tokenUri"] == "ipfs://x"
+
+
+def test_a_bep1155_is_asked_for_its_uri(client: FlaskClient, scenario: Played) -> None:
+    forge = scenario.stage.contracts["forge"].address
+    found = client.get(f"/api/v1/tokens/{forge}/items/7").json
+    assert (found["tokenUri"], found["tokenUriUnavailable"]) == ("", None)
+
+
+def test_a_hostile_uri_is_text_on_its_page(uris: Uris) -> None:
+    uris.answer(encoded('https://x/"><script>window.ran = 1</script>\u202e'.encode() + b"y" * 9000))
+    uris.index()
+    html = uris.client().get(f"/nft/{uris.token.address}/1").text
+    assert "<script>window" not in html and "&lt;script&gt;window" in html
+    assert "\u202e" not in html and 'href="https' not in html and len(html) < 20_000
