@@ -33,8 +33,8 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     checked_at timestamptz NOT NULL
 );
 
--- The rows of transactions, token_transfers and dex_trades are numbered by their ordinal: from 0 in
--- the chain's order, without gaps. *_before is how many rows older blocks have, which is the ordinal
+-- The rows of transactions, token_transfers, dex_trades and internal_transfers are numbered by their
+-- ordinal: from 0 in the chain's order, without gaps. *_before is how many rows older blocks have, which is the ordinal
 -- of a block's first one: two probes turn a range of blocks into a range of ordinals.
 CREATE TABLE IF NOT EXISTS blocks (
     number bigint PRIMARY KEY,
@@ -51,8 +51,20 @@ CREATE TABLE IF NOT EXISTS blocks (
     gas_used numeric(78, 0) NOT NULL,
     gas_limit numeric(78, 0) NOT NULL,
     gas_price_sum numeric NOT NULL, -- over its transactions, for the network's average
-    base_fee_per_gas numeric(78, 0) -- null before EIP-1559, and where it is yet to be filled
+    base_fee_per_gas numeric(78, 0), -- null before EIP-1559, and where it is yet to be filled
+    internal_transfers_before bigint NOT NULL DEFAULT 0,
+    internal_transfer_count integer NOT NULL DEFAULT 0,
+    withdrawal_count integer,      -- null: it has no list of withdrawals, or an older version wrote it
+    -- Whether its traces were read; null: none are needed, since no transaction ran code. A block of
+    -- an older version needs them where it has transactions.
+    traced boolean DEFAULT false,
+    -- How many blocks before it were traced, and how many lack traces; null: an older version wrote it
+    traced_before bigint,
+    untraced_before bigint
 );
+-- serves api/addresses_get, api/addresses_list, etherscan/balances_get: the newest block after which
+-- stored balances may have changed unseen
+CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE;
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
 
@@ -94,6 +106,37 @@ CREATE INDEX IF NOT EXISTS transactions_by_contract ON transactions (contract_ad
 -- Transfers to oneself stand apart, so that an address's lists merge without counting them twice.
 CREATE INDEX IF NOT EXISTS transactions_to_self ON transactions (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
+
+-- Value that contracts moved inside transactions, from traces: of blocks that are traced, all of it.
+CREATE TABLE IF NOT EXISTS internal_transfers (
+    ordinal bigint PRIMARY KEY,
+    block_number bigint NOT NULL,
+    transaction_index integer NOT NULL,
+    transfer_index integer NOT NULL, -- in its transaction, in the order of the calls
+    type smallint NOT NULL,        -- see internal_transfer_type()
+    from_address bytea NOT NULL,
+    to_address bytea NOT NULL,
+    value numeric(78, 0) NOT NULL
+);
+-- serve api/internal_transfers_list_by_address, api/internal_transfers_list_by_party,
+-- etherscan/internal_transfers_list, indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS internal_transfers_by_from ON internal_transfers (from_address, ordinal);
+CREATE INDEX IF NOT EXISTS internal_transfers_by_to ON internal_transfers (to_address, ordinal)
+    WHERE to_address <> from_address;
+CREATE INDEX IF NOT EXISTS internal_transfers_to_self ON internal_transfers (to_address, ordinal)
+    WHERE to_address IS NOT DISTINCT FROM from_address;
+
+-- What validators withdrew (EIP-4895), which changes balances without a transaction.
+CREATE TABLE IF NOT EXISTS withdrawals (
+    block_number bigint NOT NULL,
+    withdrawal_index bigint NOT NULL, -- along the chain
+    validator_index bigint NOT NULL,
+    address bytea NOT NULL,
+    amount_wei numeric(78, 0) NOT NULL,
+    PRIMARY KEY (block_number, withdrawal_index)
+);
+-- serves indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS withdrawals_by_address ON withdrawals (address, block_number);
 
 -- Which contracts emitted a log in which block, or were made there by another contract: an address
 -- is seen there too.
@@ -283,7 +326,10 @@ CREATE TABLE IF NOT EXISTS addresses (
     trade_count bigint NOT NULL,
     balance numeric(78, 0),
     balance_block bigint,          -- the block balance was read at; null: to be read
-    item_count bigint              -- items it has; null: none, which takes no room
+    item_count bigint,             -- items it has; null: none, which takes no room
+    internal_count bigint NOT NULL DEFAULT 0, -- of internal transfers
+    internal_sent_count bigint NOT NULL DEFAULT 0,
+    internal_received_count bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
@@ -453,6 +499,24 @@ CREATE OR REPLACE FUNCTION item_key(token bytea, token_id numeric) RETURNS bytea
 LANGUAGE sql IMMUTABLE
 RETURN token || convert_to(token_id::text, 'UTF8');
 
+CREATE OR REPLACE FUNCTION internal_transfer_type(type smallint)
+RETURNS text LANGUAGE sql IMMUTABLE
+RETURN (ARRAY['call', 'create', 'create2', 'selfdestruct'])[type + 1];
+
+CREATE OR REPLACE FUNCTION internal_transfer_record(
+    i internal_transfers, transaction_hash bytea, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"transferIndex":%s,"type":"%s","fromAddress":"%s",'
+    '"toAddress":"%s","value":"%s","timestamp":"%s"}',
+    hex(transaction_hash), i.block_number, i.transfer_index, internal_transfer_type(i.type),
+    hex(i.from_address), hex(i.to_address), i.value, iso(mined_at))::json;
+
+CREATE OR REPLACE FUNCTION withdrawal_record(w withdrawals) RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"index":%s,"validatorIndex":%s,"address":"%s","amount":"%s"}',
+    w.withdrawal_index, w.validator_index, hex(w.address), w.amount_wei)::json;
+
 CREATE OR REPLACE FUNCTION search_record(
     type text, value text, name text, symbol text, match text)
 RETURNS json LANGUAGE sql STABLE
@@ -508,6 +572,37 @@ RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
         (SELECT b.dex_trades_before + b.dex_trade_count - 1 AS last FROM blocks b
             WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
 $$;
+
+CREATE OR REPLACE FUNCTION internal_transfer_ordinals(block_from bigint, block_to bigint)
+RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
+    SELECT oldest.first, newest.last
+    FROM (SELECT b.internal_transfers_before AS first FROM blocks b
+            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
+        (SELECT b.internal_transfers_before + b.internal_transfer_count - 1 AS last FROM blocks b
+            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
+$$;
+
+-- Which blocks lack traces: an older version wrote them, or the node could not trace them.
+CREATE OR REPLACE FUNCTION lacks_traces(b blocks) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN b.traced IS FALSE AND b.transaction_count > 0;
+
+-- How many blocks lack traces; null where some do and none was ever traced, so that nothing is known
+-- of internal transfers.
+CREATE OR REPLACE FUNCTION untraced_blocks() RETURNS bigint LANGUAGE sql STABLE AS $$
+    SELECT CASE
+        WHEN max(b.number) IS NULL THEN 0
+        WHEN max(b.untraced_before + lacks_traces(b)::integer) = 0
+            OR max(b.traced_before + (b.traced IS TRUE)::integer) > 0
+            THEN max(b.untraced_before + lacks_traces(b)::integer)
+        END
+    FROM blocks b
+    WHERE b.number = (SELECT max(newest.number) FROM blocks newest)
+$$;
+
+-- The newest block after which a stored balance may have changed without anything indexed: an address
+-- whose balance is stored is not in any later block, except inside transactions that are not traced.
+CREATE OR REPLACE FUNCTION newest_untraced_block() RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce((SELECT max(b.number) FROM blocks b WHERE b.traced IS FALSE), -1);
 
 -- Which numbers of first..last are on a page.
 CREATE OR REPLACE FUNCTION page_of_range(
@@ -595,6 +690,22 @@ BEGIN
             WHERE t.contract_address = a AND t.contract_address <> t.from_address
                 AND t.ordinal >= c.ordinal AND t.ordinal < bound) AS passed)
         FROM checkpoint_before('transactions_by_address', a, entries, bound) AS c);
+END
+$$;
+
+CREATE OR REPLACE FUNCTION internal_transfers_of_address_before(
+    a bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN (
+        SELECT c.place + (SELECT count(*) FROM (
+            SELECT 1 FROM internal_transfers i
+            WHERE i.from_address = a AND i.ordinal >= c.ordinal AND i.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM internal_transfers i
+            WHERE i.to_address = a AND i.to_address <> i.from_address
+                AND i.ordinal >= c.ordinal AND i.ordinal < bound) AS passed)
+        FROM checkpoint_before('internal_transfers_by_address', a, entries, bound) AS c);
 END
 $$;
 
@@ -882,6 +993,19 @@ RETURN format(
     hex(x.token_address), hex(x.to_address), x.value, x.token_id, json_text(k.name),
     json_text(k.symbol), k.decimals, x.transaction_index, t.gas_price, t.gas_used,
     head - x.block_number + 1, hex(t.to_address))::json;
+
+-- What the index does not have of it is empty.
+CREATE OR REPLACE FUNCTION etherscan_internal_transfer_record(
+    i internal_transfers, t transactions, b blocks)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"blockNumber":"%s","timeStamp":"%s","hash":"%s","from":"%s","to":"%s","value":"%s",'
+    '"contractAddress":"%s","input":"","type":"%s","gas":"","gasUsed":"","traceId":"",'
+    '"isError":"0","errCode":""}',
+    i.block_number, seconds(b.timestamp), hex(t.hash), hex(i.from_address),
+    CASE WHEN i.type IN (1, 2) THEN '' ELSE hex(i.to_address) END, i.value,
+    CASE WHEN i.type IN (1, 2) THEN hex(i.to_address) ELSE '' END,
+    internal_transfer_type(i.type))::json;
 
 -- Verifications that are asked for now and whose result is asked for later, by whoever has the id.
 -- A job that is not over has its request, and waits until `due_at`: to be run, or, while it runs,

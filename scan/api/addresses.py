@@ -1,4 +1,4 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /tokens and /items."""
+"""GET /api/v1/addresses, /addresses/:address, and its /tokens, /items and /internal."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -9,7 +9,8 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, UpstreamFailed
 from scan.hex import to_hex
-from scan.http.chain_lists import Page, page_body
+from scan.http import chain_lists as lists
+from scan.http.chain_lists import Page, PageRequest, page_body
 from scan.http.chain_reads import do_not_cache, read_chain
 from scan.http.requests import query_arguments
 from scan.http.responses import json_body, json_value
@@ -31,7 +32,9 @@ class Balance(NamedTuple):
 @blueprint.get("/addresses")
 def list_addresses() -> Response:
     asked = _addresses_asked(query_arguments("addresses"))
-    found, head_number, head_hash = read_chain("api/addresses_list", addresses=asked)
+    found, head_number, head_hash, newest_untraced = read_chain(
+        "api/addresses_list", addresses=asked
+    )
     rows = orjson.loads(found)
     stale = [at for at, row in zip(asked, rows, strict=True) if row["balanceBlock"] != head_number]
     states = {}
@@ -45,6 +48,8 @@ def list_addresses() -> Response:
             row.update(
                 balance=str(state.balance), balanceBlock=head_number, isContract=state.is_contract
             )
+        elif row["balanceBlock"] is not None and row["balanceBlock"] >= newest_untraced:
+            row["balanceBlock"] = head_number  # nothing has changed it since
         if row["balance"] is None:
             raise _unread()
     return json_value({"addresses": rows})
@@ -66,12 +71,10 @@ def get_address(address: str) -> Response:
     query_arguments()
     key = parameters.address(address)
     row = read_chain("api/addresses_get", address=key)
-    count, label, first_seen, last_seen, recent, *stored, head_number, head_hash = row
+    count, label, first_seen, last_seen, recent, *stored, number, head_hash, is_unchanged = row
     if count is None:
         raise _unseen()
-    balance = _balance(key, Balance(*stored), head_number, bytes(head_hash))
-    if balance.block != head_number:  # the node may return it to the next request
-        do_not_cache()
+    balance = _balance(key, Balance(*stored), number, bytes(head_hash), is_unchanged)
     detail = {
         "address": to_hex(key),
         "balance": balance.value,
@@ -86,15 +89,22 @@ def get_address(address: str) -> Response:
     return json_body(orjson.dumps(detail))
 
 
-def _balance(address: bytes, stored: Balance, head_number: int, head_hash: bytes) -> Balance:
-    """The stored one where it is of the head, else the node's, else the stored one."""
-    if stored.block != head_number:
-        state = services().account_states.at(address, head_number, head_hash)
-        if state is not None:
-            return Balance(str(state.balance), head_number, state.is_contract)
+def _balance(
+    address: bytes, stored: Balance, head_number: int, head_hash: bytes, is_unchanged: bool
+) -> Balance:
+    """The stored one where it is of the head, else the node's, else the stored one.
+
+    That is the head's, too, where nothing indexed has changed it since it was read.
+    """
+    if stored.block == head_number and stored.value is not None:
+        return stored
+    state = services().account_states.at(address, head_number, head_hash)
+    if state is not None:
+        return Balance(str(state.balance), head_number, state.is_contract)
+    do_not_cache()  # the node may return it to the next request
     if stored.value is None:
         raise _unread()
-    return stored
+    return stored._replace(block=head_number) if is_unchanged else stored
 
 
 def _unread() -> UpstreamFailed:
@@ -122,3 +132,16 @@ def _list_held(name: str, statement: str, address: str) -> Response:
     if held.data is None:
         raise _unseen()
     return json_body(page_body(name, held))
+
+
+@blueprint.get("/addresses/<address>/internal")
+def list_internal_transfers(address: str) -> Response:
+    request = PageRequest(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
+    key = parameters.address(address)
+    page = lists.internal_transfers(request, address=key)
+    if page.total == 0 and not read_chain("api/addresses_is_seen", address=key)[0]:
+        raise _unseen()
+    return json_body(
+        f'{{"internalTransfers":{page.data},"total":{page.total},'
+        f'"untracedBlocks":{page.untraced_blocks}}}'
+    )

@@ -1,4 +1,4 @@
-"""POST /api/v1/query: five entities, their filters, either order, any offset (SPEC 4.13)."""
+"""POST /api/v1/query: six entities, their filters, either order, any offset (SPEC 4.13)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,6 +21,7 @@ FILTER_KEYS = {
     "tokens": (),
     "token_transfers": ("address", "from", "to", "tokenAddress", "blockFrom", "blockTo"),
     "dex_trades": ("address", "dex", "blockFrom", "blockTo"),
+    "internal_transfers": ("address", "from", "to", "blockFrom", "blockTo"),
 }
 MAX_DEX_NAME = 100
 
@@ -32,7 +33,10 @@ def query() -> Response:
     entity = parameters.required_one_of(body, "entity", FILTER_KEYS)
     filters = _filters(body, entity)
     page = _find(entity, filters, _page_request(body, filters))
-    return json_body(f'{{"entity":"{entity}","count":{page.count},"data":{page.data}}}')
+    more = ""
+    if entity == "internal_transfers":
+        more = f',"untracedBlocks":{page.untraced_blocks}'
+    return json_body(f'{{"entity":"{entity}","count":{page.count},"data":{page.data}{more}}}')
 
 
 def _filters(body: Mapping[str, Any], entity: str) -> dict[str, Any]:
@@ -69,6 +73,10 @@ def _find(entity: str, filters: Mapping[str, Any], request: PageRequest) -> Page
     recipient = parameters.optional_address(filters, "to")
     if entity == "transactions":
         return lists.transactions(request, address=address, sender=sender, recipient=recipient)
+    if entity == "internal_transfers":
+        return lists.internal_transfers(
+            request, address=address, sender=sender, recipient=recipient
+        )
     token = parameters.optional_address(filters, "tokenAddress")
     return lists.token_transfers(
         request, address=address, sender=sender, recipient=recipient, token=token

@@ -1,4 +1,4 @@
-"""GET /api/v1/transactions and /transactions/:hash."""
+"""GET /api/v1/transactions, /transactions/:hash and /transactions/:hash/internal."""
 
 import orjson
 from flask import Blueprint, Response
@@ -6,7 +6,7 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import NotFound
 from scan.http import chain_lists as lists
-from scan.http.chain_lists import PageRequest, page_body
+from scan.http.chain_lists import Page, PageRequest, page_body, without_traces
 from scan.http.chain_reads import do_not_cache, read_chain
 from scan.http.requests import query_arguments
 from scan.http.responses import json_body
@@ -40,3 +40,19 @@ def get_transaction(transaction_hash: str) -> Response:
     if len(whole) > MOST_CACHED_BYTES:
         do_not_cache()
     return json_body(whole)
+
+
+@blueprint.get("/transactions/<transaction_hash>/internal")
+def list_internal_transfers(transaction_hash: str) -> Response:
+    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    *found, is_traced = read_chain(
+        "api/internal_transfers_list_by_transaction",
+        hash=parameters.hash32(transaction_hash),
+        limit=limit,
+        offset=offset,
+    )
+    if is_traced is None:
+        raise NotFound("No such transaction is indexed.")
+    if not is_traced:
+        raise NotFound(f"The traces of this transaction's block were not read. {without_traces()}")
+    return json_body(page_body("internalTransfers", Page(*found)))

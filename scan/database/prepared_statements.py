@@ -19,6 +19,7 @@ LITERALS: Mapping[str, frozenset[str]] = {
     name: frozenset(literals)
     for name, literals in {
         "api/addresses_get": (),
+        "api/addresses_is_seen": (),
         "api/addresses_list": (),
         "api/addresses_list_items": ("limit",),
         "api/addresses_list_tokens": ("limit",),
@@ -27,6 +28,10 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "api/chain_get_status": (),
         "api/dex_trades_list": _PAGE,
         "api/dex_trades_list_by_party": ("has_maker", "has_dex", *_LIST),
+        "api/internal_transfers_list": _PAGE,
+        "api/internal_transfers_list_by_address": ("has_from", "has_to", *_LIST),
+        "api/internal_transfers_list_by_party": ("has_from", "has_to", *_LIST),
+        "api/internal_transfers_list_by_transaction": ("limit",),
         "api/network_get_stats": (),
         "api/search_list": (),
         "api/token_items_get": (),
@@ -49,6 +54,9 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "etherscan/blocks_get_ends": (),
         "etherscan/blocks_get_hash": (),
         "etherscan/contracts_get_creations": (),
+        "etherscan/internal_transfers_list": _BLOCKS,
+        "etherscan/internal_transfers_list_by_blocks": _PAGE,
+        "etherscan/internal_transfers_list_by_transaction": ("direction", "limit"),
         "etherscan/log_blocks_list": ("limit",),
         "etherscan/log_transactions_get": (),
         "etherscan/token_balances_list": (),

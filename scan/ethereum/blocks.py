@@ -9,6 +9,7 @@ from scan.hex import BadHex, data, quantity
 MAX_TIMESTAMP_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
 PLAIN_TRANSFER_GAS = 21_000
 NEWEST_TYPE = 4  # of Ethereum's own transactions
+WEI_PER_GWEI = 10**9
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 
@@ -49,6 +50,15 @@ class EventLog(NamedTuple):
     data: bytes
 
 
+class Withdrawal(NamedTuple):
+    """What a validator withdrew (EIP-4895); it costs no gas and makes no transaction."""
+
+    withdrawal_index: int
+    validator_index: int
+    address: bytes
+    amount_wei: int
+
+
 class DecodedBlock(NamedTuple):
     number: int
     hash: bytes
@@ -60,6 +70,7 @@ class DecodedBlock(NamedTuple):
     transactions: list[DecodedTransaction]
     logs: list[EventLog]
     base_fee_per_gas: int | None = None  # before EIP-1559
+    withdrawals: list[Withdrawal] | None = None  # None: the chain had none yet
 
 
 def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
@@ -117,7 +128,29 @@ def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
         transactions,
         logs,
         _optional_quantity(block.get("baseFeePerGas")),
+        _withdrawals(block.get("withdrawals"), number),
     )
+
+
+def _withdrawals(found: Any, number: int) -> list[Withdrawal] | None:
+    if found is None:
+        return None
+    withdrawals = [
+        Withdrawal(
+            quantity(each["index"]),
+            quantity(each["validatorIndex"]),
+            data(each["address"], 20),
+            quantity(each["amount"]) * WEI_PER_GWEI,
+        )
+        for each in found
+    ]
+    for each in withdrawals:
+        largest = max(each.withdrawal_index, each.validator_index)
+        _require(largest < 2**63, number, "a withdrawal's index is beyond 63 bits")
+        _require(each.amount_wei < 2**64 * WEI_PER_GWEI, number, "a withdrawal is beyond 64 bits")
+    follow = all(a.withdrawal_index < b.withdrawal_index for a, b in pairwise(withdrawals))
+    _require(follow, number, "its withdrawals are not in order")
+    return withdrawals
 
 
 def _require(holds: bool, number: int, reason: str) -> None:
@@ -195,34 +228,3 @@ def _log(transaction_index: int, log: Any) -> EventLog:
         tuple([data(topic, 32) for topic in log["topics"]]),
         data(log["data"]),
     )
-
-
-def created_addresses(trace: Any) -> list[bytes]:
-    """Contracts created inside a transaction, from its callTracer frame, but in failed branches."""
-    created: list[bytes] = []
-    frames = [trace]
-    while frames:
-        frame = frames.pop()
-        if not isinstance(frame, dict) or frame.get("error"):
-            continue
-        if frame.get("type") in ("CREATE", "CREATE2") and frame.get("to"):
-            created.append(data(frame["to"], 20))
-        frames += frame.get("calls") or []
-    return created
-
-
-def created_in_flat_traces(traces: list[Any]) -> list[tuple[int, bytes]]:
-    """(transaction index, contract) of trace_block's `create` entries outside failed branches."""
-    failed = {
-        (trace["transactionPosition"], tuple(trace["traceAddress"]))
-        for trace in traces
-        if trace.get("error") and trace.get("transactionPosition") is not None
-    }
-    created = []
-    for trace in traces:
-        if trace.get("type") != "create" or not trace.get("result"):
-            continue
-        position, path = trace["transactionPosition"], tuple(trace["traceAddress"])
-        if not any((position, path[:depth]) in failed for depth in range(len(path) + 1)):
-            created.append((position, data(trace["result"]["address"], 20)))
-    return created

@@ -1,4 +1,4 @@
-"""module=account: balances, and lists of transactions and token transfers."""
+"""module=account: balances, and lists of transactions, internal ones, and token transfers."""
 
 from typing import Any
 
@@ -11,6 +11,7 @@ from scan.etherscan.parameters import BlockSpan, Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.http.chain_lists import without_traces
 from scan.http.chain_reads import read_chain
 from scan.parameters import BIGINT_MAX
 
@@ -49,6 +50,26 @@ def transactions(asked: Parameters) -> Reply:
         **_bounds(span),
     )
     return rows_reply(complete_transactions(records), NO_TRANSACTIONS, total)
+
+
+def internal_transactions(asked: Parameters) -> Reply:
+    """Of an address, of a transaction, or of a range of blocks."""
+    limit, offset = asked.page()
+    window: dict[str, Any] = {"direction": asked.direction(), "limit": limit, "offset": offset}
+    bounds = _bounds(asked.blocks())
+    if asked.text("txhash"):
+        statement = "etherscan/internal_transfers_list_by_transaction"
+        found = read_chain(statement, hash=asked.hash32("txhash"), **window)
+    elif asked.text("address"):
+        statement = "etherscan/internal_transfers_list"
+        found = read_chain(statement, address=asked.address(), **window, **bounds)
+    else:
+        ends = {name: bounds[name] for name in ("block_from", "block_to")}
+        found = read_chain("etherscan/internal_transfers_list_by_blocks", **window, **ends)
+    records, total, untraced_blocks = found
+    if untraced_blocks is None:
+        raise Failure(f"Error! {without_traces()}")
+    return rows_reply(orjson.loads(records), NO_TRANSACTIONS, total)
 
 
 def transfers_bep20(asked: Parameters) -> Reply:

@@ -17,6 +17,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "balance": account.balance,
         "balancemulti": account.balances,
         "txlist": account.transactions,
+        "txlistinternal": account.internal_transactions,
         "tokentx": account.transfers_bep20,
         "tokennfttx": account.transfers_bep721,
         "token1155tx": account.transfers_bep1155,

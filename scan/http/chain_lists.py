@@ -1,10 +1,12 @@
-"""Pages of the five entities: which statement serves a filter, and where it may start."""
+"""Pages of the six entities: which statement serves a filter, and where it may start."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from scan.errors import NotFound
 from scan.http.chain_reads import read_chain
+from scan.http.services import services
 from scan.parameters import BIGINT_MAX
 
 
@@ -25,6 +27,7 @@ class Page:
     data: str
     count: int
     total: int
+    untraced_blocks: int | None = None  # of internal transfers; None where no block has traces
 
 
 def page_body(name: str, page: Page) -> str:
@@ -68,6 +71,31 @@ def token_transfers(
 ) -> Page:
     filters = {"address": address, "from": sender, "to": recipient, "token": token}
     return _filtered("token_transfers", filters, request)
+
+
+def internal_transfers(
+    request: PageRequest,
+    *,
+    address: bytes | None = None,
+    sender: bytes | None = None,
+    recipient: bytes | None = None,
+) -> Page:
+    """Raises NotFound where internal transfers are not indexed at all."""
+    filters = {"address": address, "from": sender, "to": recipient}
+    page = _filtered("internal_transfers", filters, request)
+    if page.untraced_blocks is None:
+        raise NotFound(without_traces())
+    return page
+
+
+def without_traces() -> str:
+    """Why internal transfers are not indexed, as far as this process knows."""
+    if services().settings.traces == "off":
+        return "Internal transfers are not indexed, since SCAN_TRACES is off."
+    return (
+        "Internal transfers are not indexed, since the node gave no traces: they need SCAN_TRACES=auto"
+        " and a node that offers debug_traceBlockByHash with callTracer, or trace_block."
+    )
 
 
 def dex_trades(request: PageRequest, *, maker: bytes | None = None, dex: str | None = None) -> Page:

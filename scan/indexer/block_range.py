@@ -14,20 +14,22 @@ class BlockRange(NamedTuple):
     transactions: Bounds
     transfers: Bounds
     trades: Bounds
+    internal: Bounds
 
     @property
     def rows(self) -> Bounds:
-        return self.transactions | self.transfers | self.trades
+        return self.transactions | self.transfers | self.trades | self.internal
 
 
 def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
     """Of blocks first..last, which must be written already."""
     blocks = {"block_from": first, "block_to": last}
     [row] = tx.rows("indexer/blocks_get_range", **blocks)
-    transactions, transfers, trades = row[:2], row[2:4], row[4:]
+    transactions, transfers, trades, internal = row[:2], row[2:4], row[4:6], row[6:]
     return BlockRange(
         blocks,
         dict(zip(("first_transaction", "last_transaction"), transactions, strict=True)),
         dict(zip(("first_transfer", "last_transfer"), transfers, strict=True)),
         dict(zip(("first_trade", "last_trade"), trades, strict=True)),
+        dict(zip(("first_internal", "last_internal"), internal, strict=True)),
     )

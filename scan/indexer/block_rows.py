@@ -6,7 +6,7 @@ Pure, and small beside the block itself, so that another process may make and se
 from typing import NamedTuple
 
 from scan.database.copy_format import NULL, bytea, bytea_array, integer
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, Withdrawal
 from scan.ethereum.events import (
     ZERO_ADDRESS,
     SwapEvent,
@@ -17,6 +17,7 @@ from scan.ethereum.events import (
     swap_event,
     transfer_event,
 )
+from scan.ethereum.traces import InternalTransfer
 from scan.indexer.block_source import FetchedBlock
 
 # What the text of a row holds, in this order; the writer puts the ordinal before it.
@@ -27,6 +28,10 @@ TRANSACTION_COLUMNS = (
     " blob_versioned_hashes"
 )
 EMITTER_COLUMNS = "address, block_number"
+INTERNAL_TRANSFER_COLUMNS = (
+    "block_number, transaction_index, transfer_index, type, from_address, to_address, value"
+)
+WITHDRAWAL_COLUMNS = "block_number, withdrawal_index, validator_index, address, amount_wei"
 TRANSFER_COLUMNS = (
     "block_number, transaction_index, log_index, token_address, from_address, to_address,"
     " batch_index, value, token_id"
@@ -73,10 +78,15 @@ class BlockRows(NamedTuple):
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
     base_fee_per_gas: int | None
+    internal_transfers: str  # rows, each with its end
+    internal_transfer_count: int
+    is_traced: bool | None  # as TracedBlock.is_complete
+    withdrawals: str  # rows, each with its end
+    withdrawal_count: int | None
 
 
 def make_block_rows(fetched: FetchedBlock) -> BlockRows:
-    block, created_inside = fetched
+    block, created_inside, internal_transfers, is_traced = fetched
     created = [t.contract_address for t in block.transactions if t.contract_address]
     created += created_inside
     emitters = dict.fromkeys(log.address for log in block.logs)
@@ -102,12 +112,17 @@ def make_block_rows(fetched: FetchedBlock) -> BlockRows:
         transfer_logs,
         swap_logs,
         block.base_fee_per_gas,
+        "".join([_internal_transfer_line(block.number, each) for each in internal_transfers]),
+        len(internal_transfers),
+        is_traced,
+        "".join([_withdrawal_line(block.number, each) for each in block.withdrawals or ()]),
+        None if block.withdrawals is None else len(block.withdrawals),
     )
 
 
 def event_count(block: BlockRows) -> int:
     """Rows it may make besides its transactions: of contracts, transfers and trades."""
-    moves = sum(len(log.words) for log in block.transfer_logs)
+    moves = sum(len(log.words) for log in block.transfer_logs) + block.internal_transfer_count
     return len(block.possible_contracts) + moves + len(block.swap_logs)
 
 
@@ -132,6 +147,20 @@ def _transaction_line(number: int, t: DecodedTransaction) -> str:
         f"\t{integer(t.max_fee_per_gas)}\t{integer(t.max_priority_fee_per_gas)}"
         f"\t{integer(t.max_fee_per_blob_gas)}\t{integer(t.cumulative_gas_used)}"
         f"\t{bytea(t.method)}\t{bytea_array(t.blob_versioned_hashes)}\n"
+    )
+
+
+def _internal_transfer_line(number: int, each: InternalTransfer) -> str:
+    return (
+        f"{number}\t{each.transaction_index}\t{each.transfer_index}\t{each.type:d}"
+        f"\t{bytea(each.from_address)}\t{bytea(each.to_address)}\t{each.value}\n"
+    )
+
+
+def _withdrawal_line(number: int, each: Withdrawal) -> str:
+    return (
+        f"{number}\t{each.withdrawal_index}\t{each.validator_index}\t{bytea(each.address)}"
+        f"\t{each.amount_wei}\n"
     )
 
 

@@ -1,4 +1,4 @@
-"""Blocks with their receipts and the contracts created in them, read from a node."""
+"""Blocks with their receipts and traces, read from a node."""
 
 import logging
 import threading
@@ -15,6 +15,7 @@ from scan.ethereum.client import (
     NodeError,
     RpcError,
 )
+from scan.ethereum.traces import InternalTransfer
 from scan.hex import BadHex, data, quantity
 from scan.indexer.block_traces import TraceReader
 
@@ -32,10 +33,12 @@ _T = TypeVar("_T")
 
 
 class FetchedBlock(NamedTuple):
-    """A block, and the contracts that contracts created in it (empty without traces)."""
+    """A block with what happened inside its transactions, as TracedBlock has it."""
 
     block: DecodedBlock
-    created: list[bytes]
+    created: Sequence[bytes]
+    internal_transfers: Sequence[InternalTransfer] = ()
+    is_traced: bool | None = None
 
 
 class BlockSource:
@@ -77,7 +80,8 @@ class BlockSource:
             if size >= FETCHED_BYTES:
                 break
         return [
-            FetchedBlock(b, c) for b, c in zip(blocks, self._traces.created(blocks), strict=True)
+            FetchedBlock(block, *traced)
+            for block, traced in zip(blocks, self._traces.read(blocks), strict=True)
         ]
 
     def raw_blocks(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:

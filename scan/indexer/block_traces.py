@@ -1,17 +1,12 @@
-"""Contracts that contracts created, from a node's traces of blocks and transactions."""
+"""What happened inside transactions, from a node's traces of blocks and transactions."""
 
 import logging
 import threading
 from collections.abc import Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
-from scan.ethereum.blocks import (
-    DecodedBlock,
-    MalformedBlock,
-    created_addresses,
-    created_in_flat_traces,
-)
+from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
     AnswerTooLarge,
@@ -21,13 +16,32 @@ from scan.ethereum.client import (
     RpcError,
     TimedOut,
 )
-from scan.hex import BadHex, data, to_hex
+from scan.ethereum.traces import (
+    InternalTransfer,
+    read_call_trace,
+    read_call_traces,
+    read_flat_trace,
+    read_flat_traces,
+)
+from scan.hex import to_hex
 
 log = logging.getLogger(__name__)
 
 TRACE_ATTEMPTS = 3
 TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
 MAX_TRACE_BYTES = 32 * 1024 * 1024  # of a transaction: 100,000 calls; one with more is not traced
+
+
+class TracedBlock(NamedTuple):
+    """What the traces of a block show; either all of its internal transfers or none.
+
+    `is_complete` is false where traces that are needed could not be read, and None where none are
+    needed, since no transaction ran code.
+    """
+
+    created: list[bytes]
+    transfers: list[InternalTransfer]
+    is_complete: bool | None
 
 
 class TraceReader:
@@ -42,9 +56,9 @@ class TraceReader:
         self._trace_failures: dict[bytes, int] = {}  # failures by block hash
         self._slow_blocks: set[bytes] = set()  # hashes; traced by transactions alone
 
-    def created(self, blocks: list[DecodedBlock]) -> list[list[bytes]]:
-        """Contracts made by contracts; none where the node cannot trace the block."""
-        created: dict[int, list[bytes]] = {}
+    def read(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
+        """Raises MalformedBlock, and NodeError where the node may trace a block later."""
+        traced: dict[int, TracedBlock] = {}
         wanted = [b for b in blocks if any(t.ran_code for t in b.transactions)]
         tracers = self._tracers  # other threads may strike one off meanwhile
         if wanted and tracers:
@@ -52,18 +66,22 @@ class TraceReader:
             slow = [block for block in wanted if block.hash in self._slow_blocks]
             again = ((block, AnswerTooLarge(0, "it took too long before")) for block in slow)
             for block, answer in chain(self._of_blocks(tracers[0], quick), again):
-                if isinstance(answer, AnswerTooLarge):
-                    created[block.number] = self._created_by_transactions(tracers[0], block)
+                if isinstance(answer, AnswerTooLarge) or (
+                    tracers[0] == "debug" and _lacks_transactions(answer)
+                ):
+                    traced[block.number] = self._of_transactions(tracers[0], block)
                     continue
                 if self._is_unsupported(tracers[0], answer):
                     method = _trace_call(tracers[0], block).method
                     log.info("the node does not offer %s: %s", method, answer)
                     self._tracers = tuple(t for t in self._tracers if t != tracers[0])
-                    return self.created(blocks)
+                    return self.read(blocks)
                 if self._is_traced(block, answer):
                     self._has_traced = True
-                    created[block.number] = _created_in(block, answer)
-        return [created.get(block.number, []) for block in blocks]
+                    read = read_call_traces if tracers[0] == "debug" else read_flat_traces
+                    traced[block.number] = TracedBlock(*read(block, answer), True)
+        unread = {block.number: TracedBlock([], [], False) for block in wanted} | traced
+        return [unread.get(block.number, TracedBlock([], [], None)) for block in blocks]
 
     def _of_blocks(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -84,13 +102,16 @@ class TraceReader:
             for block in blocks[done:]:
                 yield from self._of_blocks(tracer, [block])
 
-    def _created_by_transactions(self, tracer: str, block: DecodedBlock) -> list[bytes]:
+    def _of_transactions(self, tracer: str, block: DecodedBlock) -> TracedBlock:
         """From a trace of each transaction, where that of the block is too large.
 
         What comes after a transaction that the node fails to trace is given up with it, or a block
         of many would hold up the head for as many time-outs.
         """
         created: list[bytes] = []
+        transfers: list[InternalTransfer] = []
+        is_complete = True
+        read = read_call_trace if tracer == "debug" else read_flat_trace
         for transaction in block.transactions:
             if transaction.ran_code:
                 with self._one_large:
@@ -98,11 +119,15 @@ class TraceReader:
                     if isinstance(answer, AnswerTooLarge):
                         hash_ = to_hex(transaction.hash)
                         log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
+                        is_complete = False
                     elif self._is_traced(block, answer):
-                        created += _created_in(block, answer)
+                        found = read(block, transaction, answer)
+                        created += found.created
+                        transfers += found.transfers
                     else:
+                        is_complete = False
                         break
-        return created
+        return TracedBlock(created, transfers if is_complete else [], is_complete)
 
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
         call = _transaction_trace_call(tracer, transaction_hash)
@@ -110,18 +135,21 @@ class TraceReader:
             [answer] = self._node.results([call], TRACE_TIMEOUT_S, MAX_TRACE_BYTES)
         except TimedOut as error:
             return RpcError(0, str(error))
-        return [{"result": answer}] if tracer == "debug" and isinstance(answer, dict) else answer
+        return answer
 
     def _is_unsupported(self, tracer: str, answer: Any) -> bool:
-        """Whether the node has no such method, or has failed at it from the start."""
-        if not isinstance(answer, RpcError) or self._has_traced:
+        """Whether the node has no such method, or has failed at it from the start.
+
+        Where it has pruned the state of old blocks, it may trace new ones.
+        """
+        if not isinstance(answer, RpcError) or self._has_traced or answer.is_missing_state:
             return False
         self._trace_errors[tracer] = self._trace_errors.get(tracer, 0) + 1
         return answer.is_missing_method or self._trace_errors[tracer] >= TRACE_ATTEMPTS
 
     def _is_traced(self, block: DecodedBlock, answer: Any) -> bool:
         """False where the node will never trace it; raises NodeError where it may yet."""
-        if isinstance(answer, list):
+        if isinstance(answer, list | dict):
             return True
         if isinstance(answer, RpcError) and answer.is_missing_state:
             return False
@@ -146,19 +174,8 @@ def _transaction_trace_call(tracer: str, transaction_hash: bytes) -> Call:
     return Call("trace_transaction", (to_hex(transaction_hash),))
 
 
-def _created_in(block: DecodedBlock, answer: Any) -> list[bytes]:
-    """Created contracts in the order of transactions, but those that receipts name already."""
-    try:
-        if answer and "traceAddress" in answer[0]:
-            if any(data(trace["blockHash"]) != block.hash for trace in answer):
-                raise MalformedBlock(f"block {block.number}: its traces are another block's")
-            pairs = created_in_flat_traces(answer)
-        else:
-            pairs = [
-                (index, address)
-                for index, entry in enumerate(answer)
-                for address in created_addresses(entry.get("result"))
-            ]
-    except (BadHex, KeyError, TypeError, AttributeError) as error:
-        raise MalformedBlock(f"block {block.number}: its traces are malformed: {error}") from error
-    return [address for _, address in pairs]
+def _lacks_transactions(answer: Any) -> bool:
+    """Whether geth gave up on a transaction, as after its own time-out."""
+    return isinstance(answer, list) and any(
+        isinstance(entry, dict) and entry.get("error") and "result" not in entry for entry in answer
+    )

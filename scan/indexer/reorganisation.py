@@ -47,7 +47,7 @@ class ForkFinder:
         """
         fork = self._search(head, node_head)
         proof = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
-        if not are_linked(self._hash_at(fork), [block for block, _ in proof]):
+        if not are_linked(self._hash_at(fork), [fetched.block for fetched in proof]):
             raise NodeError("the node serves blocks of several forks at once")
         return fork
 

@@ -12,9 +12,11 @@ from scan.indexer import items, webhook_events
 from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
     EMITTER_COLUMNS,
+    INTERNAL_TRANSFER_COLUMNS,
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
+    WITHDRAWAL_COLUMNS,
     BlockRows,
 )
 from scan.indexer.contract_inspection import ContractFindings, TokenSupply
@@ -24,8 +26,9 @@ GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
 BLOCK_COLUMNS = (
     "number, timestamp, transactions_before, token_transfers_before, dex_trades_before,"
-    " transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,"
-    " gas_used, gas_limit, gas_price_sum, base_fee_per_gas"
+    " internal_transfers_before, traced_before, untraced_before, transaction_count,"
+    " token_transfer_count, dex_trade_count, internal_transfer_count, traced, withdrawal_count,"
+    " hash, parent_hash, miner, gas_used, gas_limit, gas_price_sum, base_fee_per_gas"
 )
 TOKEN_COLUMNS = (
     "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
@@ -33,11 +36,15 @@ TOKEN_COLUMNS = (
 
 
 class RowCounts(NamedTuple):
-    """How many rows the blocks up to the head have, which are the ordinals of the next rows."""
+    """How many rows the blocks up to the head have, which are the ordinals of the next rows; and
+    how many of those blocks were traced, or lack traces."""
 
     transactions: int
     transfers: int
     trades: int
+    internal_transfers: int
+    traced: int
+    untraced: int
 
 
 class IndexedHead(NamedTuple):
@@ -70,7 +77,7 @@ class Writer:
     ) -> IndexedHead:
         """Write blocks that follow the head, and what is derived; returns the new head."""
         first, last = batch[0].number, batch[-1].number
-        before = head.totals if head else RowCounts(0, 0, 0)
+        before = head.totals if head else RowCounts(0, 0, 0, 0, 0, 0)
         with self._locked_transaction(head) as tx:
             totals = _copy_blocks(tx, before, batch, findings)
             transaction_lines = (
@@ -85,6 +92,14 @@ class Writer:
                 tx, "token_transfers", TRANSFER_COLUMNS, before.transfers, transfer_lines
             )
             _copy_trades(tx, before.trades, findings)
+            _copy_numbered(
+                tx,
+                "internal_transfers",
+                INTERNAL_TRANSFER_COLUMNS,
+                before.internal_transfers,
+                (line for e in batch for line in e.internal_transfers.splitlines(keepends=True)),
+            )
+            tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, (e.withdrawals for e in batch))
             tx.copy_lines("log_emitters", EMITTER_COLUMNS, (e.emitters for e in batch))
             written = read_block_range(tx, first, last)
             derive(tx, written)
@@ -197,14 +212,21 @@ def _copy_blocks(
     rows = []
     for block in batch:
         counts = RowCounts(
-            block.transaction_count, transfers.get(block.number, 0), trades.get(block.number, 0)
+            block.transaction_count,
+            transfers.get(block.number, 0),
+            trades.get(block.number, 0),
+            block.internal_transfer_count,
+            int(block.is_traced is True),
+            int(block.is_traced is False),
         )
         rows.append(
             (
                 block.number,
                 _timestamp(block.timestamp_s),
                 *totals,
-                *counts,
+                *counts[:4],
+                block.is_traced,
+                block.withdrawal_count,
                 block.hash,
                 block.parent_hash,
                 block.miner,

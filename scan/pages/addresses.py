@@ -79,7 +79,19 @@ def contract_page(
 def read_account(key: bytes) -> Account:
     """Raises NotFound for an address never seen."""
     row = read_chain("api/addresses_get", address=key)
-    count, label, first_seen, last_seen, _, balance, block, is_contract, number, hash_ = row
+    (
+        count,
+        label,
+        first_seen,
+        last_seen,
+        _,
+        balance,
+        block,
+        is_contract,
+        number,
+        hash_,
+        unchanged,
+    ) = row
     if count is None:
         raise NotFound("This address has not been seen in any indexed block.")
     if block != number:
@@ -88,6 +100,7 @@ def read_account(key: bytes) -> Account:
             balance, block, is_contract = state.balance, number, state.is_contract
         else:
             do_not_cache()  # the node may answer the next request
+            block = number if unchanged else block
     return Account(
         to_hex(key),
         count,

@@ -2,9 +2,9 @@
 -- params: address bytea
 -- returns: one row: index version, transaction_count (null for one never seen), label, first_seen and
 --   last_seen (ISO 8601), recent (JSON text), balance, balance_block, is_contract, head_number,
---   head_hash
+--   head_hash, whether nothing has changed the balance since balance_block
 -- index: addresses_pkey, transactions_by_from, transactions_by_to, transactions_by_contract,
---   transactions_pkey, contracts_pkey, blocks_pkey
+--   transactions_pkey, contracts_pkey, blocks_pkey, blocks_untraced
 SELECT index_version(),
     a.transaction_count,
     (SELECT l.label FROM labels l WHERE l.address = a.address),
@@ -43,7 +43,8 @@ SELECT index_version(),
     a.balance_block,
     EXISTS (SELECT 1 FROM contracts c WHERE c.address = a.address),
     head.number,
-    head.hash
+    head.hash,
+    coalesce(a.balance_block >= newest_untraced_block(), false)
 FROM (SELECT 1) AS always
 LEFT JOIN addresses a ON a.address = %(address)s
 LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;

@@ -1,8 +1,9 @@
 -- Balances and counters of addresses, also of those never seen.
 -- params: addresses bytea[]
 -- returns: one row: index version, JSON array in the order asked of {address, balance, balanceBlock,
---   txCount, isContract}, number and hash of the newest block (null where none is indexed)
--- index: addresses_pkey, contracts_pkey, blocks_pkey
+--   txCount, isContract}, number and hash of the newest block (null where none is indexed), the newest
+--   block that stored balances must not be older than to be those of the newest block
+-- index: addresses_pkey, contracts_pkey, blocks_pkey, blocks_untraced
 SELECT index_version(),
     (SELECT json_list(string_agg(format(
         '{"address":"%%s","balance":%%s,"balanceBlock":%%s,"txCount":%%s,"isContract":%%s}',
@@ -13,6 +14,7 @@ SELECT index_version(),
     FROM unnest(%(addresses)s::bytea[]) WITH ORDINALITY AS asked (address, place)
     LEFT JOIN addresses a ON a.address = asked.address),
     head.number,
-    head.hash
+    head.hash,
+    newest_untraced_block()
 FROM (SELECT 1) AS always
 LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;

@@ -10,10 +10,11 @@ FROM (
     FULL JOIN expected_addresses e USING (address)
     WHERE (a.first_seen, a.last_seen, a.transaction_count, a.sent_count, a.received_count,
         a.transfer_count, a.transfer_sent_count, a.transfer_received_count, a.trade_count,
-        a.item_count)
+        a.item_count, a.internal_count, a.internal_sent_count, a.internal_received_count)
     IS DISTINCT FROM (e.first_seen, e.last_seen, e.transaction_count, e.sent_count,
         e.received_count, e.transfer_count, e.transfer_sent_count, e.transfer_received_count,
-        e.trade_count, e.item_count)
+        e.trade_count, e.item_count, e.internal_count, e.internal_sent_count,
+        e.internal_received_count)
 ) AS compared
 ORDER BY address
 LIMIT %(most)s;

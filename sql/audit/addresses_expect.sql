@@ -9,12 +9,15 @@ SELECT address, min(block_number) AS first_seen, max(block_number) AS last_seen,
     sum(received) AS received_count, sum(transfers) AS transfer_count,
     sum(transfers_sent) AS transfer_sent_count,
     sum(transfers_received) AS transfer_received_count, sum(trades) AS trade_count,
-    nullif(sum(items), 0) AS item_count
+    nullif(sum(items), 0) AS item_count,
+    sum(internal) AS internal_count, sum(internal_sent) AS internal_sent_count,
+    sum(internal_received) AS internal_received_count
 FROM (
     SELECT p.address, t.block_number, 1 AS transactions,
         (p.address = t.from_address)::integer AS sent,
         (p.address IS NOT DISTINCT FROM t.to_address)::integer AS received,
-        0 AS transfers, 0 AS transfers_sent, 0 AS transfers_received, 0 AS trades, 0 AS items
+        0 AS transfers, 0 AS transfers_sent, 0 AS transfers_received, 0 AS trades, 0 AS items,
+        0 AS internal, 0 AS internal_sent, 0 AS internal_received
     FROM transactions t
     CROSS JOIN LATERAL (
         SELECT t.from_address AS address
@@ -24,18 +27,27 @@ FROM (
     WHERE p.address IS NOT NULL
     UNION ALL
     SELECT p.address, x.block_number, 0, 0, 0, 1,
-        (p.address = x.from_address)::integer, (p.address = x.to_address)::integer, 0, 0
+        (p.address = x.from_address)::integer, (p.address = x.to_address)::integer, 0, 0, 0, 0, 0
     FROM token_transfers x
     CROSS JOIN LATERAL (SELECT x.from_address AS address UNION SELECT x.to_address) AS p
     UNION ALL
-    SELECT maker, block_number, 0, 0, 0, 0, 0, 0, 1, 0 FROM dex_trades
+    SELECT maker, block_number, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0 FROM dex_trades
     UNION ALL
-    SELECT miner, number, 0, 0, 0, 0, 0, 0, 0, 0 FROM blocks
+    SELECT p.address, i.block_number, 0, 0, 0, 0, 0, 0, 0, 0, 1,
+        (p.address = i.from_address)::integer, (p.address = i.to_address)::integer
+    FROM internal_transfers i
+    CROSS JOIN LATERAL (SELECT i.from_address AS address UNION SELECT i.to_address) AS p
     UNION ALL
-    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0 FROM log_emitters
+    SELECT miner, number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM blocks
     UNION ALL
-    SELECT owner, NULL, 0, 0, 0, 0, 0, 0, 0, 1 FROM expected_token_items WHERE owner IS NOT NULL
+    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM withdrawals
     UNION ALL
-    SELECT holder, NULL, 0, 0, 0, 0, 0, 0, 0, 1 FROM expected_item_balances WHERE balance > 0
+    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM log_emitters
+    UNION ALL
+    SELECT owner, NULL, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0
+    FROM expected_token_items WHERE owner IS NOT NULL
+    UNION ALL
+    SELECT holder, NULL, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0
+    FROM expected_item_balances WHERE balance > 0
 ) AS seen
 GROUP BY address;

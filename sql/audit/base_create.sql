@@ -51,6 +51,43 @@ FROM (
     ) AS placed
     WHERE step <> 1 OR NOT follows
     UNION ALL
+    SELECT 'internal transfers are not numbered in their order', 'ordinal ' || ordinal
+    FROM (
+        SELECT ordinal, ordinal - lag(ordinal, 1, -1::bigint) OVER numbered AS step,
+            (block_number, transaction_index, transfer_index) > (lag(block_number) OVER numbered,
+                lag(transaction_index) OVER numbered, lag(transfer_index) OVER numbered)
+                AS follows
+        FROM internal_transfers
+        WINDOW numbered AS (ORDER BY ordinal)
+    ) AS placed
+    WHERE step <> 1 OR NOT follows
+    UNION ALL
+    SELECT 'internal transfers are missing', 'block ' || block_number
+    FROM internal_transfers
+    GROUP BY block_number, transaction_index
+    HAVING max(transfer_index) <> count(*) - 1
+    UNION ALL
+    SELECT 'an internal transfer has no transaction that succeeded',
+        'block ' || i.block_number || ', transaction ' || i.transaction_index
+    FROM internal_transfers i
+    WHERE NOT EXISTS (SELECT FROM transactions t WHERE t.block_number = i.block_number
+        AND t.transaction_index = i.transaction_index AND t.status)
+    UNION ALL
+    SELECT 'an internal transfer stands in a block without traces', 'block ' || i.block_number
+    FROM internal_transfers i
+    JOIN blocks b ON b.number = i.block_number
+    WHERE b.traced IS NOT TRUE
+    UNION ALL
+    SELECT 'withdrawals are missing or too many', 'block ' || b.number
+    FROM blocks b
+    LEFT JOIN withdrawals w ON w.block_number = b.number
+    GROUP BY b.number
+    HAVING count(w.block_number) <> coalesce(b.withdrawal_count, 0)
+    UNION ALL
+    SELECT 'a withdrawal stands in no block', 'block ' || w.block_number
+    FROM withdrawals w
+    WHERE NOT EXISTS (SELECT FROM blocks b WHERE b.number = w.block_number)
+    UNION ALL
     SELECT 'a transaction stands in no block', hex(t.hash)
     FROM transactions t
     WHERE NOT EXISTS (SELECT FROM blocks b WHERE b.number = t.block_number)

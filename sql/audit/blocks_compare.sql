@@ -9,7 +9,11 @@ FROM (
             'token_transfers_before', b.token_transfers_before,
             'dex_trades_before', b.dex_trades_before, 'transaction_count', b.transaction_count,
             'token_transfer_count', b.token_transfer_count, 'dex_trade_count', b.dex_trade_count,
-            'gas_price_sum', b.gas_price_sum) AS stored,
+            'gas_price_sum', b.gas_price_sum,
+            'internal_transfers_before', b.internal_transfers_before,
+            'internal_transfer_count', b.internal_transfer_count,
+            'traced_before', coalesce(b.traced_before, e.traced_before),
+            'untraced_before', coalesce(b.untraced_before, e.untraced_before)) AS stored,
         to_jsonb(e) - 'number' AS expected
     FROM blocks b
     JOIN expected_blocks e USING (number)

@@ -1,4 +1,5 @@
--- What the rows of blocks have to hold of the rows in them and before them.
+-- What the rows of blocks have to hold of the rows in them and before them, and of the blocks before
+-- them. How many of those are traced is null where an older version wrote the block.
 -- params: none
 -- returns: nothing; makes the temporary table expected_blocks
 -- index: none
@@ -10,7 +11,11 @@ SELECT b.number,
     coalesce(t.entries, 0) AS transaction_count,
     coalesce(x.entries, 0) AS token_transfer_count,
     coalesce(d.entries, 0) AS dex_trade_count,
-    coalesce(t.gas_price_sum, 0) AS gas_price_sum
+    coalesce(t.gas_price_sum, 0) AS gas_price_sum,
+    coalesce(sum(i.entries) OVER before, 0) AS internal_transfers_before,
+    coalesce(i.entries, 0) AS internal_transfer_count,
+    count(*) FILTER (WHERE b.traced) OVER before AS traced_before,
+    count(*) FILTER (WHERE lacks_traces(b)) OVER before AS untraced_before
 FROM blocks b
 LEFT JOIN (
     SELECT block_number, count(*) AS entries, sum(gas_price) AS gas_price_sum
@@ -23,4 +28,7 @@ LEFT JOIN (
 LEFT JOIN (
     SELECT block_number, count(*) AS entries FROM dex_trades GROUP BY block_number
 ) AS d ON d.block_number = b.number
+LEFT JOIN (
+    SELECT block_number, count(*) AS entries FROM internal_transfers GROUP BY block_number
+) AS i ON i.block_number = b.number
 WINDOW before AS (ORDER BY b.number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);

@@ -7,7 +7,8 @@ CREATE TEMPORARY TABLE expected_list_checkpoints ON COMMIT DROP AS
 WITH busy AS MATERIALIZED (
     SELECT address
     FROM expected_addresses
-    WHERE greatest(transaction_count, transfer_count, trade_count) > checkpoint_every()
+    WHERE greatest(transaction_count, transfer_count, trade_count, internal_count)
+        > checkpoint_every()
 ), busy_tokens AS MATERIALIZED (
     SELECT address, item_count FROM expected_tokens WHERE transfer_count > checkpoint_every()
 ), busy_items AS MATERIALIZED (
@@ -66,6 +67,19 @@ FROM (
         SELECT 'dex_trades_by_maker', maker, ordinal, block_number
         FROM dex_trades
         JOIN busy ON maker = address
+        UNION ALL
+        SELECT 'internal_transfers_by_address', p.address, i.ordinal, i.block_number
+        FROM internal_transfers i
+        CROSS JOIN LATERAL (SELECT i.from_address AS address UNION SELECT i.to_address) AS p
+        JOIN busy USING (address)
+        UNION ALL
+        SELECT 'internal_transfers_by_from', from_address, ordinal, block_number
+        FROM internal_transfers
+        JOIN busy ON from_address = address
+        UNION ALL
+        SELECT 'internal_transfers_by_to', to_address, ordinal, block_number
+        FROM internal_transfers
+        JOIN busy ON to_address = address
         UNION ALL
         SELECT 'dex_trades_by_dex', convert_to(x.name, 'UTF8'), d.ordinal, d.block_number
         FROM dex_trades d

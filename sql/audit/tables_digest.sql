@@ -46,9 +46,14 @@ FROM (
     FROM dex_trades s
     LEFT JOIN dexes d USING (dex_id)
     UNION ALL
+    SELECT 'internal_transfers', i::text FROM internal_transfers i
+    UNION ALL
+    SELECT 'withdrawals', w::text FROM withdrawals w
+    UNION ALL
     SELECT 'addresses', ROW(a.address, a.first_seen, a.last_seen, a.transaction_count,
         a.sent_count, a.received_count, a.transfer_count, a.transfer_sent_count,
-        a.transfer_received_count, a.trade_count, a.item_count)::text
+        a.transfer_received_count, a.trade_count, a.item_count, a.internal_count,
+        a.internal_sent_count, a.internal_received_count)::text
     FROM addresses a
     UNION ALL
     SELECT 'list_checkpoints', l::text FROM list_checkpoints l

@@ -1,45 +1,62 @@
 -- Counts what blocks already written mean for addresses; sign -1 takes the same away again.
 -- An unwound address is marked, so that indexer/addresses_restore_last_seen finds its last_seen anew.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
---   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint, sign integer
+--   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint,
+--   first_internal bigint, last_internal bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey,
---   log_emitters_by_block, addresses_pkey
+--   internal_transfers_pkey, withdrawals_pkey, log_emitters_by_block, addresses_pkey
 WITH seen AS (
     SELECT from_address AS address, block_number,
         1 AS transactions, 1 AS sent, 0 AS received,
-        0 AS transfers, 0 AS transfers_sent, 0 AS transfers_received, 0 AS trades
+        0 AS transfers, 0 AS transfers_sent, 0 AS transfers_received, 0 AS trades,
+        0 AS internal, 0 AS internal_sent, 0 AS internal_received
     FROM transactions
     WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
     UNION ALL
-    SELECT to_address, block_number, (to_address <> from_address)::integer, 0, 1, 0, 0, 0, 0
+    SELECT to_address, block_number, (to_address <> from_address)::integer, 0, 1, 0, 0, 0, 0,
+        0, 0, 0
     FROM transactions
     WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
         AND to_address IS NOT NULL
     UNION ALL
     SELECT contract_address, block_number,
-        (contract_address <> from_address)::integer, 0, 0, 0, 0, 0, 0
+        (contract_address <> from_address)::integer, 0, 0, 0, 0, 0, 0, 0, 0, 0
     FROM transactions
     WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
         AND contract_address IS NOT NULL
     UNION ALL
-    SELECT from_address, block_number, 0, 0, 0, 1, 1, 0, 0
+    SELECT from_address, block_number, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0
     FROM token_transfers
     WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
     UNION ALL
-    SELECT to_address, block_number, 0, 0, 0, (to_address <> from_address)::integer, 0, 1, 0
+    SELECT to_address, block_number, 0, 0, 0, (to_address <> from_address)::integer, 0, 1, 0,
+        0, 0, 0
     FROM token_transfers
     WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
     UNION ALL
-    SELECT maker, block_number, 0, 0, 0, 0, 0, 0, 1
+    SELECT maker, block_number, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0
     FROM dex_trades
     WHERE ordinal BETWEEN %(first_trade)s AND %(last_trade)s
     UNION ALL
-    SELECT miner, number, 0, 0, 0, 0, 0, 0, 0
+    SELECT from_address, block_number, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0
+    FROM internal_transfers
+    WHERE ordinal BETWEEN %(first_internal)s AND %(last_internal)s
+    UNION ALL
+    SELECT to_address, block_number, 0, 0, 0, 0, 0, 0, 0,
+        (to_address <> from_address)::integer, 0, 1
+    FROM internal_transfers
+    WHERE ordinal BETWEEN %(first_internal)s AND %(last_internal)s
+    UNION ALL
+    SELECT miner, number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
     FROM blocks
     WHERE number BETWEEN %(block_from)s AND %(block_to)s
     UNION ALL
-    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0
+    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    FROM withdrawals
+    WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
+    UNION ALL
+    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
     FROM log_emitters
     WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
 ), deltas AS MATERIALIZED (
@@ -50,14 +67,19 @@ WITH seen AS (
         sum(transfers) * %(sign)s AS transfers,
         sum(transfers_sent) * %(sign)s AS transfers_sent,
         sum(transfers_received) * %(sign)s AS transfers_received,
-        sum(trades) * %(sign)s AS trades
+        sum(trades) * %(sign)s AS trades,
+        sum(internal) * %(sign)s AS internal,
+        sum(internal_sent) * %(sign)s AS internal_sent,
+        sum(internal_received) * %(sign)s AS internal_received
     FROM seen
     GROUP BY address
 ), counted AS (
     INSERT INTO addresses AS a (address, first_seen, last_seen, transaction_count, sent_count,
-        received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count)
+        received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count,
+        internal_count, internal_sent_count, internal_received_count)
     SELECT address, first, last, transactions, sent, received,
-        transfers, transfers_sent, transfers_received, trades
+        transfers, transfers_sent, transfers_received, trades,
+        internal, internal_sent, internal_received
     FROM deltas
     ON CONFLICT (address) DO UPDATE SET
         first_seen = least(a.first_seen, EXCLUDED.first_seen),
@@ -70,6 +92,9 @@ WITH seen AS (
         transfer_sent_count = a.transfer_sent_count + EXCLUDED.transfer_sent_count,
         transfer_received_count = a.transfer_received_count + EXCLUDED.transfer_received_count,
         trade_count = a.trade_count + EXCLUDED.trade_count,
+        internal_count = a.internal_count + EXCLUDED.internal_count,
+        internal_sent_count = a.internal_sent_count + EXCLUDED.internal_sent_count,
+        internal_received_count = a.internal_received_count + EXCLUDED.internal_received_count,
         balance_block = NULL
     RETURNING a.*
 )
@@ -83,7 +108,11 @@ CROSS JOIN LATERAL (VALUES
     ('token_transfers_by_address', c.transfer_count, d.transfers),
     ('token_transfers_by_from', c.transfer_sent_count, d.transfers_sent),
     ('token_transfers_by_to', c.transfer_received_count, d.transfers_received),
-    ('dex_trades_by_maker', c.trade_count, d.trades)
+    ('dex_trades_by_maker', c.trade_count, d.trades),
+    ('internal_transfers_by_address', c.internal_count, d.internal),
+    ('internal_transfers_by_from', c.internal_sent_count, d.internal_sent),
+    ('internal_transfers_by_to', c.internal_received_count, d.internal_received)
 ) AS grown (list, entries, added)
-WHERE greatest(c.transaction_count, c.transfer_count, c.trade_count) > checkpoint_every()
+WHERE greatest(c.transaction_count, c.transfer_count, c.trade_count, c.internal_count)
+        > checkpoint_every()
     AND passes_checkpoint(grown.entries - grown.added, grown.entries);

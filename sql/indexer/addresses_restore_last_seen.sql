@@ -4,7 +4,8 @@
 -- returns: nothing
 -- index: addresses_unwound, transactions_by_from, transactions_by_to, transactions_by_contract,
 --   transactions_pkey, token_transfers_by_from, token_transfers_by_to, token_transfers_pkey,
---   blocks_by_miner, log_emitters_pkey
+--   blocks_by_miner, log_emitters_pkey, internal_transfers_by_from, internal_transfers_by_to,
+--   internal_transfers_pkey, withdrawals_by_address
 UPDATE addresses a
 SET unwound = false, last_seen = greatest(
     (SELECT t.block_number FROM transactions t WHERE t.ordinal = greatest(
@@ -17,6 +18,11 @@ SET unwound = false, last_seen = greatest(
         (SELECT max(x.ordinal) FROM token_transfers x WHERE x.from_address = a.address),
         (SELECT max(x.ordinal) FROM token_transfers x WHERE x.to_address = a.address
             AND x.to_address <> x.from_address))),
+    (SELECT i.block_number FROM internal_transfers i WHERE i.ordinal = greatest(
+        (SELECT max(i.ordinal) FROM internal_transfers i WHERE i.from_address = a.address),
+        (SELECT max(i.ordinal) FROM internal_transfers i WHERE i.to_address = a.address
+            AND i.to_address <> i.from_address))),
+    (SELECT max(w.block_number) FROM withdrawals w WHERE w.address = a.address),
     (SELECT max(b.number) FROM blocks b WHERE b.miner = a.address),
     (SELECT max(e.block_number) FROM log_emitters e WHERE e.address = a.address))
 WHERE a.unwound;

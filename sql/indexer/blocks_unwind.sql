@@ -1,8 +1,10 @@
 -- Deletes all rows of the blocks after one; what is derived from them is unwound before.
 -- params: last_kept bigint, first_transaction bigint, last_transaction bigint,
---   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint
+--   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint,
+--   first_internal bigint, last_internal bigint
 -- returns: nothing
--- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey, tokens_by_block,
+-- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, internal_transfers_pkey,
+--   withdrawals_pkey, blocks_pkey, tokens_by_block,
 --   log_emitters_by_block, pools_by_block, rejected_emitters_by_block, contracts_by_block,
 --   contracts_by_code_hash, codes_pkey, list_checkpoints_by_block, addresses_by_balance_block
 WITH lost_transactions AS (
@@ -14,6 +16,11 @@ WITH lost_transactions AS (
 ), lost_trades AS (
     DELETE FROM dex_trades
     WHERE ordinal BETWEEN %(first_trade)s AND %(last_trade)s
+), lost_internal_transfers AS (
+    DELETE FROM internal_transfers
+    WHERE ordinal BETWEEN %(first_internal)s AND %(last_internal)s
+), lost_withdrawals AS (
+    DELETE FROM withdrawals WHERE block_number > %(last_kept)s
 ), lost_emitters AS (
     DELETE FROM log_emitters WHERE block_number > %(last_kept)s
 ), lost_pools AS (

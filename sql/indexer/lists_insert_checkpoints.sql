@@ -2,7 +2,7 @@
 -- these blocks.
 -- params: lists text[], keys bytea[], entries bigint[], first_transaction bigint,
 --   last_transaction bigint, first_transfer bigint, last_transfer bigint, first_trade bigint,
---   last_trade bigint
+--   last_trade bigint, first_internal bigint, last_internal bigint
 -- returns: nothing
 -- index: the one each list is named for, list_checkpoints_pkey
 INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)
@@ -74,6 +74,24 @@ FROM (
         FROM token_items i
         WHERE grown.list = 'token_items_by_token' AND i.token_address = grown.key
             AND i.first_ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
+        UNION ALL
+        SELECT i.ordinal, i.block_number
+        FROM internal_transfers i
+        WHERE grown.list IN ('internal_transfers_by_address', 'internal_transfers_by_from')
+            AND i.from_address = grown.key
+            AND i.ordinal BETWEEN %(first_internal)s AND %(last_internal)s
+        UNION ALL
+        SELECT i.ordinal, i.block_number
+        FROM internal_transfers i
+        WHERE grown.list IN ('internal_transfers_by_address', 'internal_transfers_by_to')
+            AND i.to_address = grown.key AND i.to_address <> i.from_address
+            AND i.ordinal BETWEEN %(first_internal)s AND %(last_internal)s
+        UNION ALL
+        SELECT i.ordinal, i.block_number
+        FROM internal_transfers i
+        WHERE grown.list = 'internal_transfers_by_to'
+            AND i.to_address = grown.key AND i.to_address IS NOT DISTINCT FROM i.from_address
+            AND i.ordinal BETWEEN %(first_internal)s AND %(last_internal)s
         UNION ALL
         SELECT d.ordinal, d.block_number
         FROM dex_trades d

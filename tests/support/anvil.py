@@ -105,10 +105,10 @@ class Anvil(Node):
     Its process ends with `stop`, and with the process that started it, however that ends.
     """
 
-    def __init__(self, *options: str, port: int = 0) -> None:
+    def __init__(self, *options: str, port: int = 0, hardfork: str = "prague") -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="scan-anvil-"))
         self._output = self._folder / "output"
-        self._process = self._start([*options, "--port", str(port)])
+        self._process = self._start([*options, "--hardfork", hardfork, "--port", str(port)])
         try:
             super().__init__(f"http://{self._address()}")
             self.accounts: list[str] = self.call("eth_accounts")
@@ -198,7 +198,7 @@ class Anvil(Node):
     def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
         command = [
             *(str(_binary()), "--host", "127.0.0.1"),
-            *("--hardfork", "prague", "--order", "fifo", "--timestamp", str(GENESIS_TIMESTAMP)),
+            *("--order", "fifo", "--timestamp", str(GENESIS_TIMESTAMP)),
             *("--cache-path", str(self._folder), *options),
         ]
         # A file takes all it prints; a pipe that nobody empties would stop it.

@@ -1,0 +1,214 @@
+"""Traces decoded: which contracts were created inside transactions, and which value moved. Pure.
+
+Geth's callTracer nests frames; trace_block's flat traces carry their place in the tree. Both become
+the same frames, in the order of the calls, without those that were undone.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
+from scan.hex import BadHex, data, quantity
+
+
+class TransferType(IntEnum):
+    """How value moves inside a transaction; schema.sql has their names in this order."""
+
+    CALL = 0
+    CREATE = 1
+    CREATE2 = 2
+    SELFDESTRUCT = 3
+
+
+# Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
+_FRAME_TYPES = {found.name: found for found in TransferType}
+_CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
+_MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
+
+
+class InternalTransfer(NamedTuple):
+    """Value in wei that a contract moved; `transfer_index` counts within the transaction."""
+
+    transaction_index: int
+    transfer_index: int
+    type: TransferType
+    from_address: bytes
+    to_address: bytes
+    value: int
+
+
+class BlockTraces(NamedTuple):
+    """In the order of the calls; `created` also has the contracts that transactions create."""
+
+    created: list[bytes]
+    transfers: list[InternalTransfer]
+
+
+class _Frame(NamedTuple):
+    is_outermost: bool  # the transaction itself
+    type: TransferType
+    from_address: bytes
+    to_address: bytes
+    value: int
+
+
+def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
+    """From debug_traceBlockByHash with callTracer; raises MalformedBlock, also for other blocks'.
+
+    An entry without a result is that of a transaction the node did not trace: the caller's to find.
+    """
+    if len(entries) != len(block.transactions):
+        raise _mismatch(block)
+    return _checked(
+        block,
+        (
+            (transaction, _call_frames(_result(block, transaction, entry)))
+            for transaction, entry in zip(block.transactions, entries, strict=True)
+        ),
+    )
+
+
+def read_flat_traces(block: DecodedBlock, traces: list[Any]) -> BlockTraces:
+    """From trace_block; raises MalformedBlock, also for other blocks'."""
+    by_position: dict[int, list[Any]] = {}
+    try:
+        for trace in traces:
+            if data(trace["blockHash"]) != block.hash:
+                raise _mismatch(block)
+            if trace.get("transactionPosition") is not None:  # a block's reward has none
+                by_position.setdefault(trace["transactionPosition"], []).append(trace)
+    except _MALFORMED as error:
+        raise _malformed(block, error) from error
+    if by_position.keys() != set(range(len(block.transactions))):
+        raise _mismatch(block)
+    return _checked(
+        block,
+        (
+            (transaction, _flat_frames(block, transaction, by_position[index]))
+            for index, transaction in enumerate(block.transactions)
+        ),
+    )
+
+
+def read_call_trace(
+    block: DecodedBlock, transaction: DecodedTransaction, frame: Any
+) -> BlockTraces:
+    """From debug_traceTransaction."""
+    return _checked(block, [(transaction, _call_frames(frame))])
+
+
+def read_flat_trace(
+    block: DecodedBlock, transaction: DecodedTransaction, traces: list[Any]
+) -> BlockTraces:
+    """From trace_transaction."""
+    return _checked(block, [(transaction, _flat_frames(block, transaction, traces))])
+
+
+def _checked(
+    block: DecodedBlock, frames: Iterable[tuple[DecodedTransaction, Iterable[_Frame]]]
+) -> BlockTraces:
+    created: list[bytes] = []
+    transfers: list[InternalTransfer] = []
+    try:
+        for transaction, found in frames:
+            if transaction.status:
+                _add(created, transfers, transaction.transaction_index, found)
+    except _MALFORMED as error:
+        raise _malformed(block, error) from error
+    return BlockTraces(created, transfers)
+
+
+def _add(
+    created: list[bytes], transfers: list[InternalTransfer], index: int, frames: Iterable[_Frame]
+) -> None:
+    first = len(transfers)
+    for is_outermost, kind, from_address, to_address, value in frames:
+        if kind in _CREATIONS:
+            created.append(to_address)
+        if value and not is_outermost:
+            transfers.append(
+                InternalTransfer(
+                    index, len(transfers) - first, kind, from_address, to_address, value
+                )
+            )
+
+
+def _result(block: DecodedBlock, transaction: DecodedTransaction, entry: Any) -> Any:
+    """Older nodes do not name the transaction."""
+    if entry.get("txHash") is not None and data(entry["txHash"]) != transaction.hash:
+        raise _mismatch(block)
+    return entry["result"]
+
+
+def _call_frames(outermost: Any) -> Iterator[_Frame]:
+    """Depth first, as the calls were made; what is below a failed one was undone with it."""
+    ahead = [(True, outermost)]
+    while ahead:
+        is_outermost, frame = ahead.pop()
+        if frame.get("error"):
+            continue
+        kind = _FRAME_TYPES.get(frame["type"])
+        if kind is not None and not (kind in _CREATIONS and frame.get("to") is None):
+            yield _Frame(
+                is_outermost,
+                kind,
+                data(frame["from"], 20),
+                data(frame["to"], 20),
+                quantity(frame.get("value") or "0x0"),
+            )
+        ahead += [(False, inner) for inner in reversed(frame.get("calls") or ())]
+
+
+def _flat_frames(
+    block: DecodedBlock, transaction: DecodedTransaction, traces: Sequence[Any]
+) -> Iterator[_Frame]:
+    """Of one transaction; sorted by their place in the tree, which is the order of the calls."""
+    found: dict[tuple[int, ...], Any] = {}
+    for trace in traces:
+        if data(trace["blockHash"]) != block.hash or (
+            trace.get("transactionHash") is not None
+            and data(trace["transactionHash"]) != transaction.hash
+        ):
+            raise _mismatch(block)
+        found[tuple(trace["traceAddress"])] = trace
+    parents = {path[:-1] for path in found} | {()}
+    if len(found) != len(traces) or not found.keys() >= parents:
+        raise MalformedBlock(f"block {block.number}: its traces are no tree of calls")
+    undone: tuple[int, ...] | None = None
+    for path in sorted(found):
+        if undone is not None and path[: len(undone)] == undone:
+            continue
+        if found[path].get("error"):
+            undone = path
+        elif (frame := _flat_frame(found[path], is_outermost=not path)) is not None:
+            yield frame
+
+
+def _flat_frame(trace: Any, *, is_outermost: bool) -> _Frame | None:
+    action = trace["action"]
+    if trace["type"] == "create":
+        # Not every node names the method.
+        is_create2 = action.get("creationMethod") == "create2"
+        kind = TransferType.CREATE2 if is_create2 else TransferType.CREATE
+        parties = action["from"], trace["result"]["address"], action["value"]
+    elif trace["type"] in ("suicide", "selfdestruct"):
+        kind = TransferType.SELFDESTRUCT
+        parties = action["address"], action["refundAddress"], action["balance"]
+    elif trace["type"] == "call" and action["callType"] == "call":
+        kind = TransferType.CALL
+        parties = action["from"], action["to"], action["value"]
+    else:
+        return None
+    sender, recipient, value = parties
+    return _Frame(is_outermost, kind, data(sender, 20), data(recipient, 20), quantity(value))
+
+
+def _malformed(block: DecodedBlock, error: Exception) -> MalformedBlock:
+    return MalformedBlock(
+        f"block {block.number}: its traces are malformed: {type(error).__name__}: {error}"
+    )
+
+
+def _mismatch(block: DecodedBlock) -> MalformedBlock:
+    return MalformedBlock(f"block {block.number}: its traces are another block's")
