@@ -13,16 +13,22 @@ log = logging.getLogger(__name__)
 SPAN_BLOCKS = 500
 
 
-def seed(url: str, transactions: int, hot_share: float = 0.05) -> None:
+def seed(
+    url: str, transactions: int, hot_share: float = 0.05, *, internal_transfers: bool = False
+) -> None:
     """Schema, base rows, everything derived, VACUUM ANALYZE; a few seconds per 100,000.
 
-    The hottest address sends `hot_share` of the transactions.
+    The hottest address sends `hot_share` of the transactions. `internal_transfers`: nearly as many
+    as token transfers, between the same addresses.
     """
     database = Database(url, statement_timeout_ms=0, name="scan-bench")
     database.execute_script((ROOT / "schema.sql").read_text(encoding="utf-8"))
     script = Path(__file__).with_name("seed.sql").read_text(encoding="utf-8")
     size = f"SET bench.transactions = {transactions:d}; SET bench.hot_share = {hot_share:f};"
     database.execute_script(f"{size}\n{script}")
+    if internal_transfers:
+        added = Path(__file__).with_name("seed_internal_transfers.sql")
+        database.execute_script(added.read_text(encoding="utf-8"))
     database.execute_script("ANALYZE")
     blocks = transactions // 150
     for first in range(0, blocks, SPAN_BLOCKS):

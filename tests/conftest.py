@@ -21,7 +21,7 @@ from tests.support.indexing import Indexing
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
-from tests.support.scenario import Stage, play
+from tests.support.scenario import Stage, play, purses
 from tests.support.serving import gunicorn
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
@@ -128,6 +128,7 @@ def anvil() -> Iterator[Anvil]:
 def scenario() -> Iterator[Played]:
     with Anvil() as node:
         stage = play(node)
+        purses(stage)
         yield Played(node, stage, read_truth(node))
 
 

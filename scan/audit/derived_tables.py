@@ -167,6 +167,8 @@ def _compare_node(database: Database, node: Node, settings: Settings, blocks: in
         write_line(f"  rows without later columns: {comparison.unfilled}: scan backfill fields")
     for reason, count in comparison.skipped.items():
         write_line(f"  roots not computed in {count} blocks: {reason}")
+    if comparison.untraced:
+        write_line(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
     return DIFFERS if found else EXACT
 
 

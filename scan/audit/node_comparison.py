@@ -1,13 +1,20 @@
 """The rows of blocks compared with the node's blocks, and those with their own roots."""
 
 import random
+import threading
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from scan.database.connection import Database
 from scan.database.transaction import Row
-from scan.ethereum.block_hashing import Unencodable, header_hash, receipts_root, transactions_root
+from scan.ethereum.block_hashing import (
+    Unencodable,
+    header_hash,
+    receipts_root,
+    transactions_root,
+    withdrawals_root,
+)
 from scan.ethereum.blocks import DecodedBlock, decode_block
 from scan.ethereum.client import Node
 from scan.ethereum.events import (
@@ -22,6 +29,7 @@ from scan.ethereum.events import (
 from scan.ethereum.merkle_trie import integer
 from scan.hex import BadHex, data, to_hex
 from scan.indexer.block_source import BlockSource
+from scan.indexer.block_traces import TraceReader
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -50,6 +58,8 @@ _COLUMNS = {
         *("transaction_index", "pool_address", "maker", "token_in", "token_out", "amount_in"),
         "amount_out",
     ),
+    "withdrawal": ("validator_index", "address", "amount_wei"),
+    "internal transfer": ("type", "from_address", "to_address", "value"),
 }
 # The first of the columns that are null where a row is yet to be filled.
 _FILLED_LATER = {"block": "base_fee_per_gas", "transaction": "type"}
@@ -60,6 +70,8 @@ _STORED = {
     "emitter": ("audit/emitters_get_rows", 2),
     "transfer": ("audit/token_transfers_get_rows", 3),
     "trade": ("audit/dex_trades_get_rows", 2),
+    "withdrawal": ("audit/withdrawals_get_rows", 2),
+    "internal transfer": ("audit/internal_transfers_get_rows", 3),
 }
 
 
@@ -69,9 +81,11 @@ class NodeComparison:
     def __init__(self, database: Database, node: Node, settings: Settings) -> None:
         self._database = database
         self._source = BlockSource(node, traces="off")
+        self._traces = TraceReader(node, threading.Lock(), traces=settings.traces)
         self.compared = 0
         self.skipped: Counter[str] = Counter()
         self.unfilled = 0  # blocks and transactions without what `scan backfill fields` fills
+        self.untraced = 0  # blocks that the node does not trace now
 
     def ranges(self, blocks: int) -> list[tuple[int, int]]:
         """The newest blocks and others at random, `blocks` of them together; 0 for all."""
@@ -99,9 +113,12 @@ class NodeComparison:
             yield from self._check_roots(block, header, receipts)
             _expect_block(expected, block)
         self._expect_events(expected, blocks)
+        untraced = self._expect_traced(expected, blocks)
         for name in _COLUMNS:
             stored = self._stored(name, first, last)
             self._pass_over_unfilled(name, expected[name], stored)
+            if name == "internal transfer":
+                stored = {key: row for key, row in stored.items() if key[0] not in untraced}
             yield from _differences(name, expected[name], stored)
         self.compared += len(blocks)
 
@@ -124,16 +141,38 @@ class NodeComparison:
         try:
             if header_hash(header) != block.hash:
                 raise Unencodable("headers with fields of the chain's own")
-            found = (
+            found = [
                 ("transactionsRoot", transactions_root(header["transactions"])),
                 ("receiptsRoot", receipts_root(receipts)),
-            )
+            ]
+            if block.withdrawals is not None:
+                found.append(("withdrawalsRoot", withdrawals_root(header["withdrawals"])))
         except (Unencodable, BadHex, KeyError, TypeError) as reason:
             self.skipped[str(reason)] += 1
             return
         for name, root in found:
             if data(header[name]) != root:
                 yield f"block {block.number}: the node's {name} does not match what it serves"
+
+    def _expect_traced(self, expected: dict[str, _Rows], blocks: list[DecodedBlock]) -> set[int]:
+        """What an older version left out is not expected; returns what the node does not trace."""
+        first, last = blocks[0].number, blocks[-1].number
+        rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
+        flags = {number: stored for number, *stored in rows}
+        untraced = set()
+        for block, found in zip(blocks, self._traces.read(blocks), strict=True):
+            is_traced, has_withdrawals = flags.get(block.number, (False, False))
+            if has_withdrawals:
+                for each in block.withdrawals or ():
+                    expected["withdrawal"][block.number, each.withdrawal_index] = each[1:]
+            if found.is_complete is False:
+                untraced.add(block.number)
+            elif is_traced:
+                for transfer in found.transfers:
+                    place = block.number, transfer.transaction_index, transfer.transfer_index
+                    expected["internal transfer"][place] = transfer[2:]
+        self.untraced += len(untraced)
+        return untraced
 
     def _expect_events(self, expected: dict[str, _Rows], blocks: list[DecodedBlock]) -> None:
         addresses = {log.address for block in blocks for log in block.logs}

@@ -53,6 +53,16 @@ def receipts_root(receipts: list[dict[str, Any]]) -> bytes:
     return list_root([_receipt(r) for r in receipts])
 
 
+def withdrawals_root(withdrawals: list[dict[str, Any]]) -> bytes:
+    """EIP-4895."""
+    return list_root([rlp(_withdrawal(each)) for each in withdrawals])
+
+
+def _withdrawal(each: dict[str, Any]) -> Item:
+    index, validator = integer(quantity(each["index"])), integer(quantity(each["validatorIndex"]))
+    return [index, validator, data(each["address"], 20), integer(quantity(each["amount"]))]
+
+
 def _field(source: dict[str, Any], name: str) -> bytes:
     if source.get(name) is None:
         raise Unencodable(f"there is no {name}")

@@ -143,21 +143,28 @@ def _result(block: DecodedBlock, transaction: DecodedTransaction, entry: Any) ->
 
 def _call_frames(outermost: Any) -> Iterator[_Frame]:
     """Depth first, as the calls were made; what is below a failed one was undone with it."""
-    ahead = [(True, outermost)]
+    ahead = [(None, outermost)]
     while ahead:
-        is_outermost, frame = ahead.pop()
+        outer, frame = ahead.pop()
         if frame.get("error"):
             continue
         kind = _FRAME_TYPES.get(frame["type"])
-        if kind is not None and not (kind in _CREATIONS and frame.get("to") is None):
+        if kind is TransferType.SELFDESTRUCT and frame.get("from") != _running(outer):
+            kind = None  # see _flat_frame()
+        if kind is not None and (kind is TransferType.CALL or frame.get("to") is not None):
             yield _Frame(
-                is_outermost,
+                outer is None,
                 kind,
                 data(frame["from"], 20),
                 data(frame["to"], 20),
                 quantity(frame.get("value") or "0x0"),
             )
-        ahead += [(False, inner) for inner in reversed(frame.get("calls") or ())]
+        ahead += [(frame, inner) for inner in reversed(frame.get("calls") or ())]
+
+
+def _running(frame: Any) -> Any:
+    """The contract in whose name a frame's code runs."""
+    return frame["from" if frame["type"] in ("DELEGATECALL", "CALLCODE") else "to"]
 
 
 def _flat_frames(
@@ -181,11 +188,18 @@ def _flat_frames(
             continue
         if found[path].get("error"):
             undone = path
-        elif (frame := _flat_frame(found[path], is_outermost=not path)) is not None:
+        elif (
+            frame := _flat_frame(found[path], found.get(path[:-1]) if path else None)
+        ) is not None:
             yield frame
 
 
-def _flat_frame(trace: Any, *, is_outermost: bool) -> _Frame | None:
+def _flat_frame(trace: Any, outer: Any) -> _Frame | None:
+    """None where no value can move.
+
+    Where a contract destroys itself in its own favour, which moves nothing since Cancun (EIP-6780),
+    reth and anvil report no parties, or those of the transfer before.
+    """
     action = trace["action"]
     if trace["type"] == "create":
         # Not every node names the method.
@@ -193,6 +207,8 @@ def _flat_frame(trace: Any, *, is_outermost: bool) -> _Frame | None:
         kind = TransferType.CREATE2 if is_create2 else TransferType.CREATE
         parties = action["from"], trace["result"]["address"], action["value"]
     elif trace["type"] in ("suicide", "selfdestruct"):
+        if action.get("address") != _running_flat(outer) or action.get("refundAddress") is None:
+            return None
         kind = TransferType.SELFDESTRUCT
         parties = action["address"], action["refundAddress"], action["balance"]
     elif trace["type"] == "call" and action["callType"] == "call":
@@ -201,7 +217,15 @@ def _flat_frame(trace: Any, *, is_outermost: bool) -> _Frame | None:
     else:
         return None
     sender, recipient, value = parties
-    return _Frame(is_outermost, kind, data(sender, 20), data(recipient, 20), quantity(value))
+    return _Frame(outer is None, kind, data(sender, 20), data(recipient, 20), quantity(value))
+
+
+def _running_flat(trace: Any) -> Any:
+    """As _running()."""
+    if trace["type"] == "create":
+        return trace["result"]["address"]
+    is_borrowed = trace["action"]["callType"] in ("delegatecall", "callcode")
+    return trace["action"]["from" if is_borrowed else "to"]
 
 
 def _malformed(block: DecodedBlock, error: Exception) -> MalformedBlock:

@@ -93,8 +93,9 @@ def without_traces() -> str:
     if services().settings.traces == "off":
         return "Internal transfers are not indexed, since SCAN_TRACES is off."
     return (
-        "Internal transfers are not indexed, since the node gave no traces: they need SCAN_TRACES=auto"
-        " and a node that offers debug_traceBlockByHash with callTracer, or trace_block."
+        "Internal transfers are not indexed, since the node gave no traces: they need"
+        " SCAN_TRACES=auto and a node that offers debug_traceBlockByHash with callTracer, or"
+        " trace_block."
     )
 
 

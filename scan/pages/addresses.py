@@ -9,7 +9,7 @@ from scan.errors import NotFound, Unavailable
 from scan.ethereum.client import Call, NodeError, RpcError
 from scan.hex import BadHex, quantity, to_hex
 from scan.http import chain_lists
-from scan.http.chain_lists import Page
+from scan.http.chain_lists import Page, PageRequest
 from scan.http.chain_reads import do_not_cache, read_chain
 from scan.http.services import services
 from scan.pages.charts import Chart, Point, line_chart
@@ -19,7 +19,7 @@ from scan.pages.method_names import add_methods
 from scan.pages.records import PAGE_SIZE, Listing, address_of, listing, names_of, page_request
 from scan.pages.site import page, site
 
-TABS = ("transactions", "transfers", "trades", "tokens", "items", "chart", "contract")
+TABS = ("transactions", "transfers", "internal", "trades", "tokens", "items", "chart", "contract")
 HELD = {"tokens": "api/addresses_list_tokens", "items": "api/addresses_list_items"}
 CHART_POINTS = 40
 CHART_TIMEOUT_S = 2.0
@@ -78,20 +78,8 @@ def contract_page(
 
 def read_account(key: bytes) -> Account:
     """Raises NotFound for an address never seen."""
-    row = read_chain("api/addresses_get", address=key)
-    (
-        count,
-        label,
-        first_seen,
-        last_seen,
-        _,
-        balance,
-        block,
-        is_contract,
-        number,
-        hash_,
-        unchanged,
-    ) = row
+    *row, number, hash_, is_unchanged = read_chain("api/addresses_get", address=key)
+    count, label, first_seen, last_seen, _, balance, block, is_contract = row
     if count is None:
         raise NotFound("This address has not been seen in any indexed block.")
     if block != number:
@@ -100,7 +88,7 @@ def read_account(key: bytes) -> Account:
             balance, block, is_contract = state.balance, number, state.is_contract
         else:
             do_not_cache()  # the node may answer the next request
-            block = number if unchanged else block
+            block = number if is_unchanged else block
     return Account(
         to_hex(key),
         count,
@@ -121,12 +109,22 @@ def _list(tab: str, key: bytes) -> Listing | None:
         return found
     if tab == "transfers":
         return listing(chain_lists.token_transfers(wanted, address=key))
+    if tab == "internal":
+        return _internal_transfers(key, wanted)
     if tab == "trades":
         return listing(chain_lists.dex_trades(wanted, maker=key))
     if tab in HELD:
         row = read_chain(HELD[tab], address=key, limit=PAGE_SIZE, offset=wanted.offset)
         return listing(Page(*row))
     return None
+
+
+def _internal_transfers(key: bytes, wanted: PageRequest) -> Listing | None:
+    """None where no traces were read."""
+    try:
+        return listing(chain_lists.internal_transfers(wanted, address=key))
+    except NotFound:
+        return None
 
 
 def _balance_chart(key: bytes) -> Chart | None:

@@ -34,5 +34,5 @@ def get_block(block: str) -> Response:
         raise NotFound("This block is not indexed: it may be to come, or of a fork left behind.")
     transactions = listing(chain_lists.transactions(page_request(found["number"])))
     add_methods(transactions.records)
-    names = names_of([found, *transactions.records])
+    names = names_of([found, *transactions.records, *found.get("withdrawals", ())])
     return page("block.html", block=found, transactions=transactions, names=names)

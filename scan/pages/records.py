@@ -29,6 +29,7 @@ class Listing(NamedTuple):
     records: list[Record]
     total: int
     number: int
+    untraced_blocks: int | None = None
 
     @property
     def pages(self) -> int:
@@ -53,7 +54,8 @@ def page_request(block: int | None = None) -> PageRequest:
 
 
 def listing(found: Page) -> Listing:
-    return Listing(json.loads(found.data or "[]"), found.total or 0, page_number())
+    records = json.loads(found.data or "[]")
+    return Listing(records, found.total or 0, page_number(), found.untraced_blocks)
 
 
 def record(statement: str, **params: Any) -> Record | None:

@@ -13,6 +13,8 @@ from scan.pages.records import Record, listing, names_of, page_request, record
 from scan.pages.site import page
 from scan.pages.transaction_details import shown_details
 
+MAX_INTERNAL = 200
+
 blueprint = Blueprint("pages_transactions", __name__)
 
 
@@ -35,7 +37,11 @@ def get_transaction(transaction_hash: str) -> Response:
         )
     row = read_chain("pages/transactions_get_events", hash=key)
     transfers, trades = (list[Record](json.loads(text)) for text in (row[0], row[2]))
-    asked_internal = request.args.get("tab") == "internal"
+    internal, _, internal_count, is_traced = read_chain(
+        "api/internal_transfers_list_by_transaction", hash=key, limit=MAX_INTERNAL, offset=0
+    )
+    internal = list[Record](json.loads(internal or "[]"))
+    asked_internal = not is_traced and request.args.get("tab") == "internal"
     details = shown_details(found, with_internal=asked_internal)
     return page(
         "transaction.html",
@@ -46,6 +52,9 @@ def get_transaction(transaction_hash: str) -> Response:
         trades=trades,
         trade_count=row[3],
         details=details,
+        internal=internal,
+        internal_count=internal_count,
+        is_traced=is_traced,
         asked_internal=asked_internal,
-        names=names_of([found, *transfers, *trades], *details.addresses()),
+        names=names_of([found, *transfers, *trades, *internal], *details.addresses()),
     )

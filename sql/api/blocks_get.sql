@@ -1,14 +1,14 @@
--- One block with its withdrawals: by its number, by its hash, or the newest where neither is given.
+-- One block, with its withdrawals where it has any: by its number, by its hash, or the newest where
+-- neither is given.
 -- params: number bigint null, hash bytea null, has_number boolean, has_hash boolean
 -- returns: one row: index version, the record as JSON text or null
 -- index: blocks_pkey, blocks_hash_key, withdrawals_pkey
 SELECT index_version(), (
-    SELECT left(block_record(b)::text, -1) || ',"withdrawals":' || CASE
-        WHEN b.withdrawal_count IS NULL THEN 'null'
-        ELSE json_list((
+    SELECT CASE WHEN b.withdrawal_count > 0
+        THEN left(block_record(b)::text, -1) || ',"withdrawals":' || json_list((
             SELECT string_agg(withdrawal_record(w)::text, ',' ORDER BY w.withdrawal_index)
-            FROM withdrawals w WHERE w.block_number = b.number))
-        END || '}'
+            FROM withdrawals w WHERE w.block_number = b.number)) || '}'
+        ELSE block_record(b)::text END
     FROM blocks b
     WHERE (NOT %(has_number)s OR b.number = %(number)s)
         AND (NOT %(has_hash)s OR b.hash = %(hash)s)

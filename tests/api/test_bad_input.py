@@ -224,7 +224,10 @@ def test_json_has_no_spaces(client: FlaskClient, scenario: Played, limit: int) -
     for path in paths:
         arguments = f"?limit={limit}" if path.endswith("s") and path != "/stats" else ""
         require_compact(client.get(f"/api/v1{path}{arguments}"))
-    for entity in ("transactions", "blocks", "tokens", "token_transfers", "dex_trades"):
+    for entity in (
+        *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
+        "internal_transfers",
+    ):
         require_compact(client.post("/api/v1/query", json={"entity": entity, "limit": limit}))
     require_compact(client.get("/readyz"))
 

@@ -19,13 +19,22 @@ from tests.conftest import Played
 
 PATH = "/api/v1/query"
 MIB = 1024 * 1024
-ENTITIES = ("transactions", "blocks", "tokens", "token_transfers", "dex_trades")
+ENTITIES = (
+    "transactions",
+    "blocks",
+    "tokens",
+    "token_transfers",
+    "dex_trades",
+    "internal_transfers",
+)
 KEYS = {
     "transactions": "address, from, to, blockNumber, blockFrom, blockTo",
     "blocks": "blockFrom, blockTo",
     "token_transfers": "address, from, to, tokenAddress, blockFrom, blockTo",
     "dex_trades": "address, dex, blockFrom, blockTo",
+    "internal_transfers": "address, from, to, blockFrom, blockTo",
 }
+MORE = {"internal_transfers": {"untracedBlocks": 0}}
 NUMBERS = ("blockFrom", "blockTo", "blockNumber")
 NOT_INTEGERS = [
     *(None, True, False, 1.0, 1.5, -0.0, 1e3, "1", "", "0x1", [], [1], {}, {"a": 1}),
@@ -106,7 +115,7 @@ def test_bodies_in_chunks_are_bounded_as_well(client: FlaskClient, size: int, st
 
 
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"])
-def test_the_entity_is_one_of_five(client: FlaskClient, value: Any) -> None:
+def test_the_entity_is_one_of_six(client: FlaskClient, value: Any) -> None:
     body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
     assert all(entity in body["error"] for entity in ENTITIES)
 
@@ -210,12 +219,12 @@ def test_an_offset_beyond_the_end_is_empty(
     client: FlaskClient, scenario: Played, entity: str, offset: int, order: str
 ) -> None:
     filters: list[dict[str, Any]] = [{}]
-    if entity in ("transactions", "token_transfers", "dex_trades"):
+    if entity in ("transactions", "token_transfers", "dex_trades", "internal_transfers"):
         known = scenario.truth.dex_trades[0]["maker"]
         filters += [{"address": known}, {"address": known, "blockFrom": 1}]
     for given in filters:
         answer = ask(client, entity=entity, filter=given, offset=offset, orderBy=order, limit=100)
-        assert answer.json == {"entity": entity, "count": 0, "data": []}
+        assert answer.json == {"entity": entity, "count": 0, "data": [], **MORE.get(entity, {})}
 
 
 @pytest.mark.parametrize("entity", KEYS)
@@ -229,7 +238,7 @@ def test_ranges_without_blocks_are_empty(
     for order in ("asc", "desc"):
         given = {"blockFrom": least, "blockTo": most}
         answer = ask(client, entity=entity, filter=given, orderBy=order)
-        assert answer.json == {"entity": entity, "count": 0, "data": []}
+        assert answer.json == {"entity": entity, "count": 0, "data": [], **MORE.get(entity, {})}
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])

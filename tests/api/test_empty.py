@@ -5,7 +5,14 @@ import pytest
 from app import create_app
 from tests.support.indexing import settings_for
 
-ENTITIES = ("transactions", "blocks", "tokens", "token_transfers", "dex_trades")
+ENTITIES = (
+    "transactions",
+    "blocks",
+    "tokens",
+    "token_transfers",
+    "dex_trades",
+    "internal_transfers",
+)
 ADDRESS = "0x" + 40 * "a"
 
 

@@ -63,7 +63,8 @@ def test_every_page_of_a_list(client: FlaskClient, scenario: Played, name: str, 
 
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize(
-    "entity", ["blocks", "transactions", "tokens", "token_transfers", "dex_trades"]
+    "entity",
+    ["blocks", "transactions", "tokens", "token_transfers", "dex_trades", "internal_transfers"],
 )
 def test_every_offset_of_an_entity(
     client: FlaskClient, scenario: Played, entity: str, limit: int
@@ -80,6 +81,42 @@ def test_every_transaction_of_every_address(
     for address in scenario.truth.addresses:
         found = pages(client, "/transactions", "transactions", limit, address=address)
         same(found, scenario.truth.transactions_of(address))
+
+
+@pytest.mark.parametrize("limit", [7, 100])
+def test_every_internal_transfer_of_every_address(
+    client: FlaskClient, scenario: Played, limit: int
+) -> None:
+    for address in scenario.truth.addresses:
+        found = pages(client, f"/addresses/{address}/internal", "internalTransfers", limit)
+        same(
+            found,
+            [
+                t
+                for t in scenario.truth.internal_transfers
+                if address in (t["fromAddress"], t["toAddress"])
+            ],
+        )
+
+
+def test_every_internal_transfer_of_every_transaction(
+    client: FlaskClient, scenario: Played
+) -> None:
+    for transaction in scenario.truth.transactions:
+        path = f"/transactions/{transaction['hash']}/internal"
+        found = pages(client, path, "internalTransfers", 30)
+        expected = [
+            t
+            for t in reversed(scenario.truth.internal_transfers)
+            if t["transactionHash"] == transaction["hash"]
+        ]
+        assert [t["transferIndex"] for t in found] == [*range(len(found))]
+        same(found, expected)
+
+
+def test_internal_transfers_are_of_every_kind(scenario: Played) -> None:
+    kinds = {t["type"] for t in scenario.truth.internal_transfers}
+    assert kinds == {"call", "create", "create2", "selfdestruct"}
 
 
 def test_every_address(client: FlaskClient, scenario: Played) -> None:

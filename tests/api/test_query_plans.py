@@ -37,6 +37,9 @@ FIELDS = {
     ("token_transfers", "tokenAddress"): "tokenAddress",
     ("dex_trades", "address"): "maker",
     ("dex_trades", "dex"): "dex",
+    ("internal_transfers", "address"): "toAddress",
+    ("internal_transfers", "from"): "fromAddress",
+    ("internal_transfers", "to"): "toAddress",
 }
 Filters = dict[str, Any]
 
@@ -54,7 +57,7 @@ class Seeded(NamedTuple):
 @pytest.fixture(scope="module")
 def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
     with postgres.cloned(template) as url:
-        seed(url, TRANSACTIONS)
+        seed(url, TRANSACTIONS, internal_transfers=True)
         database = ExplainingDatabase(url)
         app = create_app(settings_for(url, NOBODY))
         served: Services = app.extensions["scan"]
@@ -98,8 +101,12 @@ GET_LISTS = [
     ("/transactions?address={}", ("transactions", "address")),
     ("/tokens", None),
     ("/tokens/{}/holders", ("token_transfers", "tokenAddress")),
+    ("/addresses/{}/internal", ("internal_transfers", "address")),
 ]
-ENTITIES = ("blocks", "tokens", "transactions", "token_transfers", "dex_trades")
+ENTITIES = (
+    *("blocks", "tokens", "transactions", "token_transfers", "dex_trades"),
+    "internal_transfers",
+)
 
 
 def plan_of(seeded: Seeded, path: str, body: Any = None) -> tuple[Plan, Any]:
@@ -153,7 +160,7 @@ def test_queries_by_one_key(
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-@pytest.mark.parametrize("entity", ["blocks", "transactions", "token_transfers", "dex_trades"])
+@pytest.mark.parametrize("entity", [each for each in ENTITIES if each != "tokens"])
 @pytest.mark.parametrize(
     "filters",
     [{"blockFrom": 100}, {"blockTo": 500}, {"blockFrom": 200, "blockTo": 400}],
@@ -201,6 +208,8 @@ def _length(client: FlaskClient, entity: str, filters: Any) -> int:
         ("token_transfers", {"tokenAddress": "rare", "blockTo": 300}),
         ("dex_trades", {"address": "hot", "dex": "hot"}),
         ("dex_trades", {"dex": "hot", "blockFrom": 300}),
+        ("internal_transfers", {"from": "hot", "to": "rare"}),
+        ("internal_transfers", {"address": "hot", "blockFrom": 300}),
     ],
     ids=str,
 )

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from app import create_app
 from bench.seed import seed
 from tests.conftest import Played
-from tests.support.brute_force import Chain, bodies, require_same
+from tests.support.brute_force import KEYS, Chain, bodies, require_same
 from tests.support.database import Postgres
 from tests.support.indexing import settings_for
 
@@ -42,6 +42,11 @@ EVERYTHING = {
         SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
             'maker', hex(maker), 'dex', name)
         FROM dex_trades JOIN dexes USING (dex_id) ORDER BY block_number DESC, log_index DESC""",
+    "internal_transfers": """
+        SELECT jsonb_build_object('blockNumber', block_number, 'transferIndex', transfer_index,
+            'fromAddress', hex(from_address), 'toAddress', hex(to_address), 'value', value::text)
+        FROM internal_transfers
+        ORDER BY block_number DESC, transaction_index DESC, transfer_index DESC""",
     "blocks": "SELECT jsonb_build_object('number', number) FROM blocks ORDER BY number DESC",
     "tokens": """
         SELECT jsonb_build_object('address', hex(address), 'holderCount', holder_count)
@@ -59,7 +64,7 @@ class Large(NamedTuple):
 @pytest.fixture(scope="module")
 def large(postgres: Postgres, template: str) -> Iterator[Large]:
     with postgres.cloned(template) as url:
-        seed(url, TRANSACTIONS)
+        seed(url, TRANSACTIONS, internal_transfers=True)
         connection = psycopg2.connect(url)
         with connection, connection.cursor() as cursor:
             records = {entity: _column(cursor, text) for entity, text in EVERYTHING.items()}
@@ -75,8 +80,7 @@ def _column(cursor: Any, text: str) -> list[Any]:
 @pytest.fixture(scope="module")
 def small(scenario: Played) -> Chain:
     truth = scenario.truth
-    entities = ("transactions", "blocks", "tokens", "token_transfers", "dex_trades")
-    return Chain({entity: getattr(truth, entity) for entity in entities}, truth.created)
+    return Chain({entity: getattr(truth, entity) for entity in KEYS}, truth.created)
 
 
 @many
@@ -107,6 +111,9 @@ LISTS = [
     ("token_transfers", "tokenAddress", "tokenAddress"),
     ("dex_trades", "address", "maker"),
     ("dex_trades", "dex", "dex"),
+    ("internal_transfers", "address", "fromAddress"),
+    ("internal_transfers", "from", "fromAddress"),
+    ("internal_transfers", "to", "toAddress"),
 ]
 
 
@@ -150,7 +157,7 @@ def test_what_is_derived_does_not_depend_on_the_batches(
     for span in (1, 7, 500):
         monkeypatch.setattr("bench.seed.SPAN_BLOCKS", span)
         with postgres.cloned(template) as url:
-            seed(url, 3_000)
+            seed(url, 3_000, internal_transfers=True)
             connection = psycopg2.connect(url)
             with connection, connection.cursor() as cursor:
                 found.append([_column(cursor, text) for text in DERIVED])
@@ -161,7 +168,8 @@ def test_what_is_derived_does_not_depend_on_the_batches(
 DERIVED = [
     "SELECT c::text FROM list_checkpoints c ORDER BY list, key, place",
     "SELECT (address, transaction_count, sent_count, received_count, transfer_count,"
-    " transfer_sent_count, transfer_received_count, trade_count, first_seen, last_seen)::text"
+    " transfer_sent_count, transfer_received_count, trade_count, first_seen, last_seen,"
+    " internal_count, internal_sent_count, internal_received_count)::text"
     " FROM addresses ORDER BY address",
     "SELECT h::text FROM token_holders h ORDER BY holder, token_address",
     "SELECT t::text FROM tokens t ORDER BY address",

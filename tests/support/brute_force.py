@@ -20,6 +20,7 @@ KEYS = {
     "tokens": (),
     "token_transfers": ("address", "from", "to", "tokenAddress", "blockFrom", "blockTo"),
     "dex_trades": ("address", "dex", "blockFrom", "blockTo"),
+    "internal_transfers": ("address", "from", "to", "blockFrom", "blockTo"),
 }
 
 

@@ -477,6 +477,62 @@ FAILURES: Sequence[tuple[str, tuple[Any, ...]]] = (
 )
 
 
+def purses(stage: Stage) -> None:
+    """Value that contracts move, in every way there is; `stage.contracts` has who moves it."""
+    anvil, one = stage.anvil, stage.people[1]
+    for key in ("purse", "till"):
+        stage.deploy(key, "Purse")
+        anvil.send(one, stage.contracts[key].address, value=5 * ETHER)
+        stage.mine()
+    purse, till = (stage.contracts[key].address for key in ("purse", "till"))
+    for function, args in (
+        ("pay", (STRANGERS[30], 7)),
+        ("pay", (purse, 8)),  # to itself
+        ("pay", (STRANGERS[31], 0)),
+        ("pay", ("0x" + 39 * "0" + "4", 9)),  # a precompiled contract
+        ("offer", (STRANGERS[30], 10**6 * ETHER)),
+        ("payAndRevert", (STRANGERS[30], 10)),
+        ("payAroundRevert", (STRANGERS[30], 11)),
+        ("bounce", (till, 6)),
+        ("lend", (till, STRANGERS[32], 12)),
+        ("borrow", (till, 13)),
+        ("look", (STRANGERS[33],)),
+        ("make", (14,)),
+        ("make", (0,)),
+        ("makeAt", (keccak(text="pouch"), 15)),
+        ("makeSpender", (STRANGERS[34], 16)),
+        ("makeAndClose", (STRANGERS[35], 17)),
+        ("closeInVain", (STRANGERS[36],)),
+    ):
+        stage.do(stage.person(), "purse", function, *args, value=20, gas=1_500_000)
+    stage.mine()
+    # Lists longer than the distance of checkpoints.
+    for _ in range(2):
+        stage.do(1, "purse", "payEach", [*STRANGERS, *STRANGERS], 3, gas=8_000_000)
+        stage.do(1, "till", "payEach", [purse] * 70, 2, gas=8_000_000)
+        stage.mine()
+    stage.do(2, "till", "close", till)  # to itself
+    stage.do(2, "till", "close", STRANGERS[37])
+    stage.mine()
+
+
+def spend(stage: Stage) -> None:
+    """One movement of value inside a transaction, or several."""
+    purse, to = stage.contracts["purse"].address, stage.anybody()
+    amount = stage.random.randint(1, GWEI)
+    function, args = stage.random.choice(
+        (
+            ("pay", (to, amount)),
+            ("payAroundRevert", (to, amount)),
+            ("bounce", (purse, stage.random.randint(1, 9))),
+            ("make", (amount,)),
+            ("makeAndClose", (to, amount)),
+            ("payEach", ([stage.anybody() for _ in range(20)], amount)),
+        )
+    )
+    stage.do(stage.person(), "purse", function, *args, value=40 * GWEI, gas=2_000_000)
+
+
 def kinds_of_transaction(stage: Stage) -> None:
     """Types 0 to 4, signed here: the node's own signer chooses the type itself."""
     signer, authority = key_of(7), key_of(8)

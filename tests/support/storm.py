@@ -29,6 +29,7 @@ class Storm:
             scenario.exchanges,
             scenario.creations,
             scenario.failures,
+            scenario.purses,
         ):
             act(self.stage)
         self._ground = anvil.head()  # below this the contracts would not be there
@@ -57,6 +58,8 @@ class Storm:
         for _ in range(blocks):
             if self.random.random() < 0.1:
                 self._novelty()
+            if self.random.random() < 0.5:
+                scenario.spend(self.stage)
             scenario.everyday(self.stage, self.random.randint(0, 5))
         return f"mine {blocks}"
 

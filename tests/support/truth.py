@@ -88,6 +88,7 @@ class Truth:
     dex_trades: list[Record]
     tokens: list[Record]
     addresses: dict[str, Record]
+    internal_transfers: list[Record]
     # token -> holder -> balance above zero, by the transfers
     holders: dict[str, dict[str, int]]
     # transaction hash -> the contract it created directly
@@ -117,7 +118,7 @@ class _Reading:
         self.logs = read_logs(node, self.head)
         self.timestamps = [timestamp(b["timestamp"]) for b in self.blocks]
         self.created = direct_creations(self.receipts)
-        self.traced = read_traces(node, self.receipts) if traces else {}
+        self.traces = read_traces(node, self.receipts) if traces else {}
         self.call = cache(self._call)
         self.token_types: dict[str, str] = {}
         self.first_seen: dict[str, int] = {}
@@ -140,6 +141,7 @@ class _Reading:
                 reverse=True,
             ),
             addresses=self.addresses(transfers, transactions),
+            internal_transfers=newest_first(self.internal_transfers()),
             holders=holders,
             created=self.created,
         )
@@ -165,6 +167,25 @@ class _Reading:
             transaction_record(t, self.receipts[t["hash"]], self.timestamps[quantity(b["number"])])
             for b in self.blocks
             for t in b["transactions"]
+        ]
+
+    def internal_transfers(self) -> list[Record]:
+        """What calls, creations and self-destructions moved inside transactions."""
+        return [
+            {
+                "transactionHash": t["hash"],
+                "blockNumber": quantity(block["number"]),
+                "transferIndex": place,
+                "type": frame["type"].lower(),
+                "fromAddress": frame["from"].lower(),
+                "toAddress": frame["to"].lower(),
+                "value": str(quantity(frame["value"])),
+                "timestamp": self.timestamps[quantity(block["number"])],
+            }
+            for block in self.blocks
+            for t in block["transactions"]
+            if t["hash"] in self.traces
+            for place, frame in enumerate(moved_in(self.traces[t["hash"]]))
         ]
 
     # token transfers
@@ -356,6 +377,11 @@ class _Reading:
                     yield transaction["to"].lower(), number
                 for address in self.creations(transaction["hash"]):
                     yield address, number
+            for withdrawal in block.get("withdrawals") or ():
+                yield withdrawal["address"].lower(), number
+        for transfer in self.internal_transfers():
+            yield transfer["fromAddress"], transfer["blockNumber"]
+            yield transfer["toAddress"], transfer["blockNumber"]
         for log in self.logs:
             yield log.address, log.block
         for transfer in transfers:
@@ -364,7 +390,8 @@ class _Reading:
 
     def creations(self, transaction_hash: str) -> list[str]:
         direct = self.created.get(transaction_hash)
-        return ([direct] if direct else []) + self.traced.get(transaction_hash, [])
+        trace = self.traces.get(transaction_hash)
+        return ([direct] if direct else []) + (created_in(trace) if trace else [])
 
     def transaction_counts(self, transactions: list[Record]) -> Counter[str]:
         counts: Counter[str] = Counter()
@@ -415,10 +442,10 @@ def direct_creations(receipts: dict[str, Record]) -> dict[str, str]:
     }
 
 
-def read_traces(node: Node, hashes: Iterable[str]) -> dict[str, list[str]]:
-    """The contracts that each transaction created, however deep in its calls."""
+def read_traces(node: Node, hashes: Iterable[str]) -> dict[str, Record]:
+    """The outermost call frame of each transaction."""
     asked = [("debug_traceTransaction", (h, {"tracer": "callTracer"})) for h in hashes]
-    return dict(zip(hashes, map(created_in, batched(node, asked)), strict=True))
+    return dict(zip(hashes, batched(node, asked), strict=True))
 
 
 def read_logs(node: Node, head: int) -> list[Log]:
@@ -615,6 +642,29 @@ def created_in(frame: Record) -> list[str]:
         return []
     own = [frame["to"].lower()] if frame["type"] in ("CREATE", "CREATE2") else []
     return own + [address for call in frame.get("calls", []) for address in created_in(call)]
+
+
+def moved_in(frame: Record) -> list[Record]:
+    """The frames below one that move value, undone ones left out, in the order of the calls."""
+    if frame.get("error"):
+        return []
+    found = []
+    for call in frame.get("calls", []):
+        if not call.get("error") and moves(call, frame):
+            found.append(call)
+        found += moved_in(call)
+    return found
+
+
+def moves(call: Record, around: Record) -> bool:
+    if call["type"] == "SELFDESTRUCT":
+        # Anvil reports the transfer before, where a contract destroys itself in its own favour.
+        borrowed = around["type"] in ("DELEGATECALL", "CALLCODE")
+        if call.get("from") != around["from" if borrowed else "to"]:
+            return False
+    elif call["type"] not in ("CALL", "CREATE", "CREATE2"):
+        return False
+    return quantity(call.get("value", "0x0")) > 0
 
 
 def is_contract(code: str) -> bool:

@@ -26,6 +26,7 @@ from scan.api.openapi.parts import (
     sends,
     text,
 )
+from scan.api.openapi.records import UNTRACED_BLOCKS
 
 TAG = "Chain"
 ENTITIES = {
@@ -34,6 +35,7 @@ ENTITIES = {
     "tokens": "Token",
     "token_transfers": "TokenTransfer",
     "dex_trades": "DexTrade",
+    "internal_transfers": "InternalTransfer",
 }
 
 _BLOCK = path(
@@ -57,7 +59,7 @@ CHAIN_PATHS: Json = {
     },
     "/blocks/{block}": {
         "get": operation(
-            "getBlock", TAG, "One block", ref("Block"), parameters=(_BLOCK,), errors=(404,)
+            "getBlock", TAG, "One block", ref("BlockDetail"), parameters=(_BLOCK,), errors=(404,)
         ),
     },
     "/transactions": {
@@ -80,6 +82,18 @@ CHAIN_PATHS: Json = {
             "One transaction, with its input, method and logs",
             ref("TransactionDetail"),
             parameters=(_HASH,),
+            errors=(404,),
+        ),
+    },
+    "/transactions/{transaction_hash}/internal": {
+        "get": operation(
+            "listTransactionInternalTransfers",
+            TAG,
+            "The value that moved inside a transaction, in the order of the calls",
+            ref("InternalTransferPage"),
+            description="The value that moved inside a transaction, in the order of the calls. 404"
+            " also where the traces of its block were not read.",
+            parameters=(_HASH, PAGE, LIMIT),
             errors=(404,),
         ),
     },
@@ -139,6 +153,18 @@ CHAIN_PATHS: Json = {
             errors=(404,),
         ),
     },
+    "/addresses/{address}/internal": {
+        "get": operation(
+            "listAddressInternalTransfers", TAG,
+            "The value that contracts sent to an address, or it sent as one, newest first",
+            ref("AddressInternalTransferPage"),
+            description="The value that contracts sent to an address, or it sent as one, newest"
+            " first: calls, creations and self-destructions inside transactions, from the node's"
+            " traces. 404 also where no traces were read at all; the reason is in the error.",
+            parameters=(path("address", any_case_address("Who sent or received.")), PAGE, LIMIT),
+            errors=(404,),
+        ),
+    },
     "/search": {
         "get": operation(
             "search", TAG, "What a text may mean: at most 20, the best first", ref("SearchResults"),
@@ -153,11 +179,12 @@ CHAIN_PATHS: Json = {
     },
     "/query": {
         "post": operation(
-            "query", TAG, "Five entities, filtered, in either order, from any offset",
+            "query", TAG, "Six entities, filtered, in either order, from any offset",
             ref("QueryAnswer"),
             description="Newest first by (block, index in block), or oldest first with `asc`;"
             " tokens by (holderCount, address). Filters combine; an unknown one is refused. A"
-            " combination that takes too long is answered 503: narrow it by blockFrom and blockTo.",
+            " combination that takes too long is answered 503: narrow it by blockFrom and blockTo."
+            " internal_transfers are answered 404 where no traces were read.",
             body=sends(
                 ref("Query"),
                 newest={"entity": "transactions"},
@@ -169,6 +196,7 @@ CHAIN_PATHS: Json = {
                     "offset": 0,
                 },
             ),
+            errors=(404,),
         ),
     },
 }  # fmt: skip
@@ -201,6 +229,7 @@ _FILTERS: Json = {
         "dex": text("The exchange's name.", "uniswap-v2", maxLength=100),
         **_RANGE,
     },
+    "internal_transfers": {**_PARTIES, **_RANGE},
 }
 
 
@@ -255,6 +284,17 @@ CHAIN_SCHEMAS: Json = {
             "isContract": flag("Whether it has code of its own.", False),
         },
     ),
+    "InternalTransferPage": page_of(
+        "internalTransfers", "InternalTransfer", "Internal transfers of a transaction."
+    ),
+    "AddressInternalTransferPage": record(
+        "Internal transfers, newest first.",
+        {
+            "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=100),
+            "total": number("How many there are on all pages, exactly.", 354),
+            "untracedBlocks": UNTRACED_BLOCKS,
+        },
+    ),
     "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
     **{f"{_name(entity)}Query": _query(entity) for entity in ENTITIES},
     "Query": {
@@ -275,6 +315,8 @@ CHAIN_SCHEMAS: Json = {
                 "Records of the entity.",
                 maxItems=100,
             ),
+            "untracedBlocks": UNTRACED_BLOCKS,
         },
+        optional=("untracedBlocks",),
     ),
 }

@@ -2,6 +2,7 @@
 
 from scan.api.openapi.parts import (
     ADDRESS_EXAMPLE,
+    HASH_EXAMPLE,
     RATE_HEADERS,
     Json,
     headers,
@@ -15,8 +16,8 @@ from scan.api.openapi.parts import (
 
 TAG = "Etherscan's form"
 ACTIONS = {
-    "account": "balance balancemulti txlist tokentx tokennfttx token1155tx tokenbalance"
-    " addresstokenbalance",
+    "account": "balance balancemulti txlist txlistinternal tokentx tokennfttx token1155tx"
+    " tokenbalance addresstokenbalance",
     "contract": "getabi getsourcecode getcontractcreation verifysourcecode checkverifystatus"
     " verifyproxycontract checkproxyverification",
     "block": "getblocknobytime",
@@ -53,6 +54,7 @@ _PARAMETERS = (
     ("apikey", text("An API key.", "YourApiKeyToken")),
     ("address", text("Of most actions of account, contract and logs.", ADDRESS_EXAMPLE)),
     ("contractaddress", text("A token's contract, or the one to verify.", ADDRESS_EXAMPLE)),
+    ("txhash", text("A transaction, instead of the address, of txlistinternal.", HASH_EXAMPLE)),
     ("startblock", text("The first block of a list.", "0")),
     ("endblock", text("The last block of a list.", "9999999999")),
     ("page", text("The page, from 1.", "1")),

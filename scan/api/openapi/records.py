@@ -30,6 +30,20 @@ _TOKEN: Json = {
     "holderCount": number("Addresses that hold some.", 12),
 }
 
+UNTRACED_BLOCKS = number(
+    "Of internal transfers: how many indexed blocks lack traces, so that theirs are not known.", 0
+)
+_BLOCK: Json = {
+    "number": number("Its number.", 17),
+    "hash": hash32("Its hash."),
+    "timestamp": moment("When it was made."),
+    "miner": address("Who is paid for it."),
+    "txCount": number("Transactions in it.", 2),
+    "gasUsed": amount("Gas its transactions used.", "55330"),
+    "gasLimit": amount("Gas they could have used.", "30000000"),
+    "parentHash": hash32("The hash of the block before it."),
+    "baseFeePerGas": nullable(amount("In wei; null before EIP-1559, or not filled.", "1000000000")),
+}
 _PLACE: Json = {
     "transactionHash": hash32("The transaction it happened in."),
     "blockNumber": number("The block it happened in.", 17),
@@ -79,20 +93,24 @@ RECORDS: Json = {
             "version": text("The release of Scan that answers.", VERSION),
         },
     ),
-    "Block": record(
-        "A block.",
+    "Block": record("A block.", _BLOCK),
+    "BlockDetail": record(
+        "A block alone.",
         {
-            "number": number("Its number.", 17),
-            "hash": hash32("Its hash."),
-            "timestamp": moment("When it was made."),
-            "miner": address("Who is paid for it."),
-            "txCount": number("Transactions in it.", 2),
-            "gasUsed": amount("Gas its transactions used.", "55330"),
-            "gasLimit": amount("Gas they could have used.", "30000000"),
-            "parentHash": hash32("The hash of the block before it."),
-            "baseFeePerGas": nullable(
-                amount("In wei; null before EIP-1559, or not filled.", "1000000000")
+            **_BLOCK,
+            "withdrawals": array(
+                ref("Withdrawal"), "What validators withdrew; left out where they withdrew nothing."
             ),
+        },
+        optional=("withdrawals",),
+    ),
+    "Withdrawal": record(
+        "What a validator withdrew (EIP-4895).",
+        {
+            "index": number("Its index along the chain.", 17),
+            "validatorIndex": number("The validator.", 42),
+            "address": address("Who received it."),
+            "amount": amount("How much, in wei.", "17234567000000000"),
         },
     ),
     "Transaction": record(
@@ -148,7 +166,7 @@ RECORDS: Json = {
     ),
     "Address": record(
         "An address that has been seen: as sender, recipient, created contract, miner, emitter of"
-        " a log, or party of a token transfer.",
+        " a log, party of a token transfer or of an internal one, or recipient of a withdrawal.",
         {
             "address": address("The address."),
             "balance": amount("What it holds, in wei, at balanceBlock.", "9999999000000000000000"),
@@ -159,6 +177,22 @@ RECORDS: Json = {
             "lastSeen": moment("The newest block it was seen in."),
             "recentTxs": array(ref("Transaction"), "Its newest 25 transactions.", maxItems=25),
             "balanceBlock": number("The block that balance is of.", 353),
+        },
+    ),
+    "InternalTransfer": record(
+        "Value that moved inside a transaction, by a contract.",
+        {
+            "transactionHash": hash32("The transaction it happened in."),
+            "blockNumber": number("The block it happened in.", 17),
+            "transferIndex": number("Its place among those of the transaction, from 0.", 0),
+            "type": one_of(
+                "How it moved; create also where the node does not report create2.",
+                ("call", "create", "create2", "selfdestruct"),
+            ),
+            "fromAddress": address("The contract that sent it."),
+            "toAddress": address("Who received it; of a creation the new contract."),
+            "value": amount("How much, in wei.", "1000000000000000000"),
+            "timestamp": moment("When its block was made."),
         },
     ),
     "TokenTransfer": record(
