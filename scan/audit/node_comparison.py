@@ -4,6 +4,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from scan.database.connection import Database
@@ -16,7 +17,7 @@ from scan.ethereum.block_hashing import (
     withdrawals_root,
 )
 from scan.ethereum.blocks import DecodedBlock, decode_block
-from scan.ethereum.client import Node
+from scan.ethereum.client import Node, NodeError
 from scan.ethereum.events import (
     WRAPPING,
     Transfer,
@@ -29,7 +30,7 @@ from scan.ethereum.events import (
 from scan.ethereum.merkle_trie import integer
 from scan.hex import BadHex, data, to_hex
 from scan.indexer.block_source import BlockSource
-from scan.indexer.block_traces import TraceReader
+from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -160,7 +161,8 @@ class NodeComparison:
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
         flags = {number: stored for number, *stored in rows}
         untraced = set()
-        for block, found in zip(blocks, self._traces.read(blocks), strict=True):
+        for block in blocks:
+            found = self._traced(block)
             is_traced, has_withdrawals = flags.get(block.number, (False, False))
             if has_withdrawals:
                 for each in block.withdrawals or ():
@@ -173,6 +175,12 @@ class NodeComparison:
                     expected["internal transfer"][place] = transfer[2:]
         self.untraced += len(untraced)
         return untraced
+
+    def _traced(self, block: DecodedBlock) -> TracedBlock:
+        for _ in range(TRACE_ATTEMPTS - 1):
+            with suppress(NodeError):
+                return self._traces.read([block])[0]
+        return self._traces.read([block])[0]
 
     def _expect_events(self, expected: dict[str, _Rows], blocks: list[DecodedBlock]) -> None:
         addresses = {log.address for block in blocks for log in block.logs}

@@ -178,7 +178,7 @@ def _flat_frames(
             and data(trace["transactionHash"]) != transaction.hash
         ):
             raise _mismatch(block)
-        found[tuple(trace["traceAddress"])] = trace
+        found[_path(trace["traceAddress"])] = trace
     parents = {path[:-1] for path in found} | {()}
     if len(found) != len(traces) or not found.keys() >= parents:
         raise MalformedBlock(f"block {block.number}: its traces are no tree of calls")
@@ -192,6 +192,12 @@ def _flat_frames(
             frame := _flat_frame(found[path], found.get(path[:-1]) if path else None)
         ) is not None:
             yield frame
+
+
+def _path(steps: Sequence[Any]) -> tuple[int, ...]:
+    if not all(isinstance(step, int) for step in steps):
+        raise BadHex("a traceAddress has other steps than numbers")
+    return tuple(steps)
 
 
 def _flat_frame(trace: Any, outer: Any) -> _Frame | None:

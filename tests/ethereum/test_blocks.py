@@ -7,8 +7,6 @@ import pytest
 from scan.ethereum.blocks import (
     DecodedTransaction,
     MalformedBlock,
-    created_addresses,
-    created_in_flat_traces,
     decode_block,
 )
 
@@ -214,42 +212,6 @@ def test_what_contradicts_itself_is_malformed(block: Any, transaction: Any, rece
 def test_what_is_no_block_is_malformed(answer: Any) -> None:
     with pytest.raises(MalformedBlock):
         decode_block(answer, [], 7)
-
-
-@pytest.mark.parametrize(
-    ("trace", "created"),
-    [
-        ({"type": "CALL", "calls": [{"type": "CREATE", "to": CREATED}]}, [CREATED]),
-        ({"type": "CREATE2", "to": CREATED}, [CREATED]),
-        ({"type": "CREATE", "to": CREATED, "error": "out of gas"}, []),
-        ({"type": "CALL", "error": "x", "calls": [{"type": "CREATE", "to": CREATED}]}, []),
-        ({"type": "CALL", "calls": [{"type": "CREATE"}]}, []),
-        ({"type": "SELFDESTRUCT", "to": CREATED}, []),
-        (None, []),
-    ],
-)
-def test_contracts_in_call_frames(trace: Any, created: list[str]) -> None:
-    assert ["0x" + address.hex() for address in created_addresses(trace)] == created
-
-
-def a_flat_trace(path: list[int], kind: str = "create", **changes: Any) -> dict[str, Any]:
-    fields = {"type": kind, "traceAddress": path, "transactionPosition": 3}
-    return fields | {"result": {"address": CREATED}} | changes
-
-
-@pytest.mark.parametrize(
-    ("traces", "count"),
-    [
-        ([a_flat_trace([])], 1),
-        ([a_flat_trace([], "call"), a_flat_trace([0])], 1),
-        ([a_flat_trace([], "call", error="Reverted", result=None), a_flat_trace([0])], 0),
-        ([a_flat_trace([0], "call", error="Reverted"), a_flat_trace([0, 1]), a_flat_trace([1])], 1),
-        ([a_flat_trace([], error="Reverted", result=None)], 0),
-        ([{"type": "reward", "traceAddress": [], "transactionPosition": None}], 0),
-    ],
-)
-def test_contracts_in_flat_traces(traces: list[Any], count: int) -> None:
-    assert created_in_flat_traces(traces) == count * [(3, bytes.fromhex(CREATED[2:]))]
 
 
 FEES = {"maxFeePerGas": "0x9", "maxPriorityFeePerGas": "0x1"}

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, Withdrawal
 from scan.ethereum.events import Transfer
+from scan.ethereum.traces import InternalTransfer
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.contract_inspection import ContractFindings, FoundToken
@@ -45,7 +46,15 @@ class Chain:
     def number(self) -> int:
         return self._head.number if self._head else -1
 
-    def append(self, moves: Sequence[Move] = (), base_fee: int | None = None) -> list[bytes]:
+    def append(
+        self,
+        moves: Sequence[Move] = (),
+        base_fee: int | None = None,
+        *,
+        withdrawals: list[Withdrawal] | None = None,
+        internal_transfers: Sequence[InternalTransfer] = (),
+        is_traced: bool | None = None,
+    ) -> list[bytes]:
         """One more block; the hashes of its transactions."""
         number = self.number + 1
         transactions = [self._transaction(index, move) for index, move in enumerate(moves)]
@@ -66,13 +75,20 @@ class Chain:
             transactions,
             [],
             base_fee,
+            withdrawals,
         )
+        fetched = FetchedBlock(block, [], internal_transfers, is_traced)
         self._head = self._writer.append(
             self._head,
-            [make_block_rows(FetchedBlock(block, []))],
+            [make_block_rows(fetched)],
             self._findings(number, transfers),
         )
         return [transaction.hash for transaction in transactions]
+
+    def store_balances(self, balances: Mapping[bytes, int]) -> None:
+        """In wei, as read at the newest block."""
+        assert self._head is not None
+        self._writer.store_balances(self._head, list(balances), list(balances.values()))
 
     def unwind(self, last_kept: int) -> None:
         self._writer.unwind(last_kept)

@@ -1,0 +1,293 @@
+"""Internal transfers and withdrawals beside the node, through forks, and where traces are missing."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.audit import derived_tables
+from scan.database.connection import Database
+from scan.ethereum.blocks import Withdrawal
+from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.hex import to_hex
+from tests.audit.test_audit import run
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
+from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply, refuse_method
+from tests.support.indexing import Indexing, settings_for
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.scenario import ETHER, STRANGERS, Stage, purses
+from tests.support.table_digest import digest, fresh_digest
+from tests.support.truth import read_truth
+
+NOBODY = "http://127.0.0.1:9"
+TRACERS = ("debug_traceBlockByHash", "trace_block")
+GWEI = 10**9
+
+
+def internal_of(client: FlaskClient, address: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while True:
+        page = len(found) // 100 + 1
+        path = f"/api/v1/addresses/{address}/internal?limit=100&page={page}"
+        body = client.get(path).get_json()
+        found += body["internalTransfers"]
+        if len(found) >= body["total"]:
+            return found
+
+
+@pytest.mark.parametrize("hardfork", ["shanghai", "cancun"])
+def test_self_destruction_before_and_after_cancun(database_url: str, hardfork: str) -> None:
+    with Anvil(hardfork=hardfork) as node:
+        stage = Stage(node)
+        stage.deploy("heir", "Purse")
+        for key in ("spent", "kept"):
+            stage.deploy(key, "Purse")
+            node.send(stage.people[1], stage.contracts[key].address, value=5 * ETHER)
+            stage.mine()
+        heir, kept = (stage.contracts[key].address for key in ("heir", "kept"))
+        stage.do(1, "spent", "close", heir)
+        stage.do(1, "kept", "close", kept, value=3)
+        stage.do(1, "heir", "makeAndClose", STRANGERS[0], 9, gas=1_000_000)
+        stage.mine()
+        truth = read_truth(node)
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(node.head())
+            client = create_app(indexing.settings).test_client()
+            for each, expected in truth.addresses.items():
+                assert internal_of(client, each) == [
+                    t
+                    for t in truth.internal_transfers
+                    if each in (t["fromAddress"], t["toAddress"])
+                ]
+                found = client.get(f"/api/v1/addresses/{each}").get_json()
+                for key in ("balance", "txCount", "firstSeen", "lastSeen"):
+                    assert found[key] == expected[key]
+            assert any(t["value"] == str(5 * ETHER) for t in internal_of(client, heir))
+
+
+def test_a_node_with_flat_traces_gives_the_same(
+    postgres: Postgres, template: str, database_url: str, anvil: Anvil
+) -> None:
+    purses(Stage(anvil))
+    with FaultyNode(anvil.url) as node:
+        node.fault = refuse_method("debug_traceBlockByHash")
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(anvil.head())
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+class Untraceable:
+    """Fails at the traces of some blocks, and of their transactions."""
+
+    def __init__(self, anvil: Anvil, numbers: set[int]) -> None:
+        blocks = [anvil.call("eth_getBlockByNumber", hex(n), True) for n in numbers]
+        self._hashes = {block["hash"] for block in blocks}
+        self._hashes |= {t["hash"] for block in blocks for t in block["transactions"]}
+
+    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+        answers: Answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"].startswith("debug_trace") and call["params"][0] in self._hashes:
+                answer.pop("result", None)
+                answer["error"] = {"code": -32000, "message": "execution timeout"}
+        return Reply(body=answers)
+
+
+def test_blocks_that_cannot_be_traced_are_counted(database_url: str, anvil: Anvil) -> None:
+    stage = Stage(anvil)
+    purses(stage)
+    head = anvil.head()
+    truth = read_truth(anvil)
+    numbers = {head - 3, head - 1}
+    purse = stage.contracts["purse"].address
+    missing = [t for t in truth.internal_transfers if t["blockNumber"] in numbers]
+    assert {t["blockNumber"] for t in missing} == numbers
+    with FaultyNode(anvil.url) as node:
+        node.fault = Untraceable(anvil, numbers)
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(head)
+            client = create_app(indexing.settings).test_client()
+            body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
+            assert body["untracedBlocks"] == len(numbers)
+            asked = {"entity": "internal_transfers", "limit": 100, "orderBy": "asc"}
+            found = client.post("/api/v1/query", json=asked).get_json()
+            assert found["untracedBlocks"] == len(numbers)
+            expected = [t for t in truth.internal_transfers if t["blockNumber"] not in numbers]
+            assert found["data"] == expected[::-1][:100]
+            answer = client.get(f"/api/v1/transactions/{missing[0]['transactionHash']}/internal")
+            assert answer.status_code == 404 and "were not read" in answer.get_json()["error"]
+        assert run(indexing.settings) == derived_tables.EXACT
+        assert run(indexing.settings, node=True) == derived_tables.EXACT
+
+
+def without_traces(settings: dict[str, Any]) -> Any:
+    def fault(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] in TRACERS:
+                assert not settings, "traces were asked for"
+                answer.pop("result", None)
+                answer["error"] = {"code": -32601, "message": "the method does not exist"}
+        return Reply(body=answers)
+
+    return fault
+
+
+@pytest.mark.parametrize(
+    ("settings", "reason"),
+    [({"traces": "off"}, "SCAN_TRACES is off"), ({}, "debug_traceBlockByHash")],
+    ids=["off", "not offered"],
+)
+def test_without_any_traces_the_reason_is_given(
+    database_url: str, anvil: Anvil, settings: dict[str, Any], reason: str
+) -> None:
+    anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
+    with FaultyNode(anvil.url) as node:
+        node.fault = without_traces(settings)
+        with Indexing(database_url, node.url, **settings) as indexing:
+            indexing.wait_for(anvil.head())
+            client = create_app(indexing.settings).test_client()
+            plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
+            # Payments to people run no code, so no traces are needed to know it.
+            assert plain.get_json() == {"internalTransfers": [], "total": 0, "untracedBlocks": 0}
+            purses(Stage(anvil))
+            indexing.wait_for(anvil.head())
+            last = anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]
+            answers = [
+                client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal"),
+                client.get(f"/api/v1/transactions/{last}/internal"),
+                client.post("/api/v1/query", json={"entity": "internal_transfers"}),
+            ]
+            for answer in answers:
+                assert answer.status_code == 404 and reason in answer.get_json()["error"]
+            for form in (f"address={STRANGERS[0]}", f"txhash={last}", "startblock=1&endblock=9"):
+                asked = f"/api?module=account&action=txlistinternal&{form}"
+                body = client.get(asked).get_json()
+                assert body["status"] == "0" and reason in body["result"]
+            page = client.get(f"/address/{STRANGERS[0]}?tab=internal")
+            assert page.status_code == 200 and "is not known" in page.text
+        assert run(indexing.settings) == derived_tables.EXACT
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    found = Database(database_url, statement_timeout_ms=0)
+    yield found
+    found.close()
+
+
+def a_withdrawal(index: int, who: str, gwei: int) -> Withdrawal:
+    return Withdrawal(index, 7, address(who), gwei * GWEI)
+
+
+def a_transfer(sender: str, recipient: str, value: int, index: int = 0) -> InternalTransfer:
+    parties = address(sender), address(recipient)
+    return InternalTransfer(0, index, TransferType.CALL, *parties, value)
+
+
+PAID = Move(address("person"), address("purse"))
+
+
+def test_withdrawals_are_seen_shown_and_unwound(
+    postgres: Postgres, template: str, database: Database, database_url: str
+) -> None:
+    chain = Chain(database)
+    chain.append(withdrawals=[])
+    chain.append(withdrawals=[a_withdrawal(1, "staker", 5), a_withdrawal(2, "staker", 6)])
+    chain.append([PAID], withdrawals=[a_withdrawal(3, "other", 7)], is_traced=True)
+    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    chain.store_balances({address(name): 5 for name in ("staker", "other", "person")})
+    seen = client.get(f"/api/v1/addresses/{to_hex(address('staker'))}").get_json()
+    assert (seen["firstSeen"], seen["txCount"]) == ("2023-11-14T22:13:32Z", 0)
+    block = client.get("/api/v1/blocks/1").get_json()
+    assert block["withdrawals"][1] == {
+        "index": 2,
+        "validatorIndex": 7,
+        "address": to_hex(address("staker")),
+        "amount": "6000000000",
+    }
+    assert to_hex(address("staker")) in client.get("/block/1").text
+    before = digest(database_url)
+    chain.append(withdrawals=[a_withdrawal(4, "staker", 1), a_withdrawal(5, "new", 1)])
+    # What it withdrew is not in the balance that was stored.
+    stale = database.rows("indexer/addresses_list_stale", limit=100)
+    assert {bytes(row[0]) for row in stale} >= {address("staker"), address("new")}
+    chain.unwind(2)
+    assert digest(database_url) == before
+    assert client.get(f"/api/v1/addresses/{to_hex(address('new'))}").status_code == 404
+    assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
+
+
+def test_parties_of_internal_transfers_are_unwound(database: Database, database_url: str) -> None:
+    chain = Chain(database)
+    chain.append([PAID], internal_transfers=[a_transfer("purse", "a", 1)], is_traced=True)
+    before = digest(database_url)
+    many = [a_transfer("purse", "b" if n % 2 else "a", n + 1, n) for n in range(300)]
+    chain.append([PAID], internal_transfers=many, is_traced=True)
+    chain.append([PAID], is_traced=False)
+    assert execute(database_url, "SELECT count(*) FROM list_checkpoints")[0][0] >= 3
+    assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
+    chain.unwind(0)
+    assert digest(database_url) == before
+
+
+def balance_block(client: FlaskClient, who: str) -> Any:
+    asked = to_hex(address(who))
+    alone = client.get(f"/api/v1/addresses/{asked}").get_json()["balanceBlock"]
+    listed = client.get(f"/api/v1/addresses?addresses={asked}").get_json()["addresses"][0]
+    assert listed["balanceBlock"] == alone
+    page = client.get(f"/address/{asked}").text
+    assert f'href="/block/{alone}"' in page
+    return alone
+
+
+def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(
+    database: Database, database_url: str
+) -> None:
+    """The node does not answer here."""
+    chain = Chain(database)
+    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    chain.append([PAID, Move(address("x"), address("y"))], is_traced=True)
+    chain.store_balances({address(name): 5 for name in ("person", "purse", "x", "y")})
+    chain.append([Move(address("x"), address("y"))], is_traced=True)
+    chain.append()
+    assert balance_block(client, "person") == 2
+    # Inside a transaction of somebody else, so that a balance read before does not stand.
+    inside = [a_transfer("y", "purse", 1)]
+    chain.append([Move(address("x"), address("y"))], internal_transfers=inside, is_traced=True)
+    assert client.get(f"/api/v1/addresses/{to_hex(address('purse'))}").get_json()["balance"] == "5"
+    assert balance_block(client, "person") == 3
+    stale = database.rows("indexer/addresses_list_stale", limit=100)
+    assert address("purse") in {bytes(row[0]) for row in stale}
+    # Where traces are missing, anything may have happened.
+    chain.append([Move(address("x"), address("y"))], is_traced=False)
+    assert balance_block(client, "person") == 0
+    chain.store_balances({address("person"): 5})
+    chain.append()
+    assert balance_block(client, "person") == 5
+
+
+def test_blocks_of_an_older_version_lack_traces(database: Database, database_url: str) -> None:
+    """It knew none of the columns, so they have their defaults."""
+    chain = Chain(database)
+    chain.append()
+    chain.append([PAID])
+    chain.append([PAID])
+    execute(
+        database_url,
+        "UPDATE blocks SET traced = false, traced_before = NULL, untraced_before = NULL,"
+        " withdrawal_count = NULL",
+    )
+    assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
+    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    asked = {"entity": "internal_transfers"}
+    assert client.post("/api/v1/query", json=asked).status_code == 404
+    later = Chain(database)  # an indexer of this version
+    later.append([PAID], internal_transfers=[a_transfer("purse", "a", 1)], is_traced=True)
+    later.append([PAID], is_traced=False)
+    found = client.post("/api/v1/query", json=asked).get_json()
+    assert (found["count"], found["untracedBlocks"]) == (1, 3)
+    assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
