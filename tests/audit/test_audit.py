@@ -9,7 +9,12 @@ import psycopg2
 import pytest
 
 from scan.audit import derived_tables
-from scan.ethereum.block_hashing import header_hash, receipts_root, transactions_root
+from scan.ethereum.block_hashing import (
+    header_hash,
+    receipts_root,
+    transactions_root,
+    withdrawals_root,
+)
 from scan.hex import to_hex
 from scan.settings import Settings
 from tests.conftest import Played
@@ -59,6 +64,8 @@ CHANGED = (
     "UPDATE blocks SET transactions_before = transactions_before + 1 WHERE number > 50",
     "UPDATE addresses SET sent_count = 99, first_seen = first_seen + 1 WHERE sent_count > 10",
     "UPDATE addresses SET last_seen = 0 WHERE trade_count > 0",
+    "UPDATE addresses SET internal_count = 1, internal_sent_count = 7 WHERE internal_count > 1",
+    "UPDATE blocks SET untraced_before = 3, internal_transfers_before = 0 WHERE number > 20",
     "UPDATE token_holders SET balance = balance + 1",
     "UPDATE token_items SET transfer_count = 9, owner = '\\x01'",
     "UPDATE item_balances SET balance = -balance",
@@ -111,6 +118,26 @@ def test_spoilt_derived_values_are_found_and_repaired(
     assert digest(copied.database_url) == before
 
 
+@pytest.mark.parametrize(
+    ("statement", "output"),
+    [
+        ("UPDATE internal_transfers SET transfer_index = 9 WHERE ordinal = 3", "are missing"),
+        ("UPDATE blocks SET traced = false WHERE number > 100", "in a block without traces"),
+        ("UPDATE transactions SET status = false", "no transaction that succeeded"),
+        ("UPDATE blocks SET withdrawal_count = 1 WHERE number = 3", "withdrawals are missing"),
+        ("INSERT INTO withdrawals VALUES (3, 1, 1, '\\x01', 1)", "are missing or too many"),
+        ("INSERT INTO withdrawals VALUES (9999, 1, 1, '\\x01', 1)", "stands in no block"),
+    ],
+    ids=str,
+)
+def test_contradictions_of_internal_transfers_and_withdrawals_are_found(
+    copied: Settings, statement: str, output: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spoil(copied, statement)
+    assert run(copied) == derived_tables.DIFFERS
+    assert output in capsys.readouterr().out
+
+
 def test_rows_that_contradict_each_other_are_found(
     copied: Settings, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -139,10 +166,20 @@ def test_rows_that_contradict_each_other_are_found(
             " jsonb_build_object('ordinal', ordinal + 1)) AS x FROM token_transfers AS x"
             " ORDER BY ordinal DESC LIMIT 1) AS newest",
         ),
+        ("internal transfers", "DELETE FROM internal_transfers WHERE ordinal = 3"),
         ("trades", "DELETE FROM dex_trades WHERE ordinal = 3"),
         ("trades", "UPDATE dex_trades SET log_index = 0 WHERE ordinal = 1"),
     ],
-    ids=["first gone", "gap", "gone", "backwards", "twice", "trade gone", "other order"],
+    ids=[
+        "first gone",
+        "gap",
+        "gone",
+        "backwards",
+        "twice",
+        "internal gone",
+        "trade gone",
+        "other order",
+    ],
 )
 def test_ordinals_with_gaps_and_places_taken_twice_are_found(
     copied: Settings, table: str, statement: str, capsys: pytest.CaptureFixture[str]
@@ -170,6 +207,23 @@ def test_rows_that_are_not_the_nodes_are_found(
         assert words in output
 
 
+def test_internal_transfers_and_withdrawals_that_are_not_the_nodes_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement in (
+        "UPDATE internal_transfers SET value = value + 1 WHERE ordinal = 5",
+        "UPDATE internal_transfers SET type = type + 1 WHERE ordinal = 6",
+        "DELETE FROM internal_transfers WHERE ordinal = 7",
+        "INSERT INTO withdrawals VALUES (9, 1, 1, '\\x01', 1)",
+    ):
+        spoil(copied, statement)
+    assert run(copied, node=True) == derived_tables.DIFFERS
+    output = capsys.readouterr().out
+    for words in ("value is", "type is", "internal transfer", "withdrawal 9 1 is not the node's"):
+        assert words in output
+    assert ": 4 differences in" in output
+
+
 def test_an_indexer_at_work_keeps_repair_away(
     indexed: Indexing, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -184,6 +238,7 @@ def test_every_root_of_the_chain_is_computed(scenario: Played) -> None:
         receipts = scenario.anvil.call("eth_getBlockReceipts", hex(number))
         assert to_hex(header_hash(header)) == header["hash"]
         assert to_hex(receipts_root(receipts)) == header["receiptsRoot"]
+        assert to_hex(withdrawals_root(header["withdrawals"])) == header["withdrawalsRoot"]
         # anvil hashes the blobs into the root; a real chain keeps them beside the block.
         if not any("blobs" in t for t in header["transactions"]):
             found = transactions_root(header["transactions"])

@@ -1,6 +1,7 @@
-"""txlist, tokentx and getLogs beside the node, row for row: random ranges, pages and orders."""
+"""Lists beside the node, row for row: random ranges, pages and orders."""
 
 import random
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -62,6 +63,29 @@ def test_txlist_of_the_busiest_at_every_page(ask: Asking, etherscan_truth: Ether
             asked = {"page": page, "offset": 40, "sort": sort, "startblock": 5}
             found = ask.rows("account", "txlist", address=busiest, **asked)
             assert found == expected(rows, asked)
+
+
+def test_txlistinternal_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    draw = random.Random(18)
+    transfers = etherscan_truth.truth.internal_transfers
+    counts = Counter(t["fromAddress"] for t in transfers)
+    [(busiest, most)] = counts.most_common(1)
+    assert most > 128
+    for _ in range(ROUNDS):
+        chosen, asked = draw.choice(transfers), window(draw, etherscan_truth.head)
+        for form in (
+            {"address": busiest},
+            {"address": chosen["toAddress"]},
+            {"transaction": chosen["transactionHash"]},
+            {},
+        ):
+            rows = etherscan_truth.internal_transfers(**form)
+            given = dict(asked)
+            if "transaction" in form:  # which is in one block
+                form = {"txhash": form["transaction"]}
+                given = {k: v for k, v in asked.items() if not k.endswith("block")}
+            found = ask.rows("account", "txlistinternal", **form, **given)
+            assert found == expected(rows, given), (form, given)
 
 
 @pytest.mark.parametrize("action", TRANSFERS)

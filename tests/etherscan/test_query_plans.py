@@ -34,6 +34,8 @@ def key(address: str) -> bytes:
 LISTS = {
     "hottest": List("transactions_list", {"address": key(HOT)}),
     "usual": List("transactions_list", {"address": key(USUAL)}),
+    "hottest internal": List("internal_transfers_list", {"address": key(HOT)}),
+    "usual internal": List("internal_transfers_list", {"address": key(USUAL)}),
     "hottest token": List(
         "token_transfers_list_by_token", {"token": key(HOT_TOKEN), "type": "BEP20"}
     ),
@@ -47,7 +49,7 @@ RANGES = [(0, BIGINT_MAX), (100, BIGINT_MAX), (0, 500), (200, 400)]
 @pytest.fixture(scope="module")
 def seeded(postgres: Postgres, template: str) -> Iterator[ExplainingDatabase]:
     with postgres.cloned(template) as url:
-        seed(url, TRANSACTIONS)
+        seed(url, TRANSACTIONS, internal_transfers=True)
         database = ExplainingDatabase(url)
         yield database
         database.close()

@@ -1,4 +1,4 @@
-"""Internal transfers and withdrawals beside the node, through forks, and where traces are missing."""
+"""Internal transfers and withdrawals: beside the node, through forks, without some traces."""
 
 from collections.abc import Iterator
 from typing import Any

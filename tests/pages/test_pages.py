@@ -116,10 +116,26 @@ def test_a_block_lists_its_transactions(client: FlaskClient, scenario: Played) -
     assert f"/tx/{transaction['hash']}" in page
 
 
-def test_internal_calls_come_from_the_node_when_asked_for(
-    client: FlaskClient, scenario: Played
+def test_internal_transfers_are_those_stored(client: FlaskClient, scenario: Played) -> None:
+    for transfer in scenario.truth.internal_transfers[::20]:
+        row = rf"<code>{transfer['type']}</code>.*{transfer['fromAddress']}.*{transfer['value']}"
+        for path in (
+            f"/tx/{transfer['transactionHash']}",
+            f"/address/{transfer['fromAddress']}?tab=internal",
+        ):
+            page = client.get(path).text
+            assert "Internal" in page and "Internal calls" not in page
+        assert re.search(row, client.get(f"/tx/{transfer['transactionHash']}").text, re.S)
+
+
+def test_internal_calls_come_from_the_node_where_traces_were_not_read(
+    database_url: str, scenario: Played
 ) -> None:
     trade = scenario.truth.dex_trades[0]["transactionHash"]
+    with Indexing(database_url, scenario.anvil.url, traces="off") as indexing:
+        indexing.wait_for(scenario.anvil.head())
+        settings = replace(indexing.settings, traces="auto")
+    client = create_app(settings).test_client()
     assert "Internal calls" in client.get(f"/tx/{trade}").text
     assert re.search(r"<code>(STATIC)?CALL</code>", client.get(f"/tx/{trade}?tab=internal").text)
 

@@ -52,6 +52,31 @@ class EtherscanTruth:
             and token in (None, transfer["tokenAddress"])
         ]
 
+    def internal_transfers(
+        self, address: str | None = None, transaction: str | None = None
+    ) -> list[Row]:
+        return [
+            {
+                "blockNumber": str(transfer["blockNumber"]),
+                "timeStamp": number(self.blocks[transfer["blockNumber"]]["timestamp"]),
+                "hash": transfer["transactionHash"],
+                "from": transfer["fromAddress"],
+                "to": "" if "create" in transfer["type"] else transfer["toAddress"],
+                "value": transfer["value"],
+                "contractAddress": transfer["toAddress"] if "create" in transfer["type"] else "",
+                "input": "",
+                "type": transfer["type"],
+                "gas": "",
+                "gasUsed": "",
+                "traceId": "",
+                "isError": "0",
+                "errCode": "",
+            }
+            for transfer in reversed(self.truth.internal_transfers)
+            if address in (None, transfer["fromAddress"], transfer["toAddress"])
+            and transaction in (None, transfer["transactionHash"])
+        ]
+
     def log_rows(self, logs: Iterable[Row]) -> list[Row]:
         return [self._log(log) for log in logs]
 
