@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from scan.errors import UpstreamFailed
+from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.etherscan import node_calls
 from scan.etherscan.parameters import BlockSpan, Parameters
@@ -12,7 +12,7 @@ from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.chain_lists import without_traces
-from scan.http.chain_reads import read_chain
+from scan.http.chain_reads import do_not_cache, read_chain
 from scan.parameters import BIGINT_MAX
 
 MOST_BALANCES = 20
@@ -102,15 +102,24 @@ def token_balances(asked: Parameters) -> Reply:
 
 
 def _balances(addresses: list[bytes], tag: str) -> list[str]:
-    """In wei: the stored ones where they are of the newest indexed block, else the node's."""
+    """In wei: the stored ones where they are of the newest indexed block, else the node's; where it
+    does not answer, older ones that nothing indexed has changed since."""
     stored: list[str | None] = [None] * len(addresses)
+    unchanged = stored
     if tag == "latest":
-        found, head = read_chain("etherscan/balances_get", addresses=addresses)
-        stored, tag = found or stored, tag if head is None else hex(head)
+        found, head, older = read_chain("etherscan/balances_get", addresses=addresses)
+        stored, unchanged = found or stored, older or unchanged
+        tag = tag if head is None else hex(head)
     missing = [address for address, each in zip(addresses, stored, strict=True) if each is None]
     if not missing:
         return [str(each) for each in stored]
-    asked = iter(_ask_balances(missing, tag))
+    try:
+        asked = iter(_ask_balances(missing, tag))
+    except (UpstreamFailed, Unavailable):
+        if None in unchanged:
+            raise
+        do_not_cache()  # the node may return them to the next request
+        return [str(each) for each in unchanged]
     return [each if each is not None else next(asked) for each in stored]
 
 

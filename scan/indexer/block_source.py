@@ -81,7 +81,7 @@ class BlockSource:
                 break
         return [
             FetchedBlock(block, *traced)
-            for block, traced in zip(blocks, self._traces.read(blocks), strict=True)
+            for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
 
     def raw_blocks(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections.abc import Iterator
-from itertools import chain
+from itertools import takewhile
 from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock
@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 
 TRACE_ATTEMPTS = 3
 TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
+MOST_TRANSFERS = 50_000  # of blocks read at once, or those after them are left for later
 MAX_TRACE_BYTES = 32 * 1024 * 1024  # of a transaction: 100,000 calls; one with more is not traced
 
 
@@ -44,6 +45,9 @@ class TracedBlock(NamedTuple):
     is_complete: bool | None
 
 
+UNTRACED = TracedBlock([], [], False)
+
+
 class TraceReader:
     """Reads traces, and remembers which methods the node offers."""
 
@@ -57,31 +61,46 @@ class TraceReader:
         self._slow_blocks: set[bytes] = set()  # hashes; traced by transactions alone
 
     def read(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
-        """Raises MalformedBlock, and NodeError where the node may trace a block later."""
-        traced: dict[int, TracedBlock] = {}
-        wanted = [b for b in blocks if any(t.ran_code for t in b.transactions)]
+        """Of the first block at least; of fewer than asked where much value moves in them.
+
+        Raises MalformedBlock, and NodeError where the node may trace a block later.
+        """
+        wanted = [block for block in blocks if _ran_code(block)]
+        traced = {b.number: TracedBlock([], [], None) for b in blocks if not _ran_code(b)}
         tracers = self._tracers  # other threads may strike one off meanwhile
-        if wanted and tracers:
-            quick = [block for block in wanted if block.hash not in self._slow_blocks]
-            slow = [block for block in wanted if block.hash in self._slow_blocks]
-            again = ((block, AnswerTooLarge(0, "it took too long before")) for block in slow)
-            for block, answer in chain(self._of_blocks(tracers[0], quick), again):
-                if isinstance(answer, AnswerTooLarge) or (
-                    tracers[0] == "debug" and _lacks_transactions(answer)
-                ):
-                    traced[block.number] = self._of_transactions(tracers[0], block)
-                    continue
+        if not tracers:
+            traced |= {block.number: UNTRACED for block in wanted}
+        elif wanted:
+            transfers = 0
+            for block, answer in self._answers(tracers[0], wanted):
                 if self._is_unsupported(tracers[0], answer):
                     method = _trace_call(tracers[0], block).method
                     log.info("the node does not offer %s: %s", method, answer)
                     self._tracers = tuple(t for t in self._tracers if t != tracers[0])
                     return self.read(blocks)
-                if self._is_traced(block, answer):
-                    self._has_traced = True
-                    read = read_call_traces if tracers[0] == "debug" else read_flat_traces
-                    traced[block.number] = TracedBlock(*read(block, answer), True)
-        unread = {block.number: TracedBlock([], [], False) for block in wanted} | traced
-        return [unread.get(block.number, TracedBlock([], [], None)) for block in blocks]
+                traced[block.number] = self._traced(tracers[0], block, answer)
+                transfers += len(traced[block.number].transfers)
+                if transfers > MOST_TRANSFERS:
+                    break
+        leading = takewhile(lambda block: block.number in traced, blocks)
+        return [traced[block.number] for block in leading] or self.read(blocks[:1])
+
+    def _answers(
+        self, tracer: str, blocks: list[DecodedBlock]
+    ) -> Iterator[tuple[DecodedBlock, Any]]:
+        slow = [block for block in blocks if block.hash in self._slow_blocks]
+        yield from self._of_blocks(tracer, [b for b in blocks if b.hash not in self._slow_blocks])
+        for block in slow:
+            yield block, AnswerTooLarge(0, "it took too long before")
+
+    def _traced(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
+        if isinstance(answer, AnswerTooLarge) or (tracer == "debug" and _is_incomplete(answer)):
+            return self._of_transactions(tracer, block)
+        if not self._is_traced(block, answer):
+            return UNTRACED
+        self._has_traced = True
+        read = read_call_traces if tracer == "debug" else read_flat_traces
+        return TracedBlock(*read(block, answer), True)
 
     def _of_blocks(
         self, tracer: str, blocks: list[DecodedBlock]
@@ -142,7 +161,9 @@ class TraceReader:
 
         Where it has pruned the state of old blocks, it may trace new ones.
         """
-        if not isinstance(answer, RpcError) or self._has_traced or answer.is_missing_state:
+        if not isinstance(answer, RpcError) or isinstance(answer, AnswerTooLarge):
+            return False
+        if self._has_traced or answer.is_missing_state:
             return False
         self._trace_errors[tracer] = self._trace_errors.get(tracer, 0) + 1
         return answer.is_missing_method or self._trace_errors[tracer] >= TRACE_ATTEMPTS
@@ -160,6 +181,10 @@ class TraceReader:
         return False
 
 
+def _ran_code(block: DecodedBlock) -> bool:
+    return any(transaction.ran_code for transaction in block.transactions)
+
+
 def _trace_call(tracer: str, block: DecodedBlock) -> Call:
     if tracer == "debug":
         options = {"tracer": "callTracer"}
@@ -174,7 +199,7 @@ def _transaction_trace_call(tracer: str, transaction_hash: bytes) -> Call:
     return Call("trace_transaction", (to_hex(transaction_hash),))
 
 
-def _lacks_transactions(answer: Any) -> bool:
+def _is_incomplete(answer: Any) -> bool:
     """Whether geth gave up on a transaction, as after its own time-out."""
     return isinstance(answer, list) and any(
         isinstance(entry, dict) and entry.get("error") and "result" not in entry for entry in answer

@@ -12,6 +12,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.hex import to_hex
+from scan.indexer import block_traces
 from tests.audit.test_audit import run
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -77,6 +78,21 @@ def test_a_node_with_flat_traces_gives_the_same(
         with Indexing(database_url, node.url) as indexing:
             indexing.wait_for(anvil.head())
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_blocks_in_which_much_value_moves_are_read_few_at_a_time(
+    postgres: Postgres,
+    template: str,
+    database_url: str,
+    anvil: Anvil,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    purses(Stage(anvil))
+    expected = fresh_digest(postgres, template, anvil)
+    monkeypatch.setattr(block_traces, "MOST_TRANSFERS", 0)
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(anvil.head())
+    assert digest(database_url) == expected
 
 
 class Untraceable:
@@ -255,6 +271,8 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(
     chain.append([Move(address("x"), address("y"))], is_traced=True)
     chain.append()
     assert balance_block(client, "person") == 2
+    asked = f"/api?module=account&action=balance&address={to_hex(address('person'))}"
+    assert client.get(asked).get_json()["result"] == "5"
     # Inside a transaction of somebody else, so that a balance read before does not stand.
     inside = [a_transfer("y", "purse", 1)]
     chain.append([Move(address("x"), address("y"))], internal_transfers=inside, is_traced=True)
@@ -265,6 +283,7 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(
     # Where traces are missing, anything may have happened.
     chain.append([Move(address("x"), address("y"))], is_traced=False)
     assert balance_block(client, "person") == 0
+    assert client.get(asked).get_json()["status"] == "0"
     chain.store_balances({address("person"): 5})
     chain.append()
     assert balance_block(client, "person") == 5

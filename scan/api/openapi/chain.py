@@ -125,7 +125,8 @@ CHAIN_PATHS: Json = {
             ref("AddressList"),
             description="Balances and counters of up to 100 addresses at once, in the order asked."
             " Balances are the node's at the indexed head where it answers at once, else what was"
-            " read last; an address never seen has txCount 0.",
+            " read last, which is the head's, too, where nothing indexed has changed it since; an"
+            " address never seen has txCount 0.",
             parameters=(
                 query(
                     "addresses",
@@ -141,7 +142,8 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
             description="One address, with its newest transactions. Balance and isContract are the"
-            " node's at the indexed head where it answers at once, else what was read last.",
+            " node's at the indexed head where it answers at once, else what was read last, which"
+            " is the head's, too, where nothing indexed has changed it since.",
             parameters=(path("address", any_case_address("The address.")),),
             errors=(404, 502),
         ),
