@@ -55,7 +55,8 @@ class Cluster:
     ) -> None:
         self.folder = folder
         self.processes = Supervisor()
-        self._rpc_url = rpc_url
+        scheme, _, address = rpc_url.partition("://")
+        self._node_url = f"{scheme}://{through('node', address)}"
         self._through = through
         self._environment = environment or {}
         self._addresses: dict[tuple[str, int], str] = {}  # by the machine and port of the files
@@ -174,8 +175,8 @@ class Cluster:
             "PATRONI_POSTGRESQL_DATA_DIR": str(data / "data"),
             "PATRONI_POSTGRESQL_BIN_DIR": str(postgres_programs()),
             "PATRONI_POSTGRESQL_PGPASS": str(data / "pgpass"),
-            "PATRONI_POSTGRESQL_CONNECT_ADDRESS": self._node(machine, 5432),
-            "PATRONI_RESTAPI_CONNECT_ADDRESS": self._node(machine, 8008),
+            "PATRONI_POSTGRESQL_CONNECT_ADDRESS": self.node(machine, 5432),
+            "PATRONI_RESTAPI_CONNECT_ADDRESS": self.node(machine, 8008),
             "PATRONI_ETCD3_HOSTS": ",".join(
                 self.linked(f"etcd{m}", f"10.0.0.{m}", 2379) for m in MACHINES
             ),
@@ -185,7 +186,8 @@ class Cluster:
         command = [sys.executable, "-m", "patroni", str(self.folder / "patroni.yml")]
         self._add(name, command, environment, as_postgres=True)
 
-    def _node(self, machine: int, port: int) -> str:
+    def node(self, machine: int, port: int) -> str:
+        """Where the others have a node's PostgreSQL (5432) or Patroni (8008)."""
         kind = {5432: "postgres", 8008: "patroni"}[port]
         return self.linked(f"{kind} db{machine}", f"10.0.0.{machine}", port)
 
@@ -194,8 +196,8 @@ class Cluster:
         for port in (5000, 5001):
             text = replace(text, f"bind :{port}", f"bind {self.address(f'haproxy{number}', port)}")
         for machine in MACHINES:
-            text = replace(text, f"10.0.0.{machine}:5432", self._node(machine, 5432))
-            host, port_ = self._node(machine, 8008).split(":")
+            text = replace(text, f"10.0.0.{machine}:5432", self.node(machine, 5432))
+            host, port_ = self.node(machine, 8008).split(":")
             text = replace(text, f"addr 10.0.0.{machine} port 8008", f"addr {host} port {port_}")
         path = self.folder / f"haproxy{number}.cfg"
         path.write_text(text)
@@ -211,14 +213,10 @@ class Cluster:
         return {
             "DATABASE_URL": self.database_url,
             "READ_DATABASE_URL": self.read_database_url,
-            "RPC_URL": self.linked("node", self._rpc_url, 0) if not self._rpc_url else self._rpc(),
+            "RPC_URL": self._node_url,
             "SCAN_DATA_DIR": str(self.folder / "scan"),
             **self._environment,
         }
-
-    def _rpc(self) -> str:
-        scheme, _, address = self._rpc_url.partition("://")
-        return f"{scheme}://{self._through('node', address)}"
 
     def _wait_for_schema(self) -> None:
         """The database is made after the first leader is there."""
@@ -236,9 +234,11 @@ class Cluster:
             host, port = self.address(f"10.0.0.{machine}", 8000).split(":")
             serving = {"HOST": host, "PORT": port, "SCAN_TRUSTED_PROXIES": "1", "SCAN_DELIVERY": "off"}
             self._add(f"api{machine}", scan("serve"), {**common, **serving})
-        for number in (1, 2):
-            self._add(f"indexer{number}", scan("index"), common)
-            self._add(f"deliverer{number}", scan("deliver"), common)
+        for kind, command in (("indexer", "index"), ("deliverer", "deliver")):
+            for number in (1, 2):
+                port = self.address(f"{kind}{number}", 9101).split(":")[1]
+                metrics = {"SCAN_METRICS_PORT": port}
+                self._add(f"{kind}{number}", scan(command), {**common, **metrics})
 
     def _inherited(self) -> dict[str, str]:
         return {"HOME": str(self.folder), "PATH": "/usr/sbin:/usr/bin:/bin"}
