@@ -1,12 +1,12 @@
 """The network between the parts: every connection passes here, and can be cut or slowed down."""
 
 import asyncio
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-
-import psutil
+from pathlib import Path
 
 PAUSE_S = 0.02
 
@@ -27,7 +27,7 @@ class Link:
 
 
 class Connection:
-    """Who has begun it is found out when it matters; that takes some 30 ms."""
+    """Who has begun it is found out when it matters; that takes some milliseconds."""
 
     def __init__(self, links: "Links", link: Link, port: int) -> None:
         self.link = link
@@ -89,12 +89,9 @@ class Links:
 
     def machine_of(self, port: int) -> str:
         """The node whose process has this end of a connection; empty where it is none's."""
-        try:
-            found = {c.pid for c in psutil.net_connections("tcp4") if c.laddr[1:] == (port,)}
-        except psutil.Error:
-            return ""
+        socket_name = _socket_name(port)
         for machine, pids in self.pids_of().items():
-            if found & pids:
+            if any(socket_name in _open_files(pid) for pid in pids):
                 return machine
         return ""
 
@@ -128,6 +125,26 @@ async def _pump(
             await writer.drain()
     with suppress(OSError, RuntimeError):
         writer.close()
+
+
+def _socket_name(port: int) -> str:
+    """As it stands among a process's files. Not by psutil: that takes 30 ms, and holds up all."""
+    local = f"0100007F:{port:04X}"
+    for line in Path("/proc/net/tcp").read_text().splitlines():
+        fields = line.split()
+        if fields[1] == local:
+            return f"socket:[{fields[9]}]"
+    return "none"
+
+
+def _open_files(pid: int) -> set[str]:
+    folder = Path(f"/proc/{pid}/fd")
+    found = set()
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            with suppress(OSError):
+                found.add(os.readlink(entry.path))
+    return found
 
 
 def wait_until(condition: Callable[[], object], timeout_s: float, what: str) -> float:

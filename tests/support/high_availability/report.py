@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tests.support.high_availability.faults import Fault
 from tests.support.high_availability.stand import Stand
 
+NOTICED_S = 1.5  # by then a supervisor has seen that something ended
 USUAL_S = 1.0  # what lies between two answers anyway
 READERS = ("anonymous", "key")
 
@@ -34,6 +35,7 @@ def suffer(stand: Stand, fault: Fault, random: Random) -> Seen:
     begun = time.monotonic()
     fault.harm(stand, random.uniform(*fault.seconds))
     ended = time.monotonic()
+    time.sleep(NOTICED_S)
     whole_after = stand.wait_until_whole()
     now = time.monotonic()
     load = stand.load

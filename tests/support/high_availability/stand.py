@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import psutil
 import requests
 
 from deploy.ha.cluster import MACHINES, ROOT, Cluster
@@ -218,6 +217,8 @@ def node_processes(cluster: Cluster) -> dict[str, set[int]]:
 def tree(pid: int) -> list[int]:
     """A process and all below it, the first one first."""
     try:
-        return [pid, *(child.pid for child in psutil.Process(pid).children(recursive=True))]
-    except psutil.Error:
-        return []
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [int(c) for task in tasks for c in (task / "children").read_text().split()]
+    except OSError:
+        return [pid]
+    return [pid, *(below for child in children for below in tree(child))]
