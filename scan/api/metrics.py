@@ -34,7 +34,7 @@ DELIVERIES = (
 @blueprint.get("/metrics")
 def export() -> Response:
     state = CollectorRegistry(auto_describe=False)
-    state.register(State(services().writes))
+    state.register(State(services().writes, services().settings.chain_name))
     text = generate_latest(REGISTRY) + generate_latest(state)
     return Response(text, content_type=CONTENT_TYPE_LATEST)
 
@@ -42,8 +42,9 @@ def export() -> Response:
 class State(Collector):
     """Numbers that every instance would tell alike."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, chain_name: str) -> None:
         self._database = database
+        self._chain_name = chain_name
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
@@ -53,6 +54,16 @@ class State(Collector):
             yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 1)
+        yield self._chain_info()
         for (name, text), value in zip(CHAIN + DELIVERIES, chain + deliveries, strict=True):
             if value is not None:
                 yield GaugeMetricFamily(name, text, float(value))
+
+    def _chain_info(self) -> GaugeMetricFamily:
+        """So that the same metric of several chains can be joined with what they are called."""
+        chain_id = self._database.value("etherscan/chain_get_id")
+        info = GaugeMetricFamily(
+            "scan_chain_info", "Which chain it is; always 1.", labels=("chain_id", "name")
+        )
+        info.add_metric(("" if chain_id is None else str(chain_id), self._chain_name), 1)
+        return info

@@ -20,6 +20,7 @@ class Fault(NamedTuple):
     kind: str
     seconds: tuple[float, float]  # how long it may last
     harm: Harm
+    number: int = 0  # its place in the table
 
 
 def pause(seconds: float) -> None:
@@ -181,7 +182,7 @@ def all_faults(random: Random) -> list[Fault]:
     deliverer = one_of(random, "deliverer1", "deliverer2")
     indexer = Stand.active_indexer
     short, medium, long = (1.0, 3.0), (3.0, 8.0), (25.0, 32.0)
-    return [
+    faults = [
         Fault("leader", "machine lost", long, at(leader, lose_machine)),
         Fault("leader", "machine frozen", long, at(leader, freeze_machine)),
         Fault("leader", "PostgreSQL killed", short, at(leader, kill_postgres)),
@@ -218,6 +219,7 @@ def all_faults(random: Random) -> list[Fault]:
         Fault("node", "refusing", medium, at(named("node"), refuse)),
         Fault("node", "slow network", medium, at(named("node"), slow)),
         Fault("receiver", "cut", medium, at(named("receiver"), cut)),
-        Fault("receiver", "refusing", medium, at(named("receiver"), refuse)),
-        Fault("receiver", "failing", medium, at(named("receiver"), fail_receiver)),
+        Fault("receiver", "refusing", short, at(named("receiver"), refuse)),
+        Fault("receiver", "failing", short, at(named("receiver"), fail_receiver)),
     ]
+    return [fault._replace(number=number) for number, fault in enumerate(faults)]

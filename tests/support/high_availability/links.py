@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 PAUSE_S = 0.02
+LOOK_EVERY_S = 0.3
 
 
 class Link:
@@ -27,16 +28,15 @@ class Link:
 
 
 class Connection:
-    """Who has begun it is found out when it matters; that takes some milliseconds."""
+    """One that somebody has begun, from a port of his."""
 
     def __init__(self, links: "Links", link: Link, port: int) -> None:
         self.link = link
         self._links = links
         self._port = port
-        self._machine: str | None = None
 
     async def wait_until_open(self) -> None:
-        while self.link.mode == "silent" or (self._links.isolated and self._is_isolated()):
+        while self.link.mode == "silent" or self._is_isolated():
             await asyncio.sleep(PAUSE_S)
         if self.link.mode == "refusing":
             raise ConnectionRefusedError
@@ -44,10 +44,9 @@ class Connection:
             await asyncio.sleep(self.link.delay_s)
 
     def _is_isolated(self) -> bool:
-        if self._machine is None:
-            self._machine = self._links.machine_of(self._port)
-        ends = {self._machine, self.link.machine}
-        return len(ends) == 2 and bool(ends & self._links.isolated)
+        """One end is the isolated machine, and the other is not."""
+        isolated, ports = self._links.isolated
+        return (self.link.machine == isolated) != (self._port in ports) if isolated else False
 
 
 class Links:
@@ -79,21 +78,24 @@ class Links:
                 self.links[name].mode, self.links[name].delay_s = "open", 0.0
 
     @contextmanager
-    def isolation(self, machine: str) -> Iterator[None]:
+    def isolation(self, node: str) -> Iterator[None]:
         """A node reaches neither etcd nor another node, and nobody reaches it."""
-        self.isolated.add(machine)
+        ended = threading.Event()
+        looking = threading.Thread(target=self._look_for_ports, args=(node, ended))
+        looking.start()
         try:
             yield
         finally:
-            self.isolated.discard(machine)
+            ended.set()
+            looking.join()
+            self.isolated = ("", set())
 
-    def machine_of(self, port: int) -> str:
-        """The node whose process has this end of a connection; empty where it is none's."""
-        socket_name = _socket_name(port)
-        for machine, pids in self.pids_of().items():
-            if any(socket_name in _open_files(pid) for pid in pids):
-                return machine
-        return ""
+    def _look_for_ports(self, node: str, ended: threading.Event) -> None:
+        """Connections that it begins meanwhile come through for a moment."""
+        while True:
+            self.isolated = (node, _ports_of(self.pids_of(node)))
+            if ended.wait(LOOK_EVERY_S):
+                return
 
     async def _listen(self, link: Link) -> int:
         server = await asyncio.start_server(
@@ -127,14 +129,15 @@ async def _pump(
         writer.close()
 
 
-def _socket_name(port: int) -> str:
-    """As it stands among a process's files. Not by psutil: that takes 30 ms, and holds up all."""
-    local = f"0100007F:{port:04X}"
-    for line in Path("/proc/net/tcp").read_text().splitlines():
+def _ports_of(pids: set[int]) -> set[int]:
+    """Where connections of these processes end on this machine."""
+    files = {name for pid in pids for name in _open_files(pid)}
+    found = set()
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
         fields = line.split()
-        if fields[1] == local:
-            return f"socket:[{fields[9]}]"
-    return "none"
+        if f"socket:[{fields[9]}]" in files:
+            found.add(int(fields[1].split(":")[1], 16))
+    return found
 
 
 def _open_files(pid: int) -> set[str]:

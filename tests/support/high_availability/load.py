@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
@@ -112,9 +113,7 @@ class Load:
             thread.join()
 
     def window(self, begun: float, ended: float, kind: str = "") -> list[Sample]:
-        return [
-            s for s in self.samples if begun <= s.ended <= ended and s.client.startswith(kind)
-        ]
+        return [s for s in self.samples if begun <= s.ended <= ended and s.client.startswith(kind)]
 
     def longest_outage(self, begun: float, ended: float, kinds: tuple[str, ...]) -> float:
         """Between two good answers of one client, as far as it is longer than usual."""
@@ -125,7 +124,7 @@ class Load:
                 for s in self.samples
                 if s.client == client and s.status in GOOD and begun - 3 <= s.ended <= ended
             ]
-            longest = max([longest, *(b - a for a, b in zip(good, good[1:], strict=False))])
+            longest = max([longest, *(b - a for a, b in pairwise(good))])
         return longest
 
     def statuses(self, begun: float, ended: float, kinds: tuple[str, ...]) -> Counter[str]:
@@ -136,14 +135,18 @@ class Load:
     def slowest_block(self, begun: float, ended: float) -> float:
         """From being mined to being answered, of the blocks of that time."""
         return max(
-            (self.seen[n] - at for n, at in self.mined.items() if n in self.seen and begun <= at <= ended),
+            (
+                self.seen[n] - at
+                for n, at in self.mined.items()
+                if n in self.seen and begun <= at <= ended
+            ),
             default=0.0,
         )
 
     def longest_without_leader(self, begun: float, ended: float) -> tuple[float, float]:
         """Seconds, and when they ended; as the network shows it."""
         times = sorted(at for at, _ in self.leaders if begun - 3 <= at <= ended)
-        gaps = ((b - a, b) for a, b in zip(times, times[1:], strict=False))
+        gaps = ((b - a, b) for a, b in pairwise(times))
         return max(gaps, default=(0.0, begun))
 
     def first_block_after(self, moment: float) -> float:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from tests.support.high_availability.faults import Fault
 from tests.support.high_availability.stand import Stand
 
+GOOD = ("200", "201")
 NOTICED_S = 1.5  # by then a supervisor has seen that something ended
 USUAL_S = 1.0  # what lies between two answers anyway
 READERS = ("anonymous", "key")
@@ -57,10 +58,11 @@ def suffer(stand: Stand, fault: Fault, random: Random) -> Seen:
 def line(seen: Seen) -> str:
     return (
         f"{seen.fault.part}, {seen.fault.kind}: {seen.lasted:.1f} s, whole after"
-        f" {seen.whole_after:.1f} s; readers {seen.reader_outage:.1f} s {dict(seen.reader_statuses)};"
+        f" {seen.whole_after:.1f} s;"
+        f" readers {seen.reader_outage:.1f} s {dict(seen.reader_statuses)};"
         f" writer {seen.writer_outage:.1f} s {dict(seen.writer_statuses)};"
-        f" newest block {seen.slowest_block:.1f} s; without leader {seen.leaderless:.1f} s, indexing"
-        f" {seen.head_after_leader:.1f} s after"
+        f" newest block {seen.slowest_block:.1f} s; without leader {seen.leaderless:.1f} s,"
+        f" indexing {seen.head_after_leader:.1f} s after"
     )
 
 
@@ -69,36 +71,47 @@ def table(all_seen: Iterable[Seen]) -> str:
     grouped: dict[tuple[str, str], list[Seen]] = defaultdict(list)
     for seen in all_seen:
         grouped[seen.fault.part, seen.fault.kind].append(seen)
-    rows = [
-        "| Part | Fault | Times | Lasted | Reader: longest gap | Reader: not 200 |"
-        " Writer: longest gap | Writer: not 201 | Newest block late by"
-        " | Without leader | Indexing again after that |",
-        "|---|---|--:|--:|--:|---|--:|---|--:|--:|--:|",
+    names = (
+        *("Part", "Fault", "Times", "Lasted", "Reader waits", "Reader is refused"),
+        *(
+            "Writer waits",
+            "Writer is refused",
+            "Newest block late by",
+            "No leader",
+            "Head after it",
+        ),
+    )
+    rows = [names, ["---"] * len(names)]
+    rows += [[*of, *cells(group)] for of, group in sorted(grouped.items(), key=_order)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def cells(group: list[Seen]) -> list[str]:
+    after_leader = [s.head_after_leader for s in group if s.leaderless > USUAL_S]
+    return [
+        str(len(group)),
+        f"{statistics.median(s.lasted for s in group):.0f} s",
+        _seconds(s.reader_outage for s in group),
+        _refusals(s.reader_statuses for s in group),
+        _seconds(s.writer_outage for s in group),
+        _refusals(s.writer_statuses for s in group),
+        _seconds(s.slowest_block for s in group),
+        _seconds(s.leaderless for s in group),
+        _seconds(after_leader) if after_leader else "",
     ]
-    for (part, kind), of_kind in grouped.items():
-        rows.append(
-            f"| {part} | {kind} | {len(of_kind)} | {statistics.median(s.lasted for s in of_kind):.0f} s"
-            f" | {_seconds(max(s.reader_outage for s in of_kind))}"
-            f" | {_failures(sum((s.reader_statuses for s in of_kind), Counter()))}"
-            f" | {_seconds(max(s.writer_outage for s in of_kind))}"
-            f" | {_failures(sum((s.writer_statuses for s in of_kind), Counter()))}"
-            f" | {_seconds(max(s.slowest_block for s in of_kind))}"
-            f" | {_seconds(max(s.leaderless for s in of_kind))}"
-            f" | {_after_leader(of_kind)} |"
-        )
-    return "\n".join(rows)
 
 
-def _after_leader(of_kind: list[Seen]) -> str:
-    times = [s.head_after_leader for s in of_kind if s.leaderless > USUAL_S]
-    return f"{max(times):.1f} s" if times else ""
+def _order(group: tuple[tuple[str, str], list[Seen]]) -> int:
+    return group[1][0].fault.number
 
 
-def _seconds(value: float) -> str:
-    return f"{value:.1f} s" if value > USUAL_S else "none"
+def _seconds(values: Iterable[float]) -> str:
+    longest = max(values)
+    return f"{longest:.1f} s" if longest > USUAL_S else "-"
 
 
-def _failures(statuses: Counter[str]) -> str:
-    """Shares of the answers that were not good ones."""
-    bad = {s: n for s, n in sorted(statuses.items()) if s not in ("200", "201")}
-    return ", ".join(f"{n} × {s}" for s, n in bad.items()) or "none"
+def _refusals(counters: Iterable[Counter[str]]) -> str:
+    """How many requests were not answered well, and how."""
+    whole: Counter[str] = sum(counters, Counter())
+    bad = {status: count for status, count in sorted(whole.items()) if status not in GOOD}
+    return ", ".join(f"{status}: {count}" for status, count in bad.items()) or "-"
