@@ -1,7 +1,6 @@
 """The network between the parts: every connection passes here, and can be cut or slowed down."""
 
 import asyncio
-import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -141,12 +140,11 @@ def _ports_of(pids: set[int]) -> set[int]:
 
 
 def _open_files(pid: int) -> set[str]:
-    folder = Path(f"/proc/{pid}/fd")
     found = set()
     with suppress(OSError):
-        for entry in os.scandir(folder):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
             with suppress(OSError):
-                found.add(os.readlink(entry.path))
+                found.add(str(entry.readlink()))
     return found
 
 
