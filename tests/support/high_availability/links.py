@@ -53,8 +53,9 @@ class Links:
 
     def __init__(self) -> None:
         self.links: dict[str, Link] = {}
-        self.isolated: set[str] = set()
-        self.pids_of: Callable[[], dict[str, set[int]]] = dict  # by machine
+        # A node, and where its processes' connections end.
+        self.isolated: tuple[str, set[int]] = ("", set())
+        self.pids_of: Callable[[str], set[int]] = lambda _node: set()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="links", daemon=True).start()
 
