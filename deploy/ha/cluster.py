@@ -162,6 +162,8 @@ class Cluster:
         name = f"etcd{machine}"
         environment = self._env_file("etcd.env", machine)
         environment["ETCD_DATA_DIR"] = str(self.folder / name)
+        linked = self.linked(name, f"10.0.0.{machine}", 2379)
+        environment["ETCD_ADVERTISE_CLIENT_URLS"] = f"http://{linked}"
         self._add(name, [program("etcd")], environment)
 
     def _start_database(self, machine: int) -> None:
