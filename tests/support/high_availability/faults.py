@@ -64,14 +64,30 @@ def postgres_tree(stand: Stand, name: str) -> list[int]:
     return tree(stand.cluster.postgres_pid(name))
 
 
-def lose_machine(stand: Stand, name: str, seconds: float) -> None:
-    """Power off: Patroni and PostgreSQL at once; on again after a while."""
+@contextmanager
+def power_off(stand: Stand, name: str) -> Iterator[None]:
+    """Patroni and PostgreSQL end at once, and begin again afterwards."""
     process = stand.cluster.processes[name]
     process.is_held = True
     postgres = stand.cluster.postgres_pid(name)
     signal_all([*tree(process.pid), *tree(postgres)], signal.SIGKILL)
-    pause(seconds)
-    process.is_held = False
+    try:
+        yield
+    finally:
+        process.is_held = False
+
+
+def lose_machine(stand: Stand, name: str, seconds: float) -> None:
+    with power_off(stand, name):
+        pause(seconds)
+
+
+def lose_leader(stand: Stand, seconds: float) -> None:
+    """Until another node leads, and for a moment more."""
+    name = leader(stand)
+    with power_off(stand, name):
+        wait_until(lambda: stand.cluster.leader() not in (None, name), 60, "a new leader")
+        pause(seconds)
 
 
 def freeze_machine(stand: Stand, name: str, seconds: float) -> None:
@@ -183,7 +199,7 @@ def all_faults(random: Random) -> list[Fault]:
     indexer = Stand.active_indexer
     short, medium, long = (1.0, 3.0), (3.0, 8.0), (25.0, 32.0)
     faults = [
-        Fault("leader", "machine lost", long, at(leader, lose_machine)),
+        Fault("leader", "machine lost", short, lose_leader),
         Fault("leader", "machine frozen", long, at(leader, freeze_machine)),
         Fault("leader", "PostgreSQL killed", short, at(leader, kill_postgres)),
         Fault("leader", "PostgreSQL frozen", medium, at(leader, freeze_postgres)),

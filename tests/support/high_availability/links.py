@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 PAUSE_S = 0.02
 LOOK_EVERY_S = 0.3
@@ -26,6 +27,14 @@ class Link:
         return self.name.split(" ")[1] if " db" in self.name else ""
 
 
+class Isolated(NamedTuple):
+    """A node, and where the connections of its processes ended at that time."""
+
+    node: str
+    ports: set[int]
+    seen_at: float
+
+
 class Connection:
     """One that somebody has begun, from a port of his."""
 
@@ -33,6 +42,8 @@ class Connection:
         self.link = link
         self._links = links
         self._port = port
+        self._begun = time.monotonic()
+        self._is_cut: bool | None = None  # by the isolation there is; None before it is known
 
     async def wait_until_open(self) -> None:
         while self.link.mode == "silent" or self._is_isolated():
@@ -43,9 +54,16 @@ class Connection:
             await asyncio.sleep(self.link.delay_s)
 
     def _is_isolated(self) -> bool:
-        """One end is the isolated machine, and the other is not."""
-        isolated, ports = self._links.isolated
-        return (self.link.machine == isolated) != (self._port in ports) if isolated else False
+        """One end is the isolated machine, and the other is not.
+
+        Found out once: who has given up since, and closed his end, is not seen any more.
+        """
+        isolated = self._links.isolated
+        if isolated is None:
+            self._is_cut = None
+        elif self._is_cut is None and isolated.seen_at > self._begun:
+            self._is_cut = (self.link.machine == isolated.node) != (self._port in isolated.ports)
+        return isolated is not None and self._is_cut is not False
 
 
 class Links:
@@ -53,8 +71,7 @@ class Links:
 
     def __init__(self) -> None:
         self.links: dict[str, Link] = {}
-        # A node, and where its processes' connections end.
-        self.isolated: tuple[str, set[int]] = ("", set())
+        self.isolated: Isolated | None = None
         self.pids_of: Callable[[str], set[int]] = lambda _node: set()
         self._loop = asyncio.new_event_loop()
         threading.Thread(target=self._loop.run_forever, name="links", daemon=True).start()
@@ -88,12 +105,13 @@ class Links:
         finally:
             ended.set()
             looking.join()
-            self.isolated = ("", set())
+            self.isolated = None
 
     def _look_for_ports(self, node: str, ended: threading.Event) -> None:
-        """Connections that it begins meanwhile come through for a moment."""
+        """Connections begun since have to wait for the next look."""
         while True:
-            self.isolated = (node, _ports_of(self.pids_of(node)))
+            seen_at = time.monotonic()
+            self.isolated = Isolated(node, _ports_of(self.pids_of(node)), seen_at)
             if ended.wait(LOOK_EVERY_S):
                 return
 
