@@ -8,6 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.serving import free_port
+
 PAUSE_S = 0.02
 LOOK_EVERY_S = 0.3
 
@@ -15,11 +17,17 @@ LOOK_EVERY_S = 0.3
 class Link:
     """One address that is connected to."""
 
-    def __init__(self, name: str, target: str) -> None:
+    def __init__(self, name: str, target: str, port: int) -> None:
         self.name = name
-        self.target = target
+        self.port = port
+        self.server: asyncio.Server | None = None  # None while it refuses connections
+        self._target = target
         self.mode = "open"  # or "silent", as a cable that is cut, or "refusing"
         self.delay_s = 0.0
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        host, port = self._target.split(":")
+        return await asyncio.open_connection(host, int(port))
 
     @property
     def machine(self) -> str:
@@ -80,9 +88,9 @@ class Links:
         self._loop.call_soon_threadsafe(self._loop.stop)
 
     def through(self, name: str, address: str) -> str:
-        link = self.links[name] = Link(name, address)
-        listening = asyncio.run_coroutine_threadsafe(self._listen(link), self._loop)
-        return f"127.0.0.1:{listening.result(10)}"
+        link = self.links[name] = Link(name, address, free_port())
+        asyncio.run_coroutine_threadsafe(self._listen(link), self._loop).result(10)
+        return f"127.0.0.1:{link.port}"
 
     @contextmanager
     def changed(self, *names: str, mode: str = "open", delay_s: float = 0.0) -> Iterator[None]:
@@ -115,11 +123,20 @@ class Links:
             if ended.wait(LOOK_EVERY_S):
                 return
 
-    async def _listen(self, link: Link) -> int:
-        server = await asyncio.start_server(
-            lambda reader, writer: self._connected(link, reader, writer), "127.0.0.1", 0
+    async def _listen(self, link: Link) -> None:
+        link.server = await asyncio.start_server(
+            lambda reader, writer: self._connected(link, reader, writer), "127.0.0.1", link.port
         )
-        return int(server.sockets[0].getsockname()[1])
+
+    async def _refuse(self, link: Link) -> None:
+        """As long as what is behind the link does: a client then goes elsewhere at once."""
+        server, link.server = link.server, None
+        if server is None:
+            return
+        server.close()
+        while link.mode == "refusing" or not await _accepts(link):
+            await asyncio.sleep(PAUSE_S)
+        await self._listen(link)
 
     async def _connected(
         self, link: Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
@@ -127,12 +144,21 @@ class Links:
         connection = Connection(self, link, writer.get_extra_info("peername")[1])
         try:
             await connection.wait_until_open()
-            host, port = link.target.split(":")
-            above, below = await asyncio.open_connection(host, int(port))
+            above, below = await link.connect()
         except OSError:
             writer.close()
+            await self._refuse(link)
             return
         await asyncio.gather(_pump(connection, reader, below), _pump(connection, above, writer))
+
+
+async def _accepts(link: Link) -> bool:
+    try:
+        _, writer = await link.connect()
+    except OSError:
+        return False
+    writer.close()
+    return True
 
 
 async def _pump(
