@@ -10,7 +10,9 @@ import time
 from pathlib import Path
 from random import Random
 
+from deploy.ha.cluster import MACHINES
 from tests.support.database import Postgres
+from tests.support.high_availability.disks import small_disks
 from tests.support.high_availability.faults import Fault, all_faults
 from tests.support.high_availability.report import Seen, line, suffer, table
 from tests.support.high_availability.stand import Stand, standing
@@ -26,9 +28,11 @@ def main() -> int:
     try:
         with tempfile.TemporaryDirectory(prefix="scan-chaos-") as folder:
             Path(folder).chmod(0o755)
-            with standing(Path(folder), seed) as stand:
+            disks = [Path(folder) / "cluster" / f"db{machine}" for machine in MACHINES]
+            with small_disks(disks) as can_fill, standing(Path(folder), seed) as stand:
                 print(f"up after {time.monotonic() - begun:.0f} s, in {folder}", flush=True)
-                seen = run(stand, drawn(random, count), random)
+                kinds = all_faults(random, with_small_disks=can_fill)
+                seen = run(stand, drawn(random, kinds, count), random)
                 figures = stand.check_all(postgres, postgres.make_template())
     finally:
         postgres.stop()
@@ -36,9 +40,8 @@ def main() -> int:
     return 0
 
 
-def drawn(random: Random, count: int) -> list[Fault]:
+def drawn(random: Random, kinds: list[Fault], count: int) -> list[Fault]:
     """Each kind as often as the others, as far as that goes; in an order by chance."""
-    kinds = all_faults(random)
     only = os.environ.get("CHAOS_ONLY", "")
     kinds = [f for f in kinds if only in f"{f.part} {f.kind}"]
     whole = [fault for _ in range(count // len(kinds)) for fault in kinds]

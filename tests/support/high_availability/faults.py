@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from random import Random
 from typing import NamedTuple
 
+from tests.support.high_availability.disks import full
 from tests.support.high_availability.links import wait_until
 from tests.support.high_availability.stand import Stand, tree
 from tests.support.receiver import Answer
@@ -124,6 +125,11 @@ def slow_down(stand: Stand, name: str, seconds: float) -> None:
         pause(seconds)
 
 
+def fill_disk(stand: Stand, name: str, seconds: float) -> None:
+    with full(stand.cluster.folder / name):
+        pause(seconds)
+
+
 def switch_over(stand: Stand, _seconds: float) -> None:
     stand.cluster.switch_over()
 
@@ -191,7 +197,7 @@ def other_indexer(stand: Stand) -> str:
     return "indexer2" if stand.active_indexer() == "indexer1" else "indexer1"
 
 
-def all_faults(random: Random) -> list[Fault]:
+def all_faults(random: Random, *, with_small_disks: bool = False) -> list[Fault]:
     """One of each; which of several equal parts it meets is drawn from `random`."""
     etcd = one_of(random, "etcd1", "etcd2", "etcd3")
     api = one_of(random, "api1", "api2", "api3")
@@ -238,4 +244,6 @@ def all_faults(random: Random) -> list[Fault]:
         Fault("receiver", "refusing", short, at(named("receiver"), refuse)),
         Fault("receiver", "failing", short, at(named("receiver"), fail_receiver)),
     ]
+    if with_small_disks:
+        faults.insert(6, Fault("leader", "disk full", medium, at(leader, fill_disk)))
     return [fault._replace(number=number) for number, fault in enumerate(faults)]

@@ -1,0 +1,39 @@
+"""Disks small enough to be filled: in memory, where mounting is permitted."""
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+SIZE = "2000m"  # of which PostgreSQL keeps up to 1 GB of WAL
+
+
+@contextmanager
+def small_disks(folders: Sequence[Path]) -> Iterator[bool]:
+    """A disk for each folder; false where none can be had."""
+    mounted: list[Path] = []
+    try:
+        for folder in folders:
+            folder.mkdir(parents=True, exist_ok=True)
+            options = ("-t", "tmpfs", "-o", f"size={SIZE}", "tmpfs", str(folder))
+            if subprocess.run(["mount", *options], capture_output=True).returncode:
+                break
+            mounted.append(folder)
+        yield len(mounted) == len(folders)
+    finally:
+        for folder in mounted:
+            subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@contextmanager
+def full(folder: Path) -> Iterator[None]:
+    """While it lasts, nothing more goes onto the disk of the folder."""
+    filler = folder / "filler"
+    with filler.open("wb") as file:
+        state = os.statvfs(folder)
+        os.posix_fallocate(file.fileno(), 0, state.f_bavail * state.f_frsize)
+    try:
+        yield
+    finally:
+        filler.unlink()
