@@ -19,6 +19,8 @@ def main() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
     folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp(prefix="scan-ha-"))
+    if folder.exists() and any(folder.iterdir()):
+        sys.exit(f"{folder} is not empty: ports are other ones each time, so data cannot be kept")
     rpc_url = os.environ.get("RPC_URL") or demo_node.start(demo_node.RECORDING).url
     cluster = Cluster(folder.absolute(), rpc_url)
     try:

@@ -22,6 +22,7 @@ READ_EVERY_S = 0.25
 WRITE_EVERY_S = 0.5
 MINE_EVERY_S = 0.5
 LOOK_EVERY_S = 0.25
+FRESH_S = 4.0
 TIMEOUT_S = 10.0
 BLOCKS = "/api/v1/blocks?limit=1"
 READS: Sequence[tuple[str, str, Any]] = (
@@ -156,7 +157,7 @@ class Load:
     def is_at_head(self) -> bool:
         """Whether a block of the last moments has been answered."""
         newest = max(self.seen, default=-1)
-        return newest in self.mined and time.monotonic() - self.mined[newest] < 3 * MINE_EVERY_S
+        return newest in self.mined and time.monotonic() - self.mined[newest] < FRESH_S
 
     def _mine(self) -> None:
         anvil, stage, blocks = self._stage.anvil, self._stage, 0
