@@ -1,6 +1,7 @@
 """deploy/ha as it is run: machines are lost under load, and nothing else is. More: `make chaos`."""
 
 import re
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -14,6 +15,7 @@ from tests.support.database import Postgres
 from tests.support.high_availability.faults import Fault, all_faults
 from tests.support.high_availability.report import GOOD, line, suffer
 from tests.support.high_availability.stand import Stand, standing
+from tests.support.serving import program
 
 SEED = 18
 FAULTS = (
@@ -75,6 +77,12 @@ def test_patroni_takes_its_configuration() -> None:
     dcs = configuration["bootstrap"]["dcs"]
     assert dcs["ttl"] >= dcs["loop_wait"] + 2 * dcs["retry_timeout"]
     assert dcs["synchronous_mode"] and dcs["failsafe_mode"]
+
+
+def test_haproxy_takes_its_configuration() -> None:
+    command = [program("haproxy"), "-c", "-f", str(HERE / "haproxy.cfg")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
 
 
 @pytest.mark.parametrize("name", ["patroni.env", "etcd.env", "scan.env"])
