@@ -139,15 +139,28 @@ class Cluster:
         )
 
     def switch_over(self) -> str:
-        """As `patronictl switchover` does; the new leader's name."""
-        before = self.leader()
-        url = f"http://{self.address(f'10.0.0.{before[2:]}', 8008)}/switchover"
-        body = orjson.dumps({"leader": before})
-        request = Request(url, body, {"Content-Type": "application/json"}, method="POST")
-        with urlopen(request, timeout=60):
-            pass
+        """As `patronictl switchover` does, once there is a replica to lead; the new leader's name."""
+        before = ""
+
+        def begin() -> bool:
+            nonlocal before
+            before = self.leader() or ""
+            return bool(before) and self._asks_to_lead_no_more(before)
+
+        wait_until(begin, "no planned switchover", pause_s=1.0)
         wait_until(lambda: self.leader() not in (None, before), "nobody took over")
         return str(self.leader())
+
+    def _asks_to_lead_no_more(self, name: str) -> bool:
+        """False where no replica is fit for it now."""
+        url = f"http://{self.address(f'10.0.0.{name[2:]}', 8008)}/switchover"
+        body = orjson.dumps({"leader": name})
+        request = Request(url, body, {"Content-Type": "application/json"}, method="POST")
+        try:
+            with urlopen(request, timeout=60):
+                return True
+        except (URLError, OSError):
+            return False
 
     def postgres_pid(self, name: str) -> int:
         """The number of a node's PostgreSQL, 0 where there is none."""
