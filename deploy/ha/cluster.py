@@ -139,7 +139,7 @@ class Cluster:
         )
 
     def switch_over(self) -> str:
-        """As `patronictl switchover` does, once there is a replica to lead; the new leader's name."""
+        """As `patronictl switchover`, once a replica is fit to lead; the new leader's name."""
         before = ""
 
         def begin() -> bool:
