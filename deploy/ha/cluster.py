@@ -136,6 +136,8 @@ class Cluster:
             and sum(m["role"] == "leader" for m in members) == 1
             and all(m["state"] in ("running", "streaming") for m in members)
             and any(m["role"] == "sync_standby" for m in members)
+            # What etcd has of a member is some seconds old.
+            and all(answers(f"http://{self.node(machine, 8008)}/health") for machine in MACHINES)
         )
 
     def switch_over(self) -> str:

@@ -50,20 +50,20 @@ class State(Collector):
         try:
             chain = self._database.row("api/chain_get_metrics") or ()
             deliveries = self._database.row("api/deliveries_get_metrics") or ()
+            chain_id = self._database.value("etherscan/chain_get_id")
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 1)
-        yield self._chain_info()
+        yield self._chain_info(chain_id)
         for (name, text), value in zip(CHAIN + DELIVERIES, chain + deliveries, strict=True):
             if value is not None:
                 yield GaugeMetricFamily(name, text, float(value))
 
-    def _chain_info(self) -> GaugeMetricFamily:
+    def _chain_info(self, chain_id: str | None) -> GaugeMetricFamily:
         """So that the same metric of several chains can be joined with what they are called."""
-        chain_id = self._database.value("etherscan/chain_get_id")
         info = GaugeMetricFamily(
             "scan_chain_info", "Which chain it is; always 1.", labels=("chain_id", "name")
         )
-        info.add_metric(("" if chain_id is None else str(chain_id), self._chain_name), 1)
+        info.add_metric((chain_id or "", self._chain_name), 1)
         return info

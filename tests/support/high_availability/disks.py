@@ -3,9 +3,10 @@
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+MIB = 1024 * 1024
 SIZE = "2000m"  # of which PostgreSQL keeps up to 1 GB of WAL
 
 
@@ -30,9 +31,13 @@ def small_disks(folders: Sequence[Path]) -> Iterator[bool]:
 def full(folder: Path) -> Iterator[None]:
     """While it lasts, nothing more goes onto the disk of the folder."""
     filler = folder / "filler"
+    size = 0
     with filler.open("wb") as file:
-        state = os.statvfs(folder)
-        os.posix_fallocate(file.fileno(), 0, state.f_bavail * state.f_frsize)
+        for step in (64 * MIB, MIB, MIB // 64):
+            with suppress(OSError):  # no room for one more
+                while True:
+                    os.posix_fallocate(file.fileno(), size, step)
+                    size += step
     try:
         yield
     finally:

@@ -22,7 +22,6 @@ READ_EVERY_S = 0.25
 WRITE_EVERY_S = 0.5
 MINE_EVERY_S = 0.5
 LOOK_EVERY_S = 0.25
-FRESH_S = 4.0
 TIMEOUT_S = 10.0
 BLOCKS = "/api/v1/blocks?limit=1"
 READS: Sequence[tuple[str, str, Any]] = (
@@ -154,10 +153,12 @@ class Load:
         """Seconds until somebody was answered with a block that nobody had seen."""
         return min((at - moment for at in self.seen.values() if at > moment), default=0.0)
 
-    def is_at_head(self) -> bool:
-        """Whether a block of the last moments has been answered."""
-        newest = max(self.seen, default=-1)
-        return newest in self.mined and time.monotonic() - self.mined[newest] < FRESH_S
+    def is_served_since(self, moment: float) -> bool:
+        """Whether a block that was mined since has been answered, and a key been given."""
+        return any(at > moment for n, at in self.mined.items() if n in self.seen) and any(
+            s.client == "owner" and s.begun > moment and s.status in GOOD
+            for s in self.samples[-200:]
+        )
 
     def _mine(self) -> None:
         anvil, stage, blocks = self._stage.anvil, self._stage, 0

@@ -65,13 +65,14 @@ class Stand:
 
     def wait_until_whole(self, timeout_s: float = SETTLE_S) -> float:
         """Until every part does its work: the database's nodes, instances, indexer, deliverers."""
-        return wait_until(lambda: self.is_whole(), timeout_s, "everything at work")
+        now = time.monotonic()
+        return wait_until(lambda: self.is_whole(since=now), timeout_s, "everything at work")
 
-    def is_whole(self) -> bool:
+    def is_whole(self, *, since: float) -> bool:
         return (
-            all(p.is_running() for p in self.cluster.processes.processes.values())
+            self.load.is_served_since(since)
+            and all(p.is_running() for p in self.cluster.processes.processes.values())
             and self.cluster.is_whole()
-            and self.load.is_at_head()
         )
 
     def active_indexer(self) -> str:
