@@ -3,13 +3,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 # Everything but the project itself is verified by hash; its build system is among what is locked.
-SYNC = $(PIP) install --require-hashes --requirement $(1) && \
+SYNC = $(PIP) install --require-hashes $(2) --requirement $(1) && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
 # Each worker starts servers of its own, so more of them than this only wait for each other.
 PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadgroup
 
-.PHONY: help run test check lint bench install lock clean
+.PHONY: help run test check lint bench chaos install lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -30,6 +30,9 @@ lint: $(VENV)/.dev ## style and types
 bench: $(VENV)/.bench ## measure speed beside what it is compared with
 	@exec $(BIN)/python -m bench
 
+chaos: install ## measure what a hundred random faults do to several machines; 20 minutes
+	@exec $(BIN)/python -m tests.deploy.chaos
+
 install: $(VENV)/.dev tests/support/node/node_modules/.done
 
 lock: ## with uv: requirements/ anew from setup.py
@@ -48,7 +51,8 @@ $(VENV)/.run: setup.py requirements/runtime.txt | $(VENV)/bin/python
 	@touch $@
 
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
-	$(call SYNC,requirements/dev.txt)
+	@# What comes as source alone is built by the setuptools of the step before.
+	$(call SYNC,requirements/dev.txt,--no-build-isolation)
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.run

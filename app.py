@@ -124,13 +124,15 @@ def create_app(settings: Settings | None = None) -> Flask:
         app.register_blueprint(module.blueprint)
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
-    app.register_blueprint(documentation.docs())
+    app.register_blueprint(documentation.docs(settings.base_path), url_prefix="/docs")
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
     app.register_error_handler(errors.ScanError, _answer_error)
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
     app.before_request(_begin)
+    if settings.base_path:
+        app.after_request(_locate_below_base_path)
     app.wsgi_app = _middleware(app)  # type: ignore[method-assign]
     return app
 
@@ -201,6 +203,7 @@ def _middleware(app: Flask) -> Middleware:
         IndexVersion(listener),
         _interfaces(app),
         logs_requests=settings.log_requests,
+        base_path=settings.base_path,
     )
 
 
@@ -256,6 +259,14 @@ def _begin() -> Response | None:
     if request.url_rule is not None:
         exchange_of(request.environ).route = request.url_rule.rule
     return _answer_preflight() if request.method == "OPTIONS" else None
+
+
+def _locate_below_base_path(response: Response) -> Response:
+    location = response.headers.get("Location", "")
+    if location.startswith("/"):
+        base_path = current_app.extensions["scan"].settings.base_path
+        response.headers["Location"] = f"{base_path}{location}"
+    return response
 
 
 def _answer_preflight() -> Response:

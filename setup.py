@@ -101,6 +101,8 @@ setup(
             "schemathesis==4.32.5",  # requests nobody thought of, from our document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
             "etherscan-python==2.1.0",  # a script's client of Etherscan's form
+            # Failover of PostgreSQL in tests; what it follows etcd with is built from its source.
+            "patroni[etcd3]==4.1.5",
             "types-requests==2.33.0.20261030",
             "types-psycopg2==2.9.21.20261008",
             "types-tqdm==4.70.0.20261106",

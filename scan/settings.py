@@ -57,6 +57,7 @@ class Settings:
     log_format: str = "text"
     log_requests: bool = False
     pages: bool = True
+    base_path: str = ""
     chain_name: str = ""
     coin_symbol: str = ""
     metrics_port: int = 0
@@ -115,6 +116,7 @@ class Settings:
             log_format=read("SCAN_LOG_FORMAT", _one_of("text", "json"), "text"),
             log_requests=read("SCAN_LOG_REQUESTS", _one_of("on", "off"), "off") == "on",
             pages=read("SCAN_PAGES", _one_of("on", "off"), "on") == "on",
+            base_path=read("SCAN_BASE_PATH", _path, ""),
             chain_name=read("SCAN_CHAIN_NAME", _short(50), ""),
             coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
             metrics_port=read("SCAN_METRICS_PORT", _integer(0, 65535), 0),
@@ -152,6 +154,13 @@ def _short(most: int) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def _path(text: str) -> str:
+    """Without the slash at its end, so that paths of ours follow on it."""
+    if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", text):
+        raise ValueError("a path such as /bsc is expected")
+    return text.rstrip("/")
 
 
 def _database_url(text: str) -> str:

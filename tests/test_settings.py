@@ -36,6 +36,8 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("SCAN_START_BLOCK", "18000000", "start_block", 18_000_000),
         ("SCAN_TRACES", "off", "traces", "off"),
         ("SCAN_CONFIRMATIONS", "12", "confirmations", 12),
+        ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
+        ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
         ("SCAN_OWNER_AUTH", "never", "owner_auth", "never"),
         ("SCAN_SEND_TRANSACTIONS", "on", "sends_transactions", True),
         ("SCAN_TRUSTED_PROXIES", "2", "trusted_proxies", 2),
@@ -79,6 +81,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         ("SCAN_TRUSTED_PROXIES", "yes"),
         ("SCAN_TRACES", "on"),
         ("SCAN_OWNER_AUTH", "Always"),
+        *(("SCAN_BASE_PATH", text) for text in ("bsc", "//bsc", '/"', "https://h/bsc")),
         *(
             ("SCAN_RATE_LIMIT_ANONYMOUS", text)
             for text in ("10", "0/minute", "ten/minute", "10/eon")

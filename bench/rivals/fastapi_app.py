@@ -68,7 +68,8 @@ def _bytes(address: str | None) -> bytes | None:
 
 @app.get("/api/v1/stats")
 async def stats(request: Request) -> Response:
-    return _json((await _row(request, "api/network_get_stats", version=VERSION))[0])
+    row = await _row(request, "api/network_get_stats", version=VERSION, chain_name=None)
+    return _json(row[0])
 
 
 @app.get("/api/v1/blocks")

@@ -31,7 +31,8 @@ def ready() -> Response:
     try:
         services().limiter.peek_address("")
         _require_current_schema()
-        (body,) = read_chain("api/chain_get_status", version=VERSION)
+        chain_name = services().settings.chain_name or None
+        (body,) = read_chain("api/chain_get_status", version=VERSION, chain_name=chain_name)
         status = orjson.loads(body)
         if services().reads is not services().writes:
             _compare_with_primary(status)

@@ -34,7 +34,7 @@ DELIVERIES = (
 @blueprint.get("/metrics")
 def export() -> Response:
     state = CollectorRegistry(auto_describe=False)
-    state.register(State(services().writes))
+    state.register(State(services().writes, services().settings.chain_name))
     text = generate_latest(REGISTRY) + generate_latest(state)
     return Response(text, content_type=CONTENT_TYPE_LATEST)
 
@@ -42,17 +42,28 @@ def export() -> Response:
 class State(Collector):
     """Numbers that every instance would tell alike."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, chain_name: str) -> None:
         self._database = database
+        self._chain_name = chain_name
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
             chain = self._database.row("api/chain_get_metrics") or ()
             deliveries = self._database.row("api/deliveries_get_metrics") or ()
+            chain_id = self._database.value("etherscan/chain_get_id")
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 1)
+        yield self._chain_info(chain_id)
         for (name, text), value in zip(CHAIN + DELIVERIES, chain + deliveries, strict=True):
             if value is not None:
                 yield GaugeMetricFamily(name, text, float(value))
+
+    def _chain_info(self, chain_id: str | None) -> GaugeMetricFamily:
+        """So that the same metric of several chains can be joined with what they are called."""
+        info = GaugeMetricFamily(
+            "scan_chain_info", "Which chain it is; always 1.", labels=("chain_id", "name")
+        )
+        info.add_metric((chain_id or "", self._chain_name), 1)
+        return info

@@ -4,18 +4,20 @@ from flask import Blueprint, Response
 
 from scan import VERSION
 from scan.http.responses import json_value
+from scan.http.services import services
 
 blueprint = Blueprint("root", __name__)
 
 
 @blueprint.get("/")
 def root() -> Response:
+    base_path = services().settings.base_path
     return json_value(
         {
             "name": "Scan",
             "version": VERSION,
-            "documentation": "/docs/",
-            "openapi": "/api/v1/openapi.json",
-            "status": "/readyz",
+            "documentation": f"{base_path}/docs/",
+            "openapi": f"{base_path}/api/v1/openapi.json",
+            "status": f"{base_path}/readyz",
         }
     )

@@ -15,6 +15,10 @@ from scan.indexer.follower import Follower
 from scan.observability import metrics
 from scan.settings import Settings
 
+# One that hangs lets go of its lock, so that a stand-by takes over; one that merely waited for its
+# node for so long finds its head and takes the lock again.
+SESSION = "-c idle_session_timeout=60s -c idle_in_transaction_session_timeout=60s"
+
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
@@ -22,7 +26,9 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
     migrate_if_reachable(settings)
     stop = threading.Event()
     on_stop_signals(stop.set)
-    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-indexer")
+    database = Database(
+        settings.database_url, statement_timeout_ms=0, name="scan-indexer", session=SESSION
+    )
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(settings.metrics_port)
     Follower(settings, database, node, stop).run()

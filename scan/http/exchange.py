@@ -51,7 +51,12 @@ class Exchange:
         return length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in self.environ
 
 
-def new_exchange(environ: Environ, interfaces: Sequence[Interface] = ()) -> Exchange:
+def new_exchange(
+    environ: Environ, interfaces: Sequence[Interface] = (), base_path: str = ""
+) -> Exchange:
+    """Paths below `base_path` are served as those without it."""
+    if base_path and environ["PATH_INFO"].startswith(f"{base_path}/"):
+        environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(base_path)
     # Flask finds routes alike however many slashes a path begins with, or none.
     path = f"/{environ['PATH_INFO'].lstrip('/')}"
     given_id = environ.get("HTTP_X_REQUEST_ID", "")

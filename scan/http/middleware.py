@@ -62,6 +62,7 @@ class Middleware:
         interfaces: Sequence[Interface],
         *,
         logs_requests: bool,
+        base_path: str = "",
     ) -> None:
         self._flask = flask
         self._credentials = credentials
@@ -69,10 +70,11 @@ class Middleware:
         self._cache = ResponseCache(index_version)
         self._interfaces = interfaces
         self._logs_requests = logs_requests
+        self._base_path = base_path
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """A response from a thread, which may wait."""
-        exchange: Exchange = environ.get(EXCHANGE) or new_exchange(environ, self._interfaces)
+        exchange: Exchange = environ.get(EXCHANGE) or self._new_exchange(environ)
         environ[EXCHANGE] = exchange
         logs.request_id.set(exchange.request_id)
         metrics.HTTP_BUSY.inc()
@@ -91,7 +93,7 @@ class Middleware:
         The request was charged then, unless that has to wait, too: see charging(). `environ` keeps
         what was found out. A request whose body has not come yet may be refused here.
         """
-        exchange = environ[EXCHANGE] = new_exchange(environ, self._interfaces)
+        exchange = environ[EXCHANGE] = self._new_exchange(environ)
         if self._logs_requests:  # whoever writes a line may wait for its reader
             return None
         return self._begin(exchange, start_response)
@@ -117,6 +119,9 @@ class Middleware:
         exchange: Exchange = environ[EXCHANGE]
         response = None if self._logs_requests else self._cached(exchange)
         return None if response is None else self._send(exchange, response, start_response)
+
+    def _new_exchange(self, environ: Environ) -> Exchange:
+        return new_exchange(environ, self._interfaces, self._base_path)
 
     def _known(self, exchange: Exchange, *, may_wait: bool) -> WsgiResponse | None:
         """What can be answered without Flask."""

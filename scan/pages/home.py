@@ -38,7 +38,7 @@ def home() -> Response:
     """Never an error: whoever looks here wants to know why nothing else answers."""
     problem, status, charts, live = None, {}, [], {}
     try:
-        (body,) = read_chain("api/chain_get_status", version=VERSION)
+        (body,) = read_chain("api/chain_get_status", version=VERSION, chain_name=None)
         status = json.loads(body)
         live = _newest()
         charts = _charts(live["blocks"])
@@ -61,7 +61,7 @@ def _without_database(problem: str) -> Response:
 
 
 def _newest() -> dict[str, Any]:
-    (stats,) = read_chain("api/network_get_stats", version=VERSION)
+    (stats,) = read_chain("api/network_get_stats", version=VERSION, chain_name=None)
     blocks = listing(chain_lists.blocks(NEWEST)).records
     transactions = listing(chain_lists.transactions(NEWEST)).records
     add_methods(transactions)

@@ -1,6 +1,7 @@
 """Templates rendered with what every page shows: the chain's name, the coin, the style's URL."""
 
 import json
+import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -38,6 +39,8 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
+# Of our own markup alone: a quote in what is shown was escaped.
+LOCAL_LINK = re.compile(r'\b(href|src|action)="/')
 HEADERS = (
     ("Content-Type", "text/html; charset=utf-8"),
     ("Content-Security-Policy", POLICY),
@@ -71,12 +74,16 @@ class Site:
     def chain(self) -> Chain:
         """Asks the database until there is a chain."""
         if self._chain_id is None:
-            row = self._database.prepared_row("api/network_get_stats", version=VERSION)
+            row = self._database.prepared_row(
+                "api/network_get_stats", version=VERSION, chain_name=None
+            )
             self._chain_id = json.loads(row[1])["chainId"] if row else None
         return self._chain()
 
     def render(self, template: str, chain: Chain, **values: Any) -> str:
-        return self._templates.get_template(template).render(chain=chain, **values)
+        text = self._templates.get_template(template).render(chain=chain, **values)
+        base_path = self._settings.base_path
+        return LOCAL_LINK.sub(rf'\1="{base_path}/', text) if base_path else text
 
     def refuse(self, error: ScanError) -> WsgiResponse:
         """An error as a page, made without asking the database."""

@@ -1,6 +1,6 @@
 -- How far the index is behind the node, for /readyz. An indexer that lives notes something at
 -- least every two minutes, unless a node has asked it to wait longer, which is a problem it reported.
--- params: version text
+-- params: version text, chain_name text null
 -- returns: one row: index version, the body as JSON text
 -- index: blocks_pkey
 SELECT index_version(), row_to_json(body)::text
@@ -13,7 +13,8 @@ FROM (
             THEN 'the indexer has not been heard of since ' || iso(s.checked_at) END) AS "problem",
         iso(s.checked_at) AS "checkedAt",
         c.chain_id AS "chainId",
-        %(version)s AS "version"
+        %(version)s AS "version",
+        %(chain_name)s AS "chainName"
     FROM (SELECT 1) AS always
     LEFT JOIN chain c ON true
     LEFT JOIN indexer_status s ON true

@@ -1,5 +1,5 @@
 -- The network's statistics. avgGasPrice: wei, over the newest 100 blocks, rounded down.
--- params: version text
+-- params: version text, chain_name text null
 -- returns: one row: index version, the body as JSON text
 -- index: blocks_pkey, chain_pkey
 SELECT index_version(), row_to_json(body)::text
@@ -11,7 +11,8 @@ FROM (
         coalesce(div(sum(newest.gas_price_sum), nullif(sum(newest.transaction_count), 0)), 0)::text
             AS "avgGasPrice",
         (SELECT chain_id FROM chain) AS "chainId",
-        %(version)s AS "version"
+        %(version)s AS "version",
+        %(chain_name)s AS "chainName"
     FROM (
         SELECT b.number, b.transactions_before, b.transaction_count, b.gas_price_sum
         FROM blocks b

@@ -211,7 +211,7 @@ def test_chain_and_release_are_named(client: FlaskClient) -> None:
     for path in ("/api/v1/stats", "/readyz"):
         body = client.get(path).json
         assert (body["chainId"], body["version"]) == (31337, release)
-        assert list(body)[-2:] == ["chainId", "version"]
+        assert list(body)[-3:] == ["chainId", "version", "chainName"]
     page = client.get("/").text
     assert f"Scan {release}" in page and "Chain id 31337" in page
 

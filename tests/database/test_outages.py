@@ -153,6 +153,7 @@ def test_an_index_with_nothing_in_it_is_empty(server: Postgres, url: str) -> Non
             "totalTokens": 0,
             "avgGasPrice": "0",
             "chainId": None,
+            "chainName": None,
         }
         for entity in ("transactions", "blocks", "tokens", "token_transfers", "dex_trades"):
             found = client.post("/api/v1/query", json={"entity": entity}).json

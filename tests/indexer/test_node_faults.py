@@ -31,7 +31,9 @@ def status(database_url: str) -> dict[str, Any]:
     """The body of /readyz."""
     database = Database(database_url, statement_timeout_ms=1000)
     try:
-        return dict(json.loads(database.row("api/chain_get_status", version="")[1]))
+        return dict(
+            json.loads(database.row("api/chain_get_status", version="", chain_name=None)[1])
+        )
     finally:
         database.close()
 

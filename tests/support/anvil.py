@@ -129,6 +129,10 @@ class Anvil(Node):
         self._process.wait()
         shutil.rmtree(self._folder, ignore_errors=True)
 
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def head(self) -> int:
         return int(self.call("eth_blockNumber"), 16)
 

@@ -19,6 +19,8 @@ PATIENCE_S = 60.0
 class IndexerProcess:
     """Its output is kept over restarts, for whoever wants to know why."""
 
+    command = (sys.executable, "-m", "scan", "index")
+
     def __init__(self, database_url: str, rpc_url: str, **environment: str) -> None:
         self._environment = os.environ | {
             "DATABASE_URL": database_url,
@@ -45,7 +47,7 @@ class IndexerProcess:
 
     def start(self) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "scan", "index"],
+            self.command,
             cwd=ROOT,
             env=self._environment,
             stdout=self._output,
@@ -69,6 +71,15 @@ class IndexerProcess:
         assert self._process is not None
         self._process.send_signal(number)
         return self._process.wait(PATIENCE_S)
+
+    def send_signal(self, number: signal.Signals) -> None:
+        os.kill(self.pid, number)
+
+    def wait_for_output(self, text: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while text not in self.output():
+            assert time.monotonic() < deadline, f"it never wrote {text!r}:\n{self.tail()}"
+            time.sleep(0.02)
 
     def output(self) -> str:
         self._output.seek(0)

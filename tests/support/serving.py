@@ -105,8 +105,10 @@ def _nginx_main(folder: Path) -> str:
         f"{name}_temp_path {folder}/{name};"
         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
+    # Of what a test's folder has, another user could read nothing.
+    user = "user root; " if os.getuid() == 0 else ""
     return (
-        f"daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n"
+        f"{user}daemon off; pid {folder}/nginx.pid; error_log {folder}/error.log;\n"
         "events {}\n"
         f"http {{ access_log off; {temporary} include {folder}/site.conf; }}\n"
     )

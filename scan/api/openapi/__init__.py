@@ -57,7 +57,7 @@ _PAGE_PARAMETERS: Json = {
 }
 
 
-def document() -> Json:
+def document(base_path: str = "") -> Json:
     return {
         "openapi": "3.1.0",
         "info": {
@@ -67,7 +67,7 @@ def document() -> Json:
             "description": DESCRIPTION,
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "servers": [{"url": "/", "description": "Where this document comes from."}],
+        "servers": [{"url": base_path or "/", "description": "Where this document comes from."}],
         "tags": [
             {"name": "Chain", "description": "What the chain says."},
             {"name": "Contracts", "description": "Sources of contracts, and calls to them."},
@@ -195,6 +195,7 @@ SERVICE_SCHEMAS: Json = {
             "checkedAt": nullable(moment("When the node was last asked.")),
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("The release of Scan that answers.", VERSION),
+            "chainName": nullable(text("SCAN_CHAIN_NAME, where it is set.", "BNB Chain")),
         },
     ),
     "Unready": record(

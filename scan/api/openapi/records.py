@@ -91,6 +91,7 @@ RECORDS: Json = {
             ),
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("The release of Scan that answers.", VERSION),
+            "chainName": nullable(text("SCAN_CHAIN_NAME, where it is set.", "BNB Chain")),
         },
     ),
     "Block": record("A block.", _BLOCK),

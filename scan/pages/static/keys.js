@@ -1,6 +1,7 @@
 "use strict";
 // A key for whoever signs with a wallet (EIP-1193), and the keys of an address.
 (() => {
+  const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
   const byId = (id) => document.getElementById(id);
 
   function complain(error) {
@@ -9,7 +10,7 @@
   }
 
   async function api(path, options) {
-    const response = await fetch("/api/v1" + path, options);
+    const response = await fetch(base + "/api/v1" + path, options);
     const body = await response.json();
     if (!response.ok) throw new Error(body.error);
     return body;
@@ -41,7 +42,7 @@
       byId("use-key").onclick = () => {
         sessionStorage.setItem("owner", owner);
         sessionStorage.setItem("key", key);
-        location.href = "/webhooks";
+        location.href = base + "/webhooks";
       };
       byId("list-keys").owner.value = owner;
       await listKeys(owner);

@@ -2,6 +2,7 @@
 // Ages beside exact times, buttons that copy, the head as it moves, forms answered in place.
 // Every page can be read without any of it.
 (() => {
+  const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
   const UNITS = [["year", 31536000], ["month", 2592000], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
   const LIVE_EVERY_MS = 3000;
   const words = new Intl.RelativeTimeFormat("en", {numeric: "always", style: "short"});
@@ -50,7 +51,7 @@
   }
 
   async function showStatus() {
-    const response = await fetch("/readyz");
+    const response = await fetch(base + "/readyz");
     const status = await response.json();
     show("problem", status.problem, status.problem);
     show("lag", status.lagBlocks, (status.lagBlocks || 0).toLocaleString("en"));
@@ -62,7 +63,7 @@
     try {
       if (!document.hidden) {
         const focused = document.getElementById("live").contains(document.activeElement);
-        const response = await fetch("/live", {cache: "no-cache"});
+        const response = await fetch(base + "/live", {cache: "no-cache"});
         if (response.ok && !focused) replaceLive(await response.text());
         wait = Math.max(wait, 1000 * (response.headers.get("Retry-After") || 0));
         await showStatus();

@@ -1,6 +1,7 @@
 "use strict";
 // Webhooks of an owner through the API: list, create, test, deliveries, retry, delete.
 (() => {
+  const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
   const byId = (id) => document.getElementById(id);
   const form = byId("owner-form");
 
@@ -12,7 +13,7 @@
   async function api(path, method = "GET", body = undefined) {
     const headers = {"Content-Type": "application/json"};
     if (form.key.value.trim()) headers["X-API-Key"] = form.key.value.trim();
-    const response = await fetch("/api/v1" + path, {method, headers, body: body && JSON.stringify(body)});
+    const response = await fetch(base + "/api/v1" + path, {method, headers, body: body && JSON.stringify(body)});
     const answer = await response.json();
     if (!response.ok) throw new Error(answer.error);
     return answer;

@@ -1,0 +1,44 @@
+"""A primary that commits to two machines, while the second one is away."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from scan.database.connection import Database
+from scan.database.errors import NoResponse
+from tests.support.database import Postgres, execute
+
+
+@pytest.fixture(scope="module")
+def primary() -> Iterator[Postgres]:
+    """Waits for a standby that never comes; a server of its own, since others share theirs."""
+    server = Postgres()
+    try:
+        server.make_template()
+        for setting in ("synchronous_commit = on", "synchronous_standby_names = nobody"):
+            execute(server.url("postgres"), f"ALTER SYSTEM SET {setting}")
+        execute(server.url("postgres"), "SELECT pg_reload_conf()")
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture
+def database(primary: Postgres) -> Iterator[Database]:
+    found = Database(primary.url("template_scan"), statement_timeout_ms=300)
+    yield found
+    found.close()
+
+
+def test_a_commit_that_no_standby_has_confirmed_is_no_success(database: Database) -> None:
+    """PostgreSQL ends no such wait at the statement time-out: it would then report success."""
+    with pytest.raises(NoResponse), database.transaction() as tx:
+        tx.script("CREATE TABLE made (id int)")
+    with pytest.raises(NoResponse):
+        database.execute_script("CREATE TABLE also_made (id int)")
+
+
+def test_reading_goes_on_meanwhile(database: Database) -> None:
+    assert database.value("database/databases_find", name="postgres")
+    with database.transaction(snapshot=True) as tx:
+        assert tx.value("database/databases_find", name="postgres")

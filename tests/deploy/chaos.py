@@ -1,0 +1,65 @@
+"""`make chaos`: faults by chance on the recipe of deploy/ha, under load, ending exact.
+
+CHAOS_FAULTS (100) and CHAOS_SEED (a new one each time, printed) choose what happens.
+"""
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+from random import Random
+
+from deploy.ha.cluster import MACHINES
+from tests.support.database import Postgres
+from tests.support.high_availability.disks import small_disks
+from tests.support.high_availability.faults import Fault, all_faults
+from tests.support.high_availability.report import Seen, line, suffer, table
+from tests.support.high_availability.stand import Stand, standing
+
+
+def main() -> int:
+    count = int(os.environ.get("CHAOS_FAULTS", "100"))
+    seed = int(os.environ.get("CHAOS_SEED") or time.time_ns() % 10**6)
+    random = Random(seed)
+    print(f"{count} faults, seed {seed}", flush=True)
+    begun = time.monotonic()
+    postgres = Postgres()
+    try:
+        with tempfile.TemporaryDirectory(prefix="scan-chaos-") as folder:
+            Path(folder).chmod(0o755)
+            disks = [Path(folder) / "cluster" / f"db{machine}" for machine in MACHINES]
+            with small_disks(disks) as can_fill, standing(Path(folder), seed) as stand:
+                print(f"up after {time.monotonic() - begun:.0f} s, in {folder}", flush=True)
+                kinds = all_faults(random, with_small_disks=can_fill)
+                seen = run(stand, drawn(random, kinds, count), random)
+                figures = stand.check_all(postgres, postgres.make_template())
+    finally:
+        postgres.stop()
+    print(f"\n{table(seen)}\n\n{figures}\n{time.monotonic() - begun:.0f} s in all")
+    return 0
+
+
+def drawn(random: Random, kinds: list[Fault], count: int) -> list[Fault]:
+    """Each kind as often as the others, as far as that goes; in an order by chance."""
+    only = os.environ.get("CHAOS_ONLY", "")
+    kinds = [f for f in kinds if only in f"{f.part} {f.kind}"]
+    whole = [fault for _ in range(count // len(kinds)) for fault in kinds]
+    faults = [*whole, *random.sample(kinds, count % len(kinds))]
+    random.shuffle(faults)
+    return faults
+
+
+def run(stand: Stand, faults: list[Fault], random: Random) -> list[Seen]:
+    seen = []
+    with stand.load:
+        stand.wait_until_whole()
+        for number, fault in enumerate(faults, 1):
+            seen.append(suffer(stand, fault, random))
+            print(f"{number}. {line(seen[-1])}", flush=True)
+    assert not stand.load.problems, stand.load.problems[:3]
+    return seen
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,249 @@
+"""The faults by part: each harms the stand for a while and then lets go of it."""
+
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from random import Random
+from typing import NamedTuple
+
+from tests.support.high_availability.disks import full
+from tests.support.high_availability.links import wait_until
+from tests.support.high_availability.stand import Stand, tree
+from tests.support.receiver import Answer
+
+Harm = Callable[[Stand, float], None]
+
+
+class Fault(NamedTuple):
+    part: str
+    kind: str
+    seconds: tuple[float, float]  # how long it may last
+    harm: Harm
+    number: int = 0  # its place in the table
+
+
+def pause(seconds: float) -> None:
+    threading.Event().wait(seconds)
+
+
+def signal_all(pids: Iterable[int], number: signal.Signals) -> None:
+    for pid in pids:
+        with suppress(ProcessLookupError):
+            os.kill(pid, number)
+
+
+@contextmanager
+def frozen(pids: list[int]) -> Iterator[None]:
+    """As a machine that swaps, or a paused virtual one; its sockets still take connections."""
+    signal_all(pids, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        signal_all(reversed(pids), signal.SIGCONT)
+
+
+def leader(stand: Stand) -> str:
+    wait_until(stand.cluster.leader, 60, "a leader")
+    return str(stand.cluster.leader())
+
+
+def replica(stand: Stand) -> str:
+    """The one that commits wait for."""
+    for name, member in stand.cluster.members().items():
+        if member["role"] == "sync_standby":
+            return name
+    return next(n for n in ("db1", "db2", "db3") if n != leader(stand))
+
+
+def patroni_tree(stand: Stand, name: str) -> list[int]:
+    return tree(stand.cluster.processes[name].pid)
+
+
+def postgres_tree(stand: Stand, name: str) -> list[int]:
+    return tree(stand.cluster.postgres_pid(name))
+
+
+@contextmanager
+def power_off(stand: Stand, name: str) -> Iterator[None]:
+    """Patroni and PostgreSQL end at once, and begin again afterwards."""
+    process = stand.cluster.processes[name]
+    process.is_held = True
+    postgres = stand.cluster.postgres_pid(name)
+    signal_all([*tree(process.pid), *tree(postgres)], signal.SIGKILL)
+    try:
+        yield
+    finally:
+        process.is_held = False
+
+
+def lose_machine(stand: Stand, name: str, seconds: float) -> None:
+    with power_off(stand, name):
+        pause(seconds)
+
+
+def lose_leader(stand: Stand, seconds: float) -> None:
+    """Until another node leads, and for a moment more."""
+    name = leader(stand)
+    with power_off(stand, name):
+        wait_until(lambda: stand.cluster.leader() not in (None, name), 60, "a new leader")
+        pause(seconds)
+
+
+def freeze_machine(stand: Stand, name: str, seconds: float) -> None:
+    with frozen([*patroni_tree(stand, name), *postgres_tree(stand, name)]):
+        pause(seconds)
+
+
+def kill_postgres(stand: Stand, name: str, _seconds: float) -> None:
+    signal_all([stand.cluster.postgres_pid(name)], signal.SIGKILL)
+
+
+def freeze_postgres(stand: Stand, name: str, seconds: float) -> None:
+    with frozen(postgres_tree(stand, name)):
+        pause(seconds)
+
+
+def kill_patroni(stand: Stand, name: str, _seconds: float) -> None:
+    signal_all([stand.cluster.processes[name].pid], signal.SIGKILL)
+
+
+def freeze_patroni(stand: Stand, name: str, seconds: float) -> None:
+    """Its PostgreSQL goes on as a leader that nobody looks after."""
+    with frozen(patroni_tree(stand, name)):
+        pause(seconds)
+
+
+def isolate(stand: Stand, name: str, seconds: float) -> None:
+    with stand.links.isolation(name):
+        pause(seconds)
+
+
+def slow_down(stand: Stand, name: str, seconds: float) -> None:
+    with stand.links.changed(f"postgres {name}", delay_s=0.05):
+        pause(seconds)
+
+
+def fill_disk(stand: Stand, name: str, seconds: float) -> None:
+    with full(stand.cluster.folder / name):
+        pause(seconds)
+
+
+def switch_over(stand: Stand, _seconds: float) -> None:
+    stand.cluster.switch_over()
+
+
+def lose_etcd(stand: Stand, seconds: float) -> None:
+    with frozen([stand.cluster.processes[f"etcd{n}"].pid for n in (1, 2, 3)]):
+        pause(seconds)
+
+
+def kill(stand: Stand, name: str, _seconds: float) -> None:
+    """It is started again as systemd would."""
+    signal_all(tree(stand.cluster.processes[name].pid), signal.SIGKILL)
+
+
+def freeze(stand: Stand, name: str, seconds: float) -> None:
+    with frozen(tree(stand.cluster.processes[name].pid)):
+        pause(seconds)
+
+
+def cut(stand: Stand, name: str, seconds: float) -> None:
+    """Nothing comes through, and nobody is told."""
+    names = [link for link in stand.links.links if link.split(" ")[0] == name]
+    with stand.links.changed(*names, mode="silent"):
+        pause(seconds)
+
+
+def refuse(stand: Stand, name: str, seconds: float) -> None:
+    with stand.links.changed(name, mode="refusing"):
+        pause(seconds)
+
+
+def slow(stand: Stand, name: str, seconds: float) -> None:
+    names = [link for link in stand.links.links if link.split(" ")[0] == name]
+    with stand.links.changed(*names, delay_s=0.1):
+        pause(seconds)
+
+
+def fail_receiver(stand: Stand, _name: str, seconds: float) -> None:
+    behaviour = stand.receiver.behaviour
+    stand.receiver.behaviour = lambda _handler, _received: Answer(500)
+    try:
+        pause(seconds)
+    finally:
+        stand.receiver.behaviour = behaviour
+
+
+def freeze_node(stand: Stand, _name: str, seconds: float) -> None:
+    with frozen([stand.anvil.pid]):
+        pause(seconds)
+
+
+def at(find: Callable[[Stand], str], harm: Callable[[Stand, str, float], None]) -> Harm:
+    return lambda stand, seconds: harm(stand, find(stand), seconds)
+
+
+def named(name: str) -> Callable[[Stand], str]:
+    return lambda _stand: name
+
+
+def one_of(random: Random, *names: str) -> Callable[[Stand], str]:
+    return lambda _stand: random.choice(names)
+
+
+def other_indexer(stand: Stand) -> str:
+    return "indexer2" if stand.active_indexer() == "indexer1" else "indexer1"
+
+
+def all_faults(random: Random, *, with_small_disks: bool = False) -> list[Fault]:
+    """One of each; which of several equal parts it meets is drawn from `random`."""
+    etcd = one_of(random, "etcd1", "etcd2", "etcd3")
+    api = one_of(random, "api1", "api2", "api3")
+    deliverer = one_of(random, "deliverer1", "deliverer2")
+    indexer = Stand.active_indexer
+    short, medium, long = (1.0, 3.0), (3.0, 8.0), (25.0, 32.0)
+    faults = [
+        Fault("leader", "machine lost", short, lose_leader),
+        Fault("leader", "machine frozen", long, at(leader, freeze_machine)),
+        Fault("leader", "PostgreSQL killed", short, at(leader, kill_postgres)),
+        Fault("leader", "PostgreSQL frozen", medium, at(leader, freeze_postgres)),
+        Fault("leader", "cut from all others", long, at(leader, isolate)),
+        Fault("leader", "slow network", medium, at(leader, slow_down)),
+        Fault("leader", "planned switchover", short, switch_over),
+        Fault("leader", "Patroni killed", short, at(leader, kill_patroni)),
+        Fault("leader", "Patroni frozen", long, at(leader, freeze_patroni)),
+        Fault("replica", "machine lost", medium, at(replica, lose_machine)),
+        Fault("replica", "machine frozen", medium, at(replica, freeze_machine)),
+        Fault("replica", "cut from all others", medium, at(replica, isolate)),
+        Fault("replica", "slow network", medium, at(replica, slow_down)),
+        Fault("etcd", "one killed", short, at(etcd, kill)),
+        Fault("etcd", "one frozen", medium, at(etcd, freeze)),
+        Fault("etcd", "all frozen", (12.0, 25.0), lose_etcd),
+        Fault("HAProxy", "killed", short, at(named("haproxy1"), kill)),
+        Fault("HAProxy", "frozen", medium, at(named("haproxy1"), freeze)),
+        Fault("HAProxy", "cut", medium, at(named("haproxy1"), cut)),
+        Fault("nginx", "killed", short, at(named("nginx"), kill)),
+        Fault("nginx", "frozen", short, at(named("nginx"), freeze)),
+        Fault("API instance", "killed", short, at(api, kill)),
+        Fault("API instance", "frozen", medium, at(api, freeze)),
+        Fault("API instance", "cut", medium, at(api, cut)),
+        Fault("API instance", "slow network", medium, at(api, slow)),
+        Fault("indexer", "killed", short, at(indexer, kill)),
+        Fault("indexer", "frozen", medium, at(indexer, freeze)),
+        Fault("stand-by indexer", "killed", short, at(other_indexer, kill)),
+        Fault("stand-by indexer", "frozen", medium, at(other_indexer, freeze)),
+        Fault("deliverer", "killed", short, at(deliverer, kill)),
+        Fault("deliverer", "frozen", medium, at(deliverer, freeze)),
+        Fault("node", "frozen", medium, at(named("node"), freeze_node)),
+        Fault("node", "cut", medium, at(named("node"), cut)),
+        Fault("node", "refusing", medium, at(named("node"), refuse)),
+        Fault("node", "slow network", medium, at(named("node"), slow)),
+        Fault("receiver", "cut", medium, at(named("receiver"), cut)),
+        Fault("receiver", "refusing", short, at(named("receiver"), refuse)),
+        Fault("receiver", "failing", short, at(named("receiver"), fail_receiver)),
+    ]
+    if with_small_disks:
+        faults.insert(6, Fault("leader", "disk full", medium, at(leader, fill_disk)))
+    return [fault._replace(number=number) for number, fault in enumerate(faults)]

@@ -1,0 +1,203 @@
+"""The network between the parts: every connection passes here, and can be cut or slowed down."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.serving import free_port
+
+PAUSE_S = 0.02
+LOOK_EVERY_S = 0.3
+
+
+class Link:
+    """One address that is connected to."""
+
+    def __init__(self, name: str, target: str, port: int) -> None:
+        self.name = name
+        self.port = port
+        self.server: asyncio.Server | None = None  # None while it refuses connections
+        self._target = target
+        self.mode = "open"  # or "silent", as a cable that is cut, or "refusing"
+        self.delay_s = 0.0
+
+    async def connect(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        host, port = self._target.split(":")
+        return await asyncio.open_connection(host, int(port))
+
+    @property
+    def machine(self) -> str:
+        """Of a node of PostgreSQL its machine; everything else is a machine of its own."""
+        return self.name.split(" ")[1] if " db" in self.name else ""
+
+
+class Isolated(NamedTuple):
+    """A node, and where the connections of its processes ended at that time."""
+
+    node: str
+    ports: set[int]
+    seen_at: float
+
+
+class Connection:
+    """One that somebody has begun, from a port of his."""
+
+    def __init__(self, links: "Links", link: Link, port: int) -> None:
+        self.link = link
+        self._links = links
+        self._port = port
+        self._begun = time.monotonic()
+        self._is_cut: bool | None = None  # by the isolation there is; None before it is known
+
+    async def wait_until_open(self) -> None:
+        while self.link.mode == "silent" or self._is_isolated():
+            await asyncio.sleep(PAUSE_S)
+        if self.link.mode == "refusing":
+            raise ConnectionRefusedError
+        if self.link.delay_s:
+            await asyncio.sleep(self.link.delay_s)
+
+    def _is_isolated(self) -> bool:
+        """One end is the isolated machine, and the other is not.
+
+        Found out once: who has given up since, and closed his end, is not seen any more.
+        """
+        isolated = self._links.isolated
+        if isolated is None:
+            self._is_cut = None
+        elif self._is_cut is None and isolated.seen_at > self._begun:
+            self._is_cut = (self.link.machine == isolated.node) != (self._port in isolated.ports)
+        return isolated is not None and self._is_cut is not False
+
+
+class Links:
+    """Proxies in one thread; `through` is for Cluster."""
+
+    def __init__(self) -> None:
+        self.links: dict[str, Link] = {}
+        self.isolated: Isolated | None = None
+        self.pids_of: Callable[[str], set[int]] = lambda _node: set()
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="links", daemon=True).start()
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+
+    def through(self, name: str, address: str) -> str:
+        link = self.links[name] = Link(name, address, free_port())
+        asyncio.run_coroutine_threadsafe(self._listen(link), self._loop).result(10)
+        return f"127.0.0.1:{link.port}"
+
+    @contextmanager
+    def changed(self, *names: str, mode: str = "open", delay_s: float = 0.0) -> Iterator[None]:
+        for name in names:
+            self.links[name].mode, self.links[name].delay_s = mode, delay_s
+        try:
+            yield
+        finally:
+            for name in names:
+                self.links[name].mode, self.links[name].delay_s = "open", 0.0
+
+    @contextmanager
+    def isolation(self, node: str) -> Iterator[None]:
+        """A node reaches neither etcd nor another node, and nobody reaches it."""
+        ended = threading.Event()
+        looking = threading.Thread(target=self._look_for_ports, args=(node, ended))
+        looking.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            looking.join()
+            self.isolated = None
+
+    def _look_for_ports(self, node: str, ended: threading.Event) -> None:
+        """Connections begun since have to wait for the next look."""
+        while True:
+            seen_at = time.monotonic()
+            self.isolated = Isolated(node, _ports_of(self.pids_of(node)), seen_at)
+            if ended.wait(LOOK_EVERY_S):
+                return
+
+    async def _listen(self, link: Link) -> None:
+        link.server = await asyncio.start_server(
+            lambda reader, writer: self._connected(link, reader, writer), "127.0.0.1", link.port
+        )
+
+    async def _refuse(self, link: Link) -> None:
+        """As long as what is behind the link does: a client then goes elsewhere at once."""
+        server, link.server = link.server, None
+        if server is None:
+            return
+        server.close()
+        while link.mode == "refusing" or not await _accepts(link):
+            await asyncio.sleep(PAUSE_S)
+        await self._listen(link)
+
+    async def _connected(
+        self, link: Link, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        connection = Connection(self, link, writer.get_extra_info("peername")[1])
+        try:
+            await connection.wait_until_open()
+            above, below = await link.connect()
+        except OSError:
+            writer.close()
+            await self._refuse(link)
+            return
+        await asyncio.gather(_pump(connection, reader, below), _pump(connection, above, writer))
+
+
+async def _accepts(link: Link) -> bool:
+    try:
+        _, writer = await link.connect()
+    except OSError:
+        return False
+    writer.close()
+    return True
+
+
+async def _pump(
+    connection: Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+) -> None:
+    with suppress(OSError):
+        while data := await reader.read(65536):
+            await connection.wait_until_open()
+            writer.write(data)
+            await writer.drain()
+    with suppress(OSError, RuntimeError):
+        writer.close()
+
+
+def _ports_of(pids: set[int]) -> set[int]:
+    """Where connections of these processes end on this machine."""
+    files = {name for pid in pids for name in _open_files(pid)}
+    found = set()
+    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
+        fields = line.split()
+        if f"socket:[{fields[9]}]" in files:
+            found.add(int(fields[1].split(":")[1], 16))
+    return found
+
+
+def _open_files(pid: int) -> set[str]:
+    found = set()
+    with suppress(OSError):
+        for entry in Path(f"/proc/{pid}/fd").iterdir():
+            with suppress(OSError):
+                found.add(str(entry.readlink()))
+    return found
+
+
+def wait_until(condition: Callable[[], object], timeout_s: float, what: str) -> float:
+    """Seconds that it took."""
+    begun = time.monotonic()
+    while not condition():
+        if time.monotonic() - begun > timeout_s:
+            raise AssertionError(f"after {timeout_s:.0f} s still not: {what}")
+        time.sleep(0.1)
+    return time.monotonic() - begun

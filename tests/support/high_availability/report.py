@@ -1,0 +1,117 @@
+"""Faults one after another, and what was seen of each: the table of docs/high-availability.md."""
+
+import statistics
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from random import Random
+from typing import NamedTuple
+
+from tests.support.high_availability.faults import Fault
+from tests.support.high_availability.stand import Stand
+
+GOOD = ("200", "201")
+NOTICED_S = 1.5  # by then a supervisor has seen that something ended
+USUAL_S = 1.0  # what lies between two answers anyway
+READERS = ("anonymous", "key")
+
+
+class Seen(NamedTuple):
+    """Of one fault, from its beginning until everything was at work again; seconds."""
+
+    fault: Fault
+    lasted: float
+    whole_after: float
+    reader_outage: float
+    reader_statuses: Counter[str]
+    writer_outage: float
+    writer_statuses: Counter[str]
+    slowest_block: float
+    leaderless: float
+    head_after_leader: float
+
+
+def suffer(stand: Stand, fault: Fault, random: Random) -> Seen:
+    """Raises AssertionError where not everything comes back."""
+    begun = time.monotonic()
+    fault.harm(stand, random.uniform(*fault.seconds))
+    ended = time.monotonic()
+    time.sleep(NOTICED_S)
+    whole_after = stand.wait_until_whole()
+    now = time.monotonic()
+    load = stand.load
+    leaderless, leader_at = load.longest_without_leader(begun, now)
+    return Seen(
+        fault,
+        ended - begun,
+        whole_after,
+        load.longest_outage(begun, now, READERS),
+        load.statuses(begun, now, READERS),
+        load.longest_outage(begun, now, ("owner",)),
+        load.statuses(begun, now, ("owner",)),
+        load.slowest_block(begun, now),
+        leaderless,
+        load.first_block_after(leader_at),
+    )
+
+
+def line(seen: Seen) -> str:
+    return (
+        f"{seen.fault.part}, {seen.fault.kind}: {seen.lasted:.1f} s, whole after"
+        f" {seen.whole_after:.1f} s;"
+        f" readers {seen.reader_outage:.1f} s {dict(seen.reader_statuses)};"
+        f" writer {seen.writer_outage:.1f} s {dict(seen.writer_statuses)};"
+        f" newest block {seen.slowest_block:.1f} s; without leader {seen.leaderless:.1f} s,"
+        f" indexing {seen.head_after_leader:.1f} s after"
+    )
+
+
+def table(all_seen: Iterable[Seen]) -> str:
+    """Markdown, a row for each kind of fault: the worst of each column."""
+    grouped: dict[tuple[str, str], list[Seen]] = defaultdict(list)
+    for seen in all_seen:
+        grouped[seen.fault.part, seen.fault.kind].append(seen)
+    names = (
+        *("Part", "Fault", "Times", "Lasted", "Reader waits", "Reader is refused"),
+        *(
+            "Writer waits",
+            "Writer is refused",
+            "Newest block late by",
+            "No leader",
+            "Head after it",
+        ),
+    )
+    rows = [names, ["---"] * len(names)]
+    rows += [[*of, *cells(group)] for of, group in sorted(grouped.items(), key=_order)]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def cells(group: list[Seen]) -> list[str]:
+    after_leader = [s.head_after_leader for s in group if s.leaderless > USUAL_S]
+    return [
+        str(len(group)),
+        f"{statistics.median(s.lasted for s in group):.0f} s",
+        _seconds(s.reader_outage for s in group),
+        _refusals(s.reader_statuses for s in group),
+        _seconds(s.writer_outage for s in group),
+        _refusals(s.writer_statuses for s in group),
+        _seconds(s.slowest_block for s in group),
+        _seconds(s.leaderless for s in group),
+        _seconds(after_leader) if after_leader else "",
+    ]
+
+
+def _order(group: tuple[tuple[str, str], list[Seen]]) -> int:
+    return group[1][0].fault.number
+
+
+def _seconds(values: Iterable[float]) -> str:
+    longest = max(values)
+    return f"{longest:.1f} s" if longest > USUAL_S else "-"
+
+
+def _refusals(counters: Iterable[Counter[str]]) -> str:
+    """How many requests were not answered well, and how."""
+    whole: Counter[str] = sum(counters, Counter())
+    bad = {status: count for status, count in sorted(whole.items()) if status not in GOOD}
+    return ", ".join(f"{status}: {count}" for status, count in bad.items()) or "-"

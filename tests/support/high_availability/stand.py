@@ -1,0 +1,251 @@
+"""The recipe under load: a chain, webhooks with their receiver, keys; and what must hold."""
+
+import subprocess
+import sys
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from deploy.ha.cluster import MACHINES, ROOT, Cluster
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
+from tests.support.high_availability.links import Links, wait_until
+from tests.support.high_availability.load import Client, Load, prepare
+from tests.support.receiver import Authority, Receiver, running
+from tests.support.table_digest import digest, fresh_digest
+from tests.support.truth import read_truth
+from tests.support.wallets import new_wallet, obtain_key
+
+PER_MINUTE = 600  # anonymous; nobody of the load comes near
+WATCHED = (1, 2, 3)
+SETTLE_S = 120.0
+RETRIED_S = 400.0  # an event that its receiver did not take twice is sent again after five minutes
+
+
+class Stand:
+    """Everything that runs, and who asks what of it."""
+
+    def __init__(
+        self,
+        anvil: Anvil,
+        cluster: Cluster,
+        links: Links,
+        receiver: Receiver,
+        receiver_url: str,
+        seed: int,
+    ) -> None:
+        self.anvil = anvil
+        self.cluster = cluster
+        self.links = links
+        self.receiver = receiver
+        self._receiver_url = receiver_url
+        self.stage = prepare(anvil, seed)
+        self.wait_for_head()
+        self.hooks = {name: self._watch(name) for name in map(anvil.accounts.__getitem__, WATCHED)}
+        self.first_block = anvil.head() + 1
+        keys = [obtain_key(cluster.url, new_wallet())["key"] for _ in range(2)]
+        patronis = {f"db{m}": f"http://{cluster.node(m, 8008)}" for m in MACHINES}
+        self.load = Load(self.stage, cluster.url, keys, patronis)
+
+    def wait_for_head(self, timeout_s: float = SETTLE_S) -> float:
+        head = self.anvil.head()
+        return wait_until(lambda: self.indexed_block() == head, timeout_s, f"block {head} indexed")
+
+    def indexed_block(self) -> int:
+        try:
+            rows = execute(self.cluster.database_url, "SELECT max(number) FROM blocks")
+        except Exception:
+            return -1
+        return int(rows[0][0] or 0)  # type: ignore[call-overload]
+
+    def wait_until_whole(self, timeout_s: float = SETTLE_S) -> float:
+        """Until every part does its work: the database's nodes, instances, indexer, deliverers."""
+        now = time.monotonic()
+        return wait_until(lambda: self.is_whole(since=now), timeout_s, "everything at work")
+
+    def is_whole(self, *, since: float) -> bool:
+        return (
+            self.load.is_served_since(since)
+            and all(p.is_running() for p in self.cluster.processes.processes.values())
+            and self.cluster.is_whole()
+        )
+
+    def active_indexer(self) -> str:
+        """The one that indexes now."""
+        while True:
+            before = self._indexed_counts()
+            time.sleep(1.2)
+            after = self._indexed_counts()
+            for name in after:
+                if after[name] > before.get(name, after[name]):
+                    return name
+
+    def _indexed_counts(self) -> dict[str, float]:
+        found = {}
+        for number in (1, 2):
+            address = self.cluster.address(f"indexer{number}", 9101)
+            try:
+                text = requests.get(f"http://{address}/metrics", timeout=2).text
+            except requests.RequestException:
+                continue
+            [line] = [x for x in text.splitlines() if x.startswith("scan_indexed_blocks_total ")]
+            found[f"indexer{number}"] = float(line.split()[1])
+        return found
+
+    def _watch(self, address: str) -> dict[str, Any]:
+        body = {
+            "ownerAddress": address,
+            "url": f"{self._receiver_url}/{address}",
+            "eventTypes": ["tx", "token_transfer"],
+        }
+        answer = requests.post(f"{self.cluster.url}/api/v1/webhooks", json=body, timeout=10)
+        assert answer.status_code == 201, answer.text
+        return dict(answer.json())
+
+    # ---- what must hold
+
+    def check_all(self, postgres: Postgres, template: str) -> dict[str, Any]:
+        """After the load has ended and every fault with it; the figures, once all holds."""
+        self.anvil.mine()
+        caught_up = self.wait_for_head()
+        audit = self.audit()
+        assert audit.returncode == 0, audit.stdout + audit.stderr
+        assert digest(self.cluster.database_url) == fresh_digest(postgres, template, self.anvil)
+        return {
+            "caught_up_s": round(caught_up, 1),
+            **self.check_events(),
+            **self.check_keys(),
+            **self.check_limits(),
+        }
+
+    def audit(self) -> "subprocess.CompletedProcess[str]":
+        environment = {"PATH": "/usr/bin:/bin", **self.cluster.scan_environment()}
+        return subprocess.run(
+            [sys.executable, "-m", "scan", "audit", "--node"],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+    def check_events(self) -> dict[str, int]:
+        """Every event of the chain arrived, and no delivery's id came with two events."""
+        expected = self.expected_events()
+        self.send_again()
+        wait_until(lambda: not expected - set(self.received_events()), RETRIED_S, "all events")
+        received = self.received_events()
+        ids: dict[str, set[Any]] = defaultdict(set)
+        for request in self.receiver.received:
+            ids[request.delivery].add(request.body)
+        assert not {i: bodies for i, bodies in ids.items() if len(bodies) > 1}
+        secrets = {address: hook["secret"] for address, hook in self.hooks.items()}
+        assert all(r.is_signed_with(secrets[r.path[1:]]) for r in self.receiver.received)
+        assert not set(received) - expected
+        return {
+            "events": len(expected),
+            "deliveries": sum(received.values()),
+            "events_lost": len(expected - set(received)),
+            "ids_used_twice": 0,
+        }
+
+    def send_again(self) -> None:
+        """What a receiver that was away did not take: the next attempt may be minutes ahead."""
+        for hook in self.hooks.values():
+            of_hook = f"{self.cluster.url}/api/v1/webhooks/{hook['id']}/deliveries"
+            for delivery in requests.get(f"{of_hook}?limit=100", timeout=10).json()["deliveries"]:
+                if delivery["status"] == "pending":
+                    requests.post(f"{of_hook}/{delivery['id']}/retry", timeout=10)
+
+    def expected_events(self) -> set[tuple[object, ...]]:
+        truth = read_truth(self.anvil)
+        events: set[tuple[object, ...]] = set()
+        for kind, records in (
+            ("tx", truth.transactions),
+            ("token_transfer", truth.token_transfers),
+        ):
+            for record in records:
+                if record["blockNumber"] < self.first_block:
+                    continue
+                parties = {
+                    record["fromAddress"],
+                    record["toAddress"],
+                    record.get("contractAddress"),
+                }
+                events |= {(party, kind, *identity(record)) for party in parties & set(self.hooks)}
+        return events
+
+    def received_events(self) -> Counter[tuple[object, ...]]:
+        return Counter(
+            (r.path[1:], r.event["event"], *identity(r.event["data"]))
+            for r in self.receiver.received
+        )
+
+    def check_keys(self) -> dict[str, int]:
+        """Every key whose creation was acknowledged is one."""
+        for number, key in enumerate(self.load.keys):
+            client = Client(self.cluster.url, f"127.0.1.{number % 250 + 1}", key["key"])
+            status, _ = client.ask("GET", "/api/v1/stats")
+            assert status == 200, f"key {key['id']}: {status}"
+        return {"keys": len(self.load.keys)}
+
+    def check_limits(self) -> dict[str, int]:
+        """A client that nobody has seen gets as many requests as it is due, through nginx."""
+        client = Client(self.cluster.url, "127.0.2.1")
+        statuses = Counter(client.ask("GET", "/api/v1/stats")[0] for _ in range(PER_MINUTE + 10))
+        assert statuses == {200: PER_MINUTE, 429: 10}
+        return {"limit": PER_MINUTE}
+
+
+def identity(record: dict[str, Any]) -> tuple[object, ...]:
+    return (
+        record.get("transactionHash") or record["hash"],
+        record.get("logIndex"),
+        record.get("batchIndex"),
+    )
+
+
+@contextmanager
+def standing(folder: Path, seed: int) -> Iterator[Stand]:
+    """Starts all of it, with every connection through links."""
+    links = Links()
+    authority = Authority(folder)
+    receiver = Receiver(*authority.certificate("localhost"))
+    environment = {
+        "SCAN_WEBHOOK_ALLOW_NETWORKS": "127.0.0.0/8",
+        "REQUESTS_CA_BUNDLE": str(authority.bundle),
+        "SCAN_RATE_LIMIT_ANONYMOUS": f"{PER_MINUTE}/minute",
+        "SCAN_RATE_LIMIT_KEY": "10000/minute",
+        "SCAN_RATE_LIMIT_ADDRESS": "10000/minute",
+        "SCAN_RATE_LIMIT_NEW_KEYS": "100000/day",
+    }
+    with Anvil() as anvil, running(receiver):
+        port = links.through("receiver", f"127.0.0.1:{receiver.server_port}").split(":")[1]
+        cluster = Cluster(
+            folder / "cluster", anvil.url, through=links.through, environment=environment
+        )
+        links.pids_of = lambda name: node_processes(cluster, name)
+        with cluster:
+            wait_until(cluster.is_whole, SETTLE_S, "a cluster with its replicas")
+            yield Stand(anvil, cluster, links, receiver, f"https://localhost:{port}", seed)
+    links.close()
+
+
+def node_processes(cluster: Cluster, name: str) -> set[int]:
+    """Patroni's and PostgreSQL's process numbers."""
+    roots = (cluster.processes[name].pid, cluster.postgres_pid(name))
+    return {pid for root in roots if root for pid in tree(root)}
+
+
+def tree(pid: int) -> list[int]:
+    """A process and all below it, the first one first."""
+    try:
+        tasks = list(Path(f"/proc/{pid}/task").iterdir())
+        children = [int(c) for task in tasks for c in (task / "children").read_text().split()]
+    except OSError:
+        return [pid]
+    return [pid, *(below for child in children for below in tree(child))]
