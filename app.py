@@ -77,7 +77,7 @@ MAX_BODY_BYTES = 1024 * 1024
 UNBOUNDED_STATEMENTS = 3
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
 # empty must serve when they are not.
-SESSION = "-c enable_seqscan=off -c enable_bitmapscan=off"
+SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
 BLUEPRINTS = (
     network,
     blocks,
