@@ -136,7 +136,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 def _services(settings: Settings) -> Services:
-    has_replica = settings.read_database_url not in ("", settings.database_url)
+    has_replica = settings.reads_replica
     writes = _connect(settings, settings.database_url)
     reads = _connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)

@@ -237,9 +237,7 @@ class Database:
                 with _limit_start(connection):
                     apply_settings(connection, self._settings)
                 if time.monotonic() >= self._check_sessions_at:
-                    is_certain = require_own_session(
-                        connection, self._new_connection, _limit_start
-                    )
+                    is_certain = require_own_session(connection, self._new_connection, _limit_start)
                     wait_s = math.inf if is_certain else CHECK_SESSIONS_AGAIN_S
                     self._check_sessions_at = time.monotonic() + wait_s
         except BaseException:

@@ -1,4 +1,4 @@
--- What session_set has noted in this session under the name scan.session.
+-- What was set in this session as scan.session, see scan/database/sessions.py.
 -- params: none
 -- returns: one row: the mark; null or empty without one
 -- index: none
