@@ -43,9 +43,11 @@ from scan.http.chain_reads import do_not_cache
 from scan.http.credentials import Credentials
 from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
+from scan.http.indexed_block import REQUIRED, IndexedBlock
 from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
+from scan.http.replica_poller import ReplicaPoller
 from scan.http.services import Services
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
@@ -189,6 +191,8 @@ def _middleware(app: Flask) -> Middleware:
     listener = None  # a replica receives no notifications
     if parts.reads is parts.writes:
         listener = Listener(_connect(settings, settings.database_url), CHANNEL)
+    index_version = IndexVersion(listener)
+    indexed_block = IndexedBlock(parts.reads, index_version)
     credentials = Credentials(
         parts.limiter,
         parts.key_lookup,
@@ -198,7 +202,9 @@ def _middleware(app: Flask) -> Middleware:
     return Middleware(
         app.wsgi_app,
         credentials,
-        IndexVersion(listener),
+        index_version,
+        indexed_block,
+        ReplicaPoller(indexed_block, index_version) if listener is None else None,
         _interfaces(app),
         logs_requests=settings.log_requests,
     )
@@ -269,7 +275,7 @@ def _answer_preflight() -> Response:
     response.headers["Allow"] = allow
     response.headers["Access-Control-Allow-Methods"] = allow
     response.headers["Access-Control-Allow-Headers"] = request.headers.get(
-        "Access-Control-Request-Headers", "Content-Type, X-API-Key"
+        "Access-Control-Request-Headers", f"Content-Type, X-API-Key, {REQUIRED}"
     )
     response.headers["Access-Control-Max-Age"] = "86400"
     return response

@@ -96,7 +96,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         *(("RPC_URL", text) for text in ("http://a:0", "http://a:65536", "http://a:port")),
         *(("DATABASE_URL", text) for text in ("mysql://a/d", "a", "postgresql://h:port/d")),
         ("DATABASE_URL", "postgresql://h1:1,h2:2/d"),
-        ("DATABASE_URL", "postgresql://u:a,b@h1,h2/d?target_session_attrs=any"),
+        ("DATABASE_URL", "postgresql://u@h1,h2/d?target_session_attrs=any"),
         ("DATABASE_URL", f"{SEVERAL_HOSTS}&target_session_attrs=prefer-standby"),
         ("DATABASE_URL", "postgresql:///d?host=/a,/b"),
         ("DATABASE_URL", "postgresql://h/d?hostaddr=127.0.0.1,127.0.0.2"),

@@ -195,7 +195,9 @@ SERVICE_SCHEMAS: Json = {
             "checkedAt": nullable(moment("When the node was last asked.")),
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("The release of Scan that answers.", VERSION),
+            "replicaLagBlocks": number("Blocks that the replica read here lacks.", 0),
         },
+        optional=("replicaLagBlocks",),
     ),
     "Unready": record(
         "Why it cannot serve.",
