@@ -1,4 +1,4 @@
-"""X-Scan-Block says which block a response shows, X-Scan-At-Least-Block which one it has to have."""
+"""X-Scan-Block is the block that a response shows, X-Scan-At-Least-Block one that it needs."""
 
 import threading
 from collections.abc import Iterator

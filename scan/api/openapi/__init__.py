@@ -67,7 +67,7 @@ _AT_LEAST_BLOCK: Json = {
     "in": "header",
     "required": False,
     "description": "A block that the answer has to know, such as one that another instance has"
-    " shown in X-Scan-Block. One that is not indexed yet is waited for shortly, and refused with 503.",
+    " shown in X-Scan-Block. One that is not indexed yet is waited for shortly, then refused.",
     "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
 }
 
