@@ -141,6 +141,7 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
         " VALUES (1, %s, %s, 'https://example.com/', '{tx}', now())",
         *(owner, owner),
     )
+    execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
     execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
     execute(url, "INSERT INTO delivery_queues (webhook_id, host) VALUES (1, 'example.com')")
     execute(
