@@ -33,6 +33,7 @@ LOCK_WAIT_MS = 200  # for each of a migration's locks: readers wait behind it as
 SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
 PAUSE_S = 0.5
+COMMIT = "\n-- commit\n"  # in a migration: what stands above is a transaction of its own
 UNFINISHED = b""  # the digest while migrations are applied and schema.sql is not yet
 
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
@@ -151,11 +152,16 @@ def _patiently(step: Callable[[Database, _T], bool], database: Database, given: 
 
 def _migrate(database: Database, migration: Migration) -> bool:
     """Whether it was still to be applied."""
+    *first, last = migration.text.split(COMMIT)
+    for part in first:  # safe to repeat
+        with _locked(database, LOCK_WAIT_MS) as tx:
+            if migration.number not in _done(tx).known:
+                tx.script(part)
     with _locked(database, LOCK_WAIT_MS) as tx:
         if migration.number in _done(tx).known:
             return False
         log.info("applying %s", migration.name)
-        tx.script(migration.text)
+        tx.script(last)
         _record(tx, migration)
         tx.execute("database/schema_state_put", digest=UNFINISHED)
     return True

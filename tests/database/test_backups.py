@@ -22,7 +22,7 @@ INDEXED = {
     *("blocks", "transactions", "log_emitters", "codes", "contracts", "tokens", "token_transfers"),
     *("token_holders", "dexes", "pools", "rejected_emitters", "dex_trades", "addresses", "chain"),
     *("list_checkpoints", "indexer_status", "migrations", "schema_state", "label_state"),
-    *("verification_jobs",),
+    *("verification_jobs", "token_items", "item_balances"),
 }
 
 
