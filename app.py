@@ -43,9 +43,11 @@ from scan.http.chain_reads import do_not_cache
 from scan.http.credentials import Credentials
 from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
+from scan.http.indexed_block import REQUIRED, IndexedBlock
 from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
+from scan.http.replica_poller import ReplicaPoller
 from scan.http.services import Services
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
@@ -77,7 +79,7 @@ MAX_BODY_BYTES = 1024 * 1024
 UNBOUNDED_STATEMENTS = 3
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
 # empty must serve when they are not.
-SESSION = "-c enable_seqscan=off -c enable_bitmapscan=off"
+SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
 BLUEPRINTS = (
     network,
     blocks,
@@ -138,7 +140,7 @@ def create_app(settings: Settings | None = None) -> Flask:
 
 
 def _services(settings: Settings) -> Services:
-    has_replica = settings.read_database_url not in ("", settings.database_url)
+    has_replica = settings.reads_replica
     writes = _connect(settings, settings.database_url)
     reads = _connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
@@ -191,6 +193,8 @@ def _middleware(app: Flask) -> Middleware:
     listener = None  # a replica receives no notifications
     if parts.reads is parts.writes:
         listener = Listener(_connect(settings, settings.database_url), CHANNEL)
+    index_version = IndexVersion(listener)
+    indexed_block = IndexedBlock(parts.reads, index_version)
     credentials = Credentials(
         parts.limiter,
         parts.key_lookup,
@@ -200,7 +204,9 @@ def _middleware(app: Flask) -> Middleware:
     return Middleware(
         app.wsgi_app,
         credentials,
-        IndexVersion(listener),
+        index_version,
+        indexed_block,
+        ReplicaPoller(indexed_block, index_version) if listener is None else None,
         _interfaces(app),
         logs_requests=settings.log_requests,
         base_path=settings.base_path,
@@ -280,7 +286,7 @@ def _answer_preflight() -> Response:
     response.headers["Allow"] = allow
     response.headers["Access-Control-Allow-Methods"] = allow
     response.headers["Access-Control-Allow-Headers"] = request.headers.get(
-        "Access-Control-Request-Headers", "Content-Type, X-API-Key"
+        "Access-Control-Request-Headers", f"Content-Type, X-API-Key, {REQUIRED}"
     )
     response.headers["Access-Control-Max-Age"] = "86400"
     return response

@@ -4,6 +4,7 @@ import resource
 import sys
 from pathlib import Path
 
+from scan.database.start_checks import require_usable
 from scan.errors import SettingError
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -66,9 +67,11 @@ sendfile = False
 
 
 def on_starting(server):
-    """Stops the start where limits could not be exact."""
+    """Stops the start where limits could not be exact, or the database can never be used."""
     try:
         make_limiter(_settings)
+        if _settings.database_url:
+            require_usable(_settings, reads=True)
     except SettingError as error:
         sys.exit(str(error))
     if server.cfg.workers > 1 and counts_in_process(_settings):

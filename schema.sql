@@ -348,7 +348,9 @@ CREATE TABLE IF NOT EXISTS label_state (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     version bigint NOT NULL
 );
-CREATE OR REPLACE FUNCTION announce_labels() RETURNS trigger LANGUAGE plpgsql AS $$
+-- pg_restore empties the search path, in which the function would not find its table.
+CREATE OR REPLACE FUNCTION announce_labels() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT AS $$
 DECLARE
     changed bigint;
 BEGIN

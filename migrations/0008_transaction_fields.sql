@@ -1,22 +1,13 @@
 -- What transactions and blocks have besides, for rows from now on; nothing is rewritten, and older
 -- rows have null until `scan backfill fields` has filled them. Requests lock the two tables in either
--- order: to wait for one while holding the other could be a deadlock, so both are taken at once.
+-- order: whoever applies this waits for a lock a moment only, so that it gives up before a deadlock.
 DO $$
 BEGIN
     IF to_regclass('transactions') IS NULL OR EXISTS (SELECT FROM pg_attribute
             WHERE attrelid = to_regclass('transactions') AND attname = 'method') THEN
         RETURN;
     END IF;
-    SET LOCAL lock_timeout = '100ms';
-    LOOP
-        BEGIN
-            LOCK TABLE blocks, transactions IN ACCESS EXCLUSIVE MODE;
-            EXIT;
-        EXCEPTION WHEN lock_not_available THEN
-            PERFORM pg_sleep(0.05);
-        END;
-    END LOOP;
-    SET LOCAL lock_timeout TO DEFAULT;
+    LOCK TABLE blocks, transactions IN ACCESS EXCLUSIVE MODE;
     ALTER TABLE transactions
         ADD COLUMN type bytea,
         ADD COLUMN nonce bytea,

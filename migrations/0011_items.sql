@@ -1,6 +1,10 @@
 -- Items: who owns which id of the tokens that have any, filled from the transfers as indexer/
--- token_items_derive and item_balances_derive would have. The existing tables get their columns last,
--- so that readers wait for those few rows alone; schema.sql makes the functions.
+-- token_items_derive and item_balances_derive would have. The existing tables get their columns first,
+-- in a transaction of their own, so that filling them keeps no reader waiting; schema.sql makes the
+-- functions.
+ALTER TABLE IF EXISTS tokens ADD COLUMN IF NOT EXISTS item_count bigint NOT NULL DEFAULT 0;
+ALTER TABLE IF EXISTS addresses ADD COLUMN IF NOT EXISTS item_count bigint;
+-- commit
 DO $$
 BEGIN
     IF to_regclass('token_items') IS NOT NULL THEN
@@ -95,12 +99,10 @@ BEGIN
             SELECT holder FROM item_balances WHERE balance > 0
         ) AS owned
         GROUP BY owner;
-    ALTER TABLE tokens ADD COLUMN IF NOT EXISTS item_count bigint NOT NULL DEFAULT 0;
     UPDATE tokens k
     SET item_count = m.items
     FROM (SELECT token_address, count(*) AS items FROM moved_items GROUP BY token_address) AS m
     WHERE k.address = m.token_address;
-    ALTER TABLE addresses ADD COLUMN IF NOT EXISTS item_count bigint;
     UPDATE addresses a SET item_count = o.items FROM owned_items o WHERE a.address = o.owner;
 END
 $$;

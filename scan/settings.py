@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from scan.errors import SettingError
 
@@ -70,6 +70,10 @@ class Settings:
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
+    @property
+    def reads_replica(self) -> bool:
+        return self.read_database_url not in ("", self.database_url)
+
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Raises SettingError naming the variable and its value."""
@@ -81,9 +85,9 @@ class Settings:
             try:
                 return parse(text)
             except ValueError as error:
-                raise SettingError(name, _without_password(text), str(error)) from None
+                raise SettingError(name, without_password(text), str(error)) from None
 
-        database_url = read("DATABASE_URL", _database_url, "")
+        database_url = read("DATABASE_URL", _primary_url, "")
         return Settings(
             database_url=database_url,
             read_database_url=read("READ_DATABASE_URL", _database_url, database_url),
@@ -125,8 +129,10 @@ class Settings:
         )
 
 
-def _without_password(text: str) -> str:
-    return re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
+def without_password(text: str) -> str:
+    """Neither before the host nor among the parameters."""
+    text = re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
+    return re.sub(r"(password\s*=\s*)('[^']*'?|[^&\s]*)", r"\1***", text)
 
 
 def _integer(least: int, most: int) -> Callable[[str], int]:
@@ -161,6 +167,24 @@ def _path(text: str) -> str:
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", text):
         raise ValueError("a path such as /bsc is expected")
     return text.rstrip("/")
+
+
+def _primary_url(text: str) -> str:
+    """Of several hosts only the one that takes writes may be used.
+
+    Without target_session_attrs libpq takes the first that answers: a standby, or an old primary
+    that is back after a failover and does not know of it.
+    """
+    parts = urlsplit(_database_url(text))
+    given = dict(parse_qsl(parts.query))  # of a parameter given twice libpq takes the last, too
+    hosts = (
+        unquote(parts.netloc.rpartition("@")[2]),
+        given.get("host", ""),
+        given.get("hostaddr", ""),
+    )
+    if any("," in host for host in hosts) and given.get("target_session_attrs") != "read-write":
+        raise ValueError("several hosts need target_session_attrs=read-write")
+    return text
 
 
 def _database_url(text: str) -> str:

@@ -39,7 +39,8 @@ SQL = re.compile(
     r"(table|index|function|database)|drop\s|alter\s|truncate\s|explain\s)\b",
     re.I | re.S,
 )
-SQL_IN_PYTHON = {"CREATE DATABASE {}"}  # psycopg2 puts the quoted name in
+# What takes a name of a database, or of an index of schema.sql, and no parameters.
+SQL_IN_PYTHON = {"CREATE DATABASE {}", "DROP INDEX CONCURRENTLY "}
 
 
 def _modules() -> dict[str, Path]:

@@ -11,6 +11,8 @@ import pytest
 from scan.errors import SettingError
 from scan.settings import ROOT, Settings
 
+SEVERAL_HOSTS = "postgresql://h1:1,h2:2/d?target_session_attrs=read-write"
+
 
 @pytest.mark.parametrize("environ", [{}, {"PORT": "", "RPC_URL": "  ", "SCAN_DATA_DIR": ""}])
 def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
@@ -55,7 +57,8 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ),
         ("RPC_URL", "http://[::1]:8545", "rpc_urls", ("http://[::1]:8545",)),
         ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
-        ("DATABASE_URL", "postgresql://h1:1,h2:2/d", "database_url", "postgresql://h1:1,h2:2/d"),
+        ("DATABASE_URL", SEVERAL_HOSTS, "database_url", SEVERAL_HOSTS),
+        ("READ_DATABASE_URL", "postgresql://a,b/d", "read_database_url", "postgresql://a,b/d"),
         ("DATABASE_URL", "postgresql:///d?host=/run", "database_url", "postgresql:///d?host=/run"),
     ],
 )
@@ -95,6 +98,12 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         ),
         *(("RPC_URL", text) for text in ("http://a:0", "http://a:65536", "http://a:port")),
         *(("DATABASE_URL", text) for text in ("mysql://a/d", "a", "postgresql://h:port/d")),
+        ("DATABASE_URL", "postgresql://h1:1,h2:2/d"),
+        ("DATABASE_URL", "postgresql://u@h1,h2/d?target_session_attrs=any"),
+        ("DATABASE_URL", f"{SEVERAL_HOSTS}&target_session_attrs=prefer-standby"),
+        ("DATABASE_URL", "postgresql:///d?host=/a,/b"),
+        ("DATABASE_URL", "postgresql://h/d?hostaddr=127.0.0.1,127.0.0.2"),
+        ("DATABASE_URL", "host=h1,h2 dbname=d target_session_attrs=read-write"),
         ("READ_DATABASE_URL", "sqlite:///x"),
         ("SCAN_WEBHOOK_ALLOW_NETWORKS", "10.0.0.1/8"),
         ("SCAN_WEBHOOK_ALLOW_NETWORKS", "localhost"),
@@ -108,9 +117,17 @@ def test_what_is_refused_is_named_with_its_value(name: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "READ_DATABASE_URL"])
-def test_a_password_is_not_told(name: str) -> None:
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://user:secret@host:port/d",
+        "postgresql://host:port/d?user=user&password=secret",
+        "host=h,h2 user=user password='secret' dbname=d",
+    ],
+)
+def test_a_password_is_not_told(name: str, url: str) -> None:
     with pytest.raises(SettingError) as caught:
-        Settings.from_environment({name: "postgresql://user:secret@host:port/d"})
+        Settings.from_environment({name: url})
     assert "secret" not in str(caught.value) and "user" in str(caught.value)
 
 

@@ -67,6 +67,7 @@ def _compare_with_primary(status: dict[str, Any]) -> None:
     indexed = -1 if status["indexedBlock"] is None else status["indexedBlock"]
     status["headBlock"] = max(head, indexed)
     status["lagBlocks"] = max(head - indexed, 0)
-    behind = newest - indexed
+    behind = max(newest - indexed, 0)
+    status["replicaLagBlocks"] = behind
     if behind > services().settings.max_lag_blocks:
         raise Unavailable(f"The replica is {behind} blocks behind the primary.")

@@ -35,6 +35,8 @@ DELIVERIES = (
 def export() -> Response:
     state = CollectorRegistry(auto_describe=False)
     state.register(State(services().writes, services().settings.chain_name))
+    if services().reads is not services().writes:
+        state.register(Replica(services().reads, services().writes))
     text = generate_latest(REGISTRY) + generate_latest(state)
     return Response(text, content_type=CONTENT_TYPE_LATEST)
 
@@ -67,3 +69,29 @@ class State(Collector):
         )
         info.add_metric((chain_id or "", self._chain_name), 1)
         return info
+
+
+class Replica(Collector):
+    """The replica that this instance reads, beside its primary."""
+
+    def __init__(self, reads: Database, writes: Database) -> None:
+        self._reads = reads
+        self._writes = writes
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        up = "Whether the replica that this instance reads answers."
+        try:
+            _, block = self._reads.row("http/index_get_newest") or (0, None)
+        except ScanError:
+            yield GaugeMetricFamily("scan_replica_up", up, 0)
+            return
+        yield GaugeMetricFamily("scan_replica_up", up, 1)
+        if block is not None:
+            yield GaugeMetricFamily("scan_replica_head_block", "The replica's newest block.", block)
+        try:
+            newest = self._writes.row("http/index_get_newest") or (0, None)
+        except ScanError:
+            return
+        behind = 0 if newest[1] is None else newest[1] - (-1 if block is None else block)
+        text = "Blocks that the primary has and the replica does not."
+        yield GaugeMetricFamily("scan_replica_lag_blocks", text, max(behind, 0))

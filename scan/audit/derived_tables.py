@@ -53,7 +53,7 @@ DERIVED = {
 MAX_SHOWN = 20
 EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
 # Sorts and joins over whole tables: room for them, since nothing else runs in this session.
-SESSION = "-c work_mem=256MB -c max_parallel_workers_per_gather=2"
+SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 
 
 class Difference(NamedTuple):

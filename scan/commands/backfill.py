@@ -23,7 +23,7 @@ FILLED, UNFILLED = 0, 1
 REPORT_EVERY_S = 5.0
 MOST_FAILURES, LONGEST_PAUSE_S = 8, 10.0
 # A process that was stopped in the middle of a write holds up the unwinding of a fork no longer.
-SESSION = "-c idle_in_transaction_session_timeout=10000"
+SESSION = {"idle_in_transaction_session_timeout": "10000"}
 
 
 def fields(settings: Settings, _options: argparse.Namespace) -> int:

@@ -17,7 +17,7 @@ from scan.settings import Settings
 
 # One that hangs lets go of its lock, so that a stand-by takes over; one that merely waited for its
 # node for so long finds its head and takes the lock again.
-SESSION = "-c idle_session_timeout=60s -c idle_in_transaction_session_timeout=60s"
+SESSION = {"idle_session_timeout": "60s", "idle_in_transaction_session_timeout": "60s"}
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ import signal
 from collections.abc import Callable
 from dataclasses import replace
 
-from scan.database import migrations
+from scan.database import migrations, start_checks
 from scan.database.embedded import write_private
 from scan.errors import ScanError, SettingError
 from scan.settings import Settings
@@ -40,8 +40,12 @@ def publish_database(settings: Settings) -> None:
     write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
 
 
-def migrate_if_reachable(settings: Settings) -> None:
-    """At every start; what starts waits for a database that is away, as it does later on."""
+def migrate_if_reachable(settings: Settings, *, reads: bool = False) -> None:
+    """At every start; what starts waits for a database that is away, as it does later on.
+
+    Raises SettingError for a database that cannot be used; see start_checks.require_usable().
+    """
+    start_checks.require_usable(settings, reads=reads)
     try:
         migrations.run(settings)
     except ScanError as error:

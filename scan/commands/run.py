@@ -18,7 +18,7 @@ from scan.commands import demo_node
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.node_chain import ChainWatch, database_name
 from scan.commands.prerequisites import DATABASE_FILE, on_stop_signals, publish_database
-from scan.database import migrations
+from scan.database import migrations, start_checks
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError
@@ -163,6 +163,7 @@ def _run_children(
     postgres: EmbeddedPostgres | None = None,
     watch: ChainWatch | None = None,
 ) -> None:
+    start_checks.require_usable(settings, reads=True)
     migrations.run(settings)
     children = [
         ChildProcess("indexer", "index", settings),

@@ -10,7 +10,7 @@ from scan.settings import PACKAGE, ROOT, Settings
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
-    migrate_if_reachable(settings)
+    migrate_if_reachable(settings, reads=True)
     os.execv(
         sys.executable,
         [

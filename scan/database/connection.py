@@ -1,19 +1,28 @@
 """Connections to PostgreSQL: named statements from sql/, one connection for each thread."""
 
 import logging
-import select
+import math
 import threading
+import time
 from collections import OrderedDict
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, suppress
+from types import MappingProxyType
 from typing import Any, cast
 
 import psycopg2
 import psycopg2.sql
 
 from scan.database.deadlines import StatementDeadlines
-from scan.database.errors import CannotWrite, ConnectionLost, NoResponse, translated_errors
+from scan.database.errors import (
+    CannotWrite,
+    ConnectionLost,
+    NoResponse,
+    SharedSession,
+    translated_errors,
+)
 from scan.database.prepared_statements import literal_params, prepare_text
+from scan.database.sessions import apply_settings, require_own_session
 from scan.database.statements import Statement, load_statements
 from scan.database.transaction import Row, Transaction, run
 from scan.errors import Unavailable
@@ -23,6 +32,8 @@ log = logging.getLogger(__name__)
 CONNECT_TIMEOUT_S = 2
 # The server ends a statement at its own time-out; what comes later than this never comes.
 ANSWER_GRACE_S = 1.5
+START_DEADLINE_S = 3.0  # a pooler whose sessions are all in use has new clients wait
+CHECK_SESSIONS_AGAIN_S = 60.0
 MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 
 UNREACHABLE = "The database cannot be reached; try again shortly."
@@ -43,22 +54,26 @@ class Database:
         *,
         statement_timeout_ms: int,
         name: str = "scan",
-        channel: str | None = None,
-        session: str = "",
+        session: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        """`session`: more settings of PostgreSQL for each connection."""
         self._url = url
-        self._options = (
-            f"-c statement_timeout={statement_timeout_ms} -c timezone=UTC -c jit=off"
-            " -c client_connection_check_interval=2000"  # a killed client's statement ends, too
-            f" -c random_page_cost=1.1 -c plan_cache_mode=force_generic_plan {session}"
-        )
+        self._settings = {
+            "statement_timeout": str(statement_timeout_ms),
+            "timezone": "UTC",
+            "jit": "off",
+            "client_connection_check_interval": "2000",  # a killed client's statement ends, too
+            "random_page_cost": "1.1",
+            "plan_cache_mode": "force_generic_plan",
+            **session,
+        }
         self._deadline_s = (
             statement_timeout_ms / 1000 + ANSWER_GRACE_S if statement_timeout_ms else None
         )
         self._is_unreachable = False
         self._probing = threading.Lock()
+        self._check_sessions_at = 0.0
         self._name = name
-        self._channel = channel
         self._statements = load_statements()
         self._local = threading.local()
 
@@ -115,16 +130,6 @@ class Database:
                     cursor.execute("ROLLBACK")
                 raise
             cursor.execute("COMMIT")
-
-    def wait(self, timeout_s: float, wake: int) -> None:
-        """Until something is announced on `channel`, `wake` is readable, or time is up."""
-        with translated_errors():
-            connection = self._connection()
-            connection.poll()
-            if not connection.notifies:
-                _wait_readable(timeout_s, connection.fileno(), wake)
-                connection.poll()
-            connection.notifies.clear()
 
     def execute_script(self, text: str) -> None:
         """Several statements at once, in one transaction: schema.sql."""
@@ -204,8 +209,10 @@ class Database:
         if is_probe and not self._probing.acquire(blocking=False):
             raise Unavailable(UNREACHABLE)
         try:
-            connection = self._new_connection()
-        except psycopg2.Error as error:
+            connection = self._open()
+        except SharedSession:
+            raise
+        except (psycopg2.Error, Unavailable) as error:
             level = logging.DEBUG if self._is_unreachable else logging.WARNING
             log.log(level, "database cannot be reached: %s", _first_line(error))
             self._is_unreachable = True
@@ -213,11 +220,7 @@ class Database:
         finally:
             if is_probe:
                 self._probing.release()
-        connection.autocommit = True
         self._is_unreachable = False
-        if self._channel is not None:
-            with self.deadline(connection), connection.cursor() as cursor:
-                cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(_identifier(self._channel)))
         return connection
 
     @contextmanager
@@ -226,17 +229,34 @@ class Database:
         with translated_errors(), _deadlines.limit(connection, self._deadline_s):
             yield
 
+    def _open(self) -> Any:
+        """A connection with our settings; the first finds out whether a pooler shares sessions."""
+        connection = self._new_connection()
+        try:
+            with translated_errors():
+                with _limit_start(connection):
+                    apply_settings(connection, self._settings)
+                if time.monotonic() >= self._check_sessions_at:
+                    is_certain = require_own_session(connection, self._new_connection, _limit_start)
+                    wait_s = math.inf if is_certain else CHECK_SESSIONS_AGAIN_S
+                    self._check_sessions_at = time.monotonic() + wait_s
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
     def _new_connection(self) -> Any:
-        return psycopg2.connect(
+        connection = psycopg2.connect(
             self._url,
             connect_timeout=CONNECT_TIMEOUT_S,
-            options=self._options,
             application_name=self._name,
             keepalives_idle=5,
             keepalives_interval=2,
             keepalives_count=2,
             tcp_user_timeout=10_000,
         )
+        connection.autocommit = True
+        return connection
 
     @contextmanager
     def _working(self) -> Iterator[Any]:
@@ -255,12 +275,8 @@ class Database:
             raise
 
 
-def _wait_readable(timeout_s: float, *files: int) -> None:
-    """Not select.select(), which takes no file above 1023: a busy worker has thousands."""
-    poll = select.poll()
-    for file in files:
-        poll.register(file, select.POLLIN)
-    poll.poll(timeout_s * 1000)
+def _limit_start(connection: Any) -> AbstractContextManager[None]:
+    return _deadlines.limit(connection, START_DEADLINE_S)
 
 
 def _identifier(name: str) -> psycopg2.sql.Identifier:

@@ -29,6 +29,14 @@ class CannotWrite(Unavailable):
     """The server answers but takes no writes: its disk is full, or it is a standby."""
 
 
+class SharedSession(Unavailable):
+    """A pooler gives a connection another session for each transaction, or statement."""
+
+
+class LockNotGranted(Unavailable):
+    """A lock was not granted within lock_timeout."""
+
+
 class QueryTooSlow(Unavailable):
     """A statement exceeded its time-out."""
 
@@ -51,6 +59,14 @@ def translated_errors() -> Iterator[None]:
     except psycopg2.errors.FeatureNotSupported as error:
         # A migration changed what a prepared statement returns.
         raise ConnectionLost("The database's schema has changed; try again.") from error
+    except (
+        psycopg2.errors.InvalidSqlStatementName,
+        psycopg2.errors.DuplicatePreparedStatement,
+    ) as error:
+        # Only this connection prepares and forgets its statements.
+        raise ConnectionLost("The database's session was not this connection's own.") from error
+    except psycopg2.errors.LockNotAvailable as error:
+        raise LockNotGranted("Something else holds a lock; try again shortly.") from error
     except psycopg2.IntegrityError as error:
         raise Conflict(error.diag.constraint_name or "") from error
     except psycopg2.errors.DiskFull as error:

@@ -3,20 +3,41 @@
 schema.sql is the whole truth and safe to repeat, so a new table, index or function needs no more
 than its lines there. What "IF NOT EXISTS" passes over (another column, another condition of an
 index) is changed by a numbered file first.
+
+Readers go on meanwhile. Each migration is a short transaction that waits for a lock only a moment
+and is tried again: a lock that waits behind a long statement has every reader wait behind itself.
+Indexes of tables that are there are built CONCURRENTLY. Migrations up to LAST_OFFLINE rewrite
+tables, and lock them for as long as that takes.
 """
 
 import functools
 import hashlib
 import logging
-from typing import NamedTuple
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import NamedTuple, TypeVar
 
 from scan.database.connection import Database
+from scan.database.errors import ConnectionLost, LockNotGranted
 from scan.database.transaction import Transaction
 from scan.settings import ROOT, Settings
 
 log = logging.getLogger(__name__)
 
 SCHEMA = "schema.sql"
+LAST_OFFLINE = 7
+LOCK_WAIT_MS = 200  # for each of a migration's locks: readers wait behind it as long
+SCHEMA_LOCK_WAIT_MS = 5000
+PATIENCE_S = 60.0
+PAUSE_S = 0.5
+COMMIT = "\n-- commit\n"  # in a migration: what stands above is a transaction of its own
+UNFINISHED = b""  # the digest while migrations are applied and schema.sql is not yet
+
+_INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
+_T = TypeVar("_T")
 
 
 class Migration(NamedTuple):
@@ -59,35 +80,132 @@ def run(settings: Settings) -> list[str]:
 
 
 def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
-    """One transaction, so that a fault anywhere leaves the schema as it was."""
+    """A fault leaves a migration either applied or not; the next start goes on from there.
+
+    Raises Unavailable where others have held a lock for PATIENCE_S.
+    """
+    if not (done := _done(database)).has_tables or done.lacks(expected, up_to=LAST_OFFLINE):
+        return _at_once(database, expected)
+    if done.is_newer(expected):
+        log.info("the schema is of a newer version, and is left as it is")
+        return []
+    if not done.lacks(expected) and done.digest == expected.digest:
+        return []
+    names = [m.name for m in done.lacks(expected) if _patiently(_migrate, database, m)]
+    _patiently(_build_indexes, database, expected.schema)
+    _patiently(_apply_schema, database, expected)
+    return [*names, SCHEMA]
+
+
+class _Done(NamedTuple):
+    """What a database has been through."""
+
+    has_tables: bool
+    known: frozenset[int]
+    digest: bytes | None
+
+    def lacks(self, expected: ExpectedSchema, up_to: int = sys.maxsize) -> list[Migration]:
+        return [m for m in expected.migrations if m.number not in self.known and m.number <= up_to]
+
+    def is_newer(self, expected: ExpectedSchema) -> bool:
+        return max(self.known, default=0) > expected.newest
+
+
+def _done(source: Database | Transaction) -> _Done:
+    [(has_tables, knows_migrations)] = source.rows("database/migrations_find_tables")
+    if not knows_migrations:
+        return _Done(has_tables, frozenset(), None)
+    known = frozenset(number for (number,) in source.rows("database/migrations_list"))
+    digest = source.value("database/schema_state_get")
+    return _Done(has_tables, known, None if digest is None else bytes(digest))
+
+
+def _at_once(database: Database, expected: ExpectedSchema) -> list[str]:
+    """A new database, or an old one whose tables are rewritten: all of it in one transaction."""
     with database.transaction() as tx:
         tx.execute("database/migrations_lock")
-        [(has_tables, knows_migrations)] = tx.rows("database/migrations_find_tables")
-        known = (
-            {number for (number,) in tx.rows("database/migrations_list")}
-            if knows_migrations
-            else set()
-        )
-        if max(known, default=0) > expected.newest:
-            log.info("the schema is of a newer version, and is left as it is")
+        done = _done(tx)
+        pending = done.lacks(expected)
+        if done.is_newer(expected) or (not pending and done.digest == expected.digest):
             return []
-        pending = [m for m in expected.migrations if m.number not in known]
-        if knows_migrations and not pending and _digest(tx) == expected.digest:
-            return []
-        for migration in pending if has_tables else ():
+        for migration in pending if done.has_tables else ():
             log.info("applying %s", migration.name)
             tx.script(migration.text)
         tx.script(expected.schema)
-        _note(tx, pending, expected.digest)
-    return [*(m.name for m in pending if has_tables), SCHEMA]
+        for migration in pending:
+            _record(tx, migration)
+        tx.execute("database/schema_state_put", digest=expected.digest)
+    return [*(m.name for m in pending if done.has_tables), SCHEMA]
 
 
-def _digest(tx: Transaction) -> bytes | None:
-    found = tx.value("database/schema_state_get")
-    return None if found is None else bytes(found)
+def _patiently(step: Callable[[Database, _T], bool], database: Database, given: _T) -> bool:
+    deadline = time.monotonic() + PATIENCE_S
+    while True:
+        try:
+            return step(database, given)
+        except (LockNotGranted, ConnectionLost) as error:  # the latter also for a deadlock
+            if time.monotonic() > deadline:
+                raise
+            log.info("the schema's change waits for other statements: %s", error.message)
+            time.sleep(PAUSE_S)
 
 
-def _note(tx: Transaction, migrations: list[Migration], digest: bytes) -> None:
-    for migration in migrations:
-        tx.execute("database/migrations_insert", number=migration.number, name=migration.name)
-    tx.execute("database/schema_state_put", digest=digest)
+def _migrate(database: Database, migration: Migration) -> bool:
+    """Whether it was still to be applied."""
+    *first, last = migration.text.split(COMMIT)
+    for part in first:  # safe to repeat
+        with _locked(database, LOCK_WAIT_MS) as tx:
+            if migration.number not in _done(tx).known:
+                tx.script(part)
+    with _locked(database, LOCK_WAIT_MS) as tx:
+        if migration.number in _done(tx).known:
+            return False
+        log.info("applying %s", migration.name)
+        tx.script(last)
+        _record(tx, migration)
+        tx.execute("database/schema_state_put", digest=UNFINISHED)
+    return True
+
+
+def _build_indexes(database: Database, schema: str) -> bool:
+    """Those of schema.sql that its tables lack; one that was interrupted is built anew."""
+    statements = {found[1]: found[0] for found in _INDEX.finditer(schema)}
+    tables = [found[2] for found in _INDEX.finditer(schema)]
+    if not database.value("database/index_builds_lock"):
+        raise LockNotGranted("Another process builds indexes.")
+    try:
+        names = list(statements)
+        for name, is_interrupted in database.rows(
+            "database/indexes_list_missing", names=names, tables=tables
+        ):
+            log.info("building index %s", name)
+            if is_interrupted:
+                database.execute_script(f"DROP INDEX CONCURRENTLY {name}")
+            database.execute_script(
+                statements[name].replace("INDEX IF NOT EXISTS", "INDEX CONCURRENTLY", 1)
+            )
+    finally:
+        database.rows("database/index_builds_unlock")
+    return True
+
+
+def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:
+    """It may wait longer: none of its locks keeps a reader waiting."""
+    with _locked(database, SCHEMA_LOCK_WAIT_MS) as tx:
+        if not _done(tx).is_newer(expected):
+            tx.script(expected.schema)
+            tx.execute("database/schema_state_put", digest=expected.digest)
+    return True
+
+
+@contextmanager
+def _locked(database: Database, wait_ms: int) -> Iterator[Transaction]:
+    """A transaction that alone changes the schema; raises LockNotGranted."""
+    with database.transaction() as tx:
+        tx.execute("database/lock_timeout_set", milliseconds=str(wait_ms))
+        tx.execute("database/migrations_lock")
+        yield tx
+
+
+def _record(tx: Transaction, migration: Migration) -> None:
+    tx.execute("database/migrations_insert", number=migration.number, name=migration.name)

@@ -1,5 +1,6 @@
 """Notifications of a channel, received on one connection for all threads."""
 
+import select
 import threading
 import time
 from typing import Any
@@ -8,6 +9,7 @@ import psycopg2
 import psycopg2.sql
 
 from scan.database.connection import Database
+from scan.database.errors import ConnectionLost, translated_errors
 from scan.database.statements import load_statements
 from scan.database.transaction import Row, run
 
@@ -47,8 +49,21 @@ class Listener:
             connection.notifies.clear()
             return payloads
 
-    def connect(self, statement: str) -> Row | None:
-        """Listen on a new connection, and return what the statement reads after that.
+    def wait(self, timeout_s: float, wake: int) -> list[str]:
+        """The payloads, once there are any, the file `wake` is readable, or time is up.
+
+        Raises ConnectionLost. For one thread, which alone connects and closes.
+        """
+        payloads = self.poll()
+        if payloads == []:
+            _wait_readable(timeout_s, self._connection.fileno(), wake)
+            payloads = self.poll()
+        if payloads is None:
+            raise ConnectionLost("The connection that listens is lost.")
+        return payloads
+
+    def connect(self, statement: str, **params: object) -> Row | None:
+        """Listen on a new connection, and return what the statement reads there after that.
 
         So nothing falls between the two. None where it is connected or connecting already, or has
         just failed; raises Unavailable.
@@ -62,9 +77,25 @@ class Listener:
             connection = self._database.new_connection()
             with self._database.deadline(connection), connection.cursor() as cursor:
                 cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(self._channel))
-                [row] = run(cursor, load_statements()[statement], {})
+                [row] = run(cursor, load_statements()[statement], params)
             with self._lock:
                 self._connection = connection
             return row
         finally:
             self._connecting.release()
+
+    def close(self) -> None:
+        """connect() may be called at once after this."""
+        with self._lock:
+            connection, self._connection, self._retry_at = self._connection, None, 0.0
+        if connection is not None:
+            with translated_errors():
+                connection.close()
+
+
+def _wait_readable(timeout_s: float, *files: int) -> None:
+    """Not select.select(), which takes no file above 1023: a busy worker has thousands."""
+    poll = select.poll()
+    for file in files:
+        poll.register(file, select.POLLIN)
+    poll.poll(timeout_s * 1000)

@@ -66,6 +66,7 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "etherscan/transactions_get_status": (),
         "etherscan/transactions_list": _BLOCKS,
         "etherscan/verified_contracts_list": (),
+        "http/index_get_newest": (),
         "pages/activity_list": (),
         "pages/addresses_list_sample_blocks": (),
         "pages/names_list": (),

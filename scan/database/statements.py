@@ -1,5 +1,6 @@
 """The files of sql/: one statement each, with a header that says what it takes."""
 
+import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,7 +27,8 @@ class Statement(NamedTuple):
         return frozenset(self.types)
 
 
-def load_statements(folder: Path = ROOT / "sql") -> dict[str, Statement]:
+@functools.cache
+def load_statements(folder: Path = ROOT / "sql") -> Mapping[str, Statement]:
     """Every statement by file name; raises StatementError where declared and used params differ."""
     return {
         (name := path.relative_to(folder).with_suffix("").as_posix()): _load(name, path)

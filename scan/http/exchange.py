@@ -40,6 +40,7 @@ class Exchange:
     route: str = "unknown"
     index_versions: set[int] = field(default_factory=set)  # that its statements have read
     is_cacheable: bool = True
+    required_block: int | None = None  # that the index has to have for a response
 
     @property
     def method(self) -> str:

@@ -10,8 +10,9 @@ from scan.errors import Unavailable
 CHANNEL = "scan_chain"
 # A notification may never come, as through a pooler that lends a connection for a transaction.
 UNVERIFIED_S = 5.0
-# A replica receives no notifications, so that reads alone tell how new it is.
-UNVERIFIED_ON_REPLICA_S = 0.05
+# A replica receives no notifications: reads alone report how new it is, see replica_poller.py.
+UNVERIFIED_ON_REPLICA_S = 0.1
+ASKED_FOR_S = 10.0  # nobody reads for cached responses that nobody has asked for lately
 
 
 class IndexVersion:
@@ -29,10 +30,19 @@ class IndexVersion:
         self._notified = {"chain": 0, "labels": 0}
         self._read = -1
         self._read_at = 0.0
+        self._asked_at = 0.0
+
+    @property
+    def is_asked_for(self) -> bool:
+        """Whether cached responses of a replica have been, lately."""
+        return time.monotonic() - self._asked_at < ASKED_FOR_S
 
     def newest(self) -> int | None:
         """None where it cannot be known without asking the database. Never waits."""
-        if time.monotonic() - self._read_at > self._unverified_s:
+        now = time.monotonic()
+        if self._listener is None:
+            self._asked_at = now
+        if now - self._read_at > self._unverified_s:
             return None
         if self._listener is None:
             return self._read
@@ -47,8 +57,9 @@ class IndexVersion:
     def record(self, version: int, read_at: float) -> None:
         """A statement that began at `read_at` (time.monotonic()) has read this version."""
         with self._lock:
-            self._read = max(self._read, version)
-            self._read_at = max(self._read_at, read_at)
+            if version >= self._read:  # an older one, as after a failover, confirms no newer one
+                self._read = version
+                self._read_at = max(self._read_at, read_at)
 
     def listen(self) -> None:
         """Connect the listener where it is not; one thread waits for that."""

@@ -13,7 +13,7 @@ from typing import Any
 from gunicorn.http.errors import ParseException
 
 from scan import VERSION
-from scan.errors import RateLimited
+from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
 from scan.http.credentials import (
     Charged,
     Charging,
@@ -24,7 +24,9 @@ from scan.http.credentials import (
 )
 from scan.http.exchange import EXCHANGE, CacheKey, Exchange, new_exchange
 from scan.http.index_version import IndexVersion
+from scan.http.indexed_block import SHOWN, IndexedBlock, NotIndexedYet, required_block
 from scan.http.interfaces import API, Interface
+from scan.http.replica_poller import ReplicaPoller
 from scan.http.response_cache import ResponseCache
 from scan.http.wsgi import Environ, Headers, WsgiResponse
 from scan.observability import logs, metrics, request_log
@@ -33,14 +35,14 @@ QUERY = f"{API}/query"
 KEYS = f"{API}/keys"
 CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0}
 MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
-SENT_WITH_304 = ("ETag", "Cache-Control")
+SENT_WITH_304 = ("ETag", "Cache-Control", SHOWN)
 
 CORS = (
     ("Access-Control-Allow-Origin", "*"),
     (
         "Access-Control-Expose-Headers",
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
-        " X-Request-Id, X-Total-Count",
+        f" X-Request-Id, X-Total-Count, {SHOWN}",
     ),
 )
 ALIVE = WsgiResponse(
@@ -59,14 +61,19 @@ class Middleware:
         flask: Callable[[Environ, Any], Iterable[bytes]],
         credentials: Credentials,
         index_version: IndexVersion,
+        indexed_block: IndexedBlock,
+        replica_poller: ReplicaPoller | None,
         interfaces: Sequence[Interface],
         *,
         logs_requests: bool,
         base_path: str = "",
     ) -> None:
+        """`replica_poller` where a replica is read."""
         self._flask = flask
         self._credentials = credentials
         self._index_version = index_version
+        self._indexed_block = indexed_block
+        self._replica_poller = replica_poller
         self._cache = ResponseCache(index_version)
         self._interfaces = interfaces
         self._logs_requests = logs_requests
@@ -138,6 +145,10 @@ class Middleware:
                 return None
             if exchange.charged.refusal is not None:
                 return exchange.interface.refuse(exchange.charged.refusal)
+            try:
+                exchange.required_block = required_block(exchange.environ)
+            except InvalidParameter as error:
+                return exchange.interface.refuse(error)
         return self._cached(exchange) if may_wait or not exchange.has_body else None
 
     def _charge(
@@ -163,24 +174,54 @@ class Middleware:
             exchange.interface is not None and exchange.charged is None
         ):
             return None
-        return self._cache.find(exchange.cache_key)
+        response = self._cache.find(exchange.cache_key)
+        if response is None or exchange.required_block is None:
+            return response
+        shown = dict(response.headers).get(SHOWN, "-1")
+        return response if int(shown) >= exchange.required_block else None
 
     def _ask_flask(self, exchange: Exchange, start_response: Any) -> Iterable[bytes]:
         """Flask's response: cached where it may be, and passed on as it comes where not."""
+        try:
+            least_version = self._wait_for_block(exchange)
+        except Unavailable as error:
+            return self._refuse(exchange, error, start_response)
         began_at = time.monotonic()
         started: list[Any] = []
         body = self._flask(exchange.environ, lambda *args: started.append(args))
         status, headers, *exc_info = started[0]
         for version in exchange.index_versions:
             self._index_version.record(version, began_at)
+        if min(exchange.index_versions, default=least_version) < least_version:
+            # Addresses of several replicas lead to one that is behind the one just asked.
+            body.close()  # type: ignore[attr-defined]  # Flask's have it
+            return self._refuse(exchange, NotIndexedYet(exchange.required_block), start_response)
+        headers = [*headers, *self._block_header(exchange)]
         if not self._may_cache(exchange, status):
             self._observe(exchange, status)
             start_response(status, self._own_headers(exchange) + headers, *exc_info)
             return body
         whole = b"".join(body)
-        body.close()  # type: ignore[attr-defined]  # Flask's have it
+        body.close()  # type: ignore[attr-defined]
         response = WsgiResponse(status, headers, whole, exchange.route)
         return self._send(exchange, self._store(exchange, response), start_response)
+
+    def _wait_for_block(self, exchange: Exchange) -> int:
+        """The least version that a response may be of; raises Unavailable."""
+        if exchange.required_block is None:
+            return 0
+        return self._indexed_block.wait_for(exchange.required_block)
+
+    def _block_header(self, exchange: Exchange) -> Headers:
+        """The newest block that a response about the chain may show."""
+        if not exchange.index_versions:
+            return []
+        block = self._indexed_block.shown_by(max(exchange.index_versions))
+        return [] if block is None else [(SHOWN, str(block))]
+
+    def _refuse(self, exchange: Exchange, error: ScanError, start_response: Any) -> Iterable[bytes]:
+        assert exchange.interface is not None
+        return self._send(exchange, exchange.interface.refuse(error), start_response)
 
     def _may_cache(self, exchange: Exchange, status: str) -> bool:
         if exchange.cache_key is None or exchange.method == "HEAD" or not exchange.is_cacheable:
@@ -195,6 +236,8 @@ class Middleware:
             self._cache.store_for(exchange.cache_key, response, CACHED_FOR_S[_page(exchange)])
             return response
         self._index_version.listen()
+        if self._replica_poller is not None:
+            self._replica_poller.start()
         [version] = exchange.index_versions
         if exchange.method == "GET":
             validators = (("ETag", f'"{VERSION}-{version}"'), ("Cache-Control", "no-cache"))

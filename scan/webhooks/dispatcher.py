@@ -114,7 +114,7 @@ def _queues(settings: Settings, options: DispatcherOptions) -> DeliveryQueues:
         settings.database_url,
         statement_timeout_ms=30_000,
         name="scan-deliver",
-        session="-c synchronous_commit=on -c idle_in_transaction_session_timeout=10s",
+        session={"synchronous_commit": "on", "idle_in_transaction_session_timeout": "10s"},
     )
     return DeliveryQueues(
         database,

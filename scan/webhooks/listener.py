@@ -4,7 +4,10 @@ import contextlib
 import os
 
 from scan.database.connection import Database
+from scan.database.notifications import Listener
 from scan.settings import Settings
+
+CHANNEL = "scan_outbox"
 
 
 class QueueListener:
@@ -12,23 +15,20 @@ class QueueListener:
 
     def __init__(self, settings: Settings, poll_s: float) -> None:
         self._poll_s = poll_s
-        self._database = Database(
-            settings.database_url,
-            statement_timeout_ms=30_000,
-            name="scan-listen",
-            channel="scan_outbox",
-        )
+        database = Database(settings.database_url, statement_timeout_ms=30_000, name="scan-listen")
+        self._listener = Listener(database, CHANNEL)
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
 
     def register(self, lease_holder: int) -> None:
-        self._database.close()
-        self._database.rows("webhooks/dispatchers_register", lease_holder=lease_holder)
+        """On a new connection; raises Unavailable."""
+        self._listener.close()
+        self._listener.connect("webhooks/dispatchers_register", lease_holder=lease_holder)
 
     def wait(self) -> None:
         """Until a queue has changed, wake() is called, or it is time to look anyway."""
-        self._database.wait(self._poll_s, self._wake_read)
+        self._listener.wait(self._poll_s, self._wake_read)
         with contextlib.suppress(BlockingIOError):
             os.read(self._wake_read, 65536)
 
@@ -38,4 +38,4 @@ class QueueListener:
             os.write(self._wake_write, b"w")
 
     def close(self) -> None:
-        self._database.close()
+        self._listener.close()

@@ -1,10 +1,11 @@
 """Databases of every age brought up to date, also by several instances at once."""
 
 import gzip
+import re
 import threading
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from scan.database.connection import Database
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
 FIRST = (
@@ -283,3 +285,125 @@ def trade_items(anvil: Anvil) -> None:
     anvil.transact(one, keepers, "burn", 1)
     anvil.transact(one, forge, "burn", one, 3, 2)
     anvil.mine()
+
+
+READ = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
+FILES = "SELECT relname, relfilenode FROM pg_class WHERE relkind = 'r' AND relname = ANY(%s)"
+
+
+def release_up_to_the_last_offline_one() -> migrations.ExpectedSchema:
+    """Its migrations and where they are recorded: all else of schema.sql is still to come."""
+    release = migrations.expected_schema()
+    old = tuple(m for m in release.migrations if m.number <= migrations.LAST_OFFLINE)
+    records, _, _ = release.schema.partition("-- The one chain")
+    return migrations.ExpectedSchema(records, old)
+
+
+def release_with_an_index() -> migrations.ExpectedSchema:
+    """Every later migration there is, one that locks two tables, and an index of a filled one."""
+    release = release_with(
+        "ALTER TABLE blocks ADD COLUMN added text; ALTER TABLE tokens ADD COLUMN added text;"
+    )
+    index = (
+        "\nCREATE INDEX IF NOT EXISTS blocks_by_gas ON blocks (gas_used)\n    WHERE gas_used > 0;"
+    )
+    return release._replace(schema=release.schema + index)
+
+
+class Readers:
+    """Each read gives up where a lock keeps it waiting for a second."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._over = threading.Event()
+        self._threads = [threading.Thread(target=self._read, args=(table,)) for table in READ]
+        self.counts = dict.fromkeys(READ, 0)
+        self.refused: list[str] = []
+
+    def _read(self, table: str) -> None:
+        connection = psycopg2.connect(self._url)
+        connection.autocommit = True
+        with closing(connection), connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '1s'")
+            while not self._over.is_set():
+                try:
+                    cursor.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
+                    self.counts[table] += 1
+                except psycopg2.errors.LockNotAvailable as error:
+                    self.refused.append(f"{table}: {error}")
+
+    def __enter__(self) -> "Readers":
+        for thread in self._threads:
+            thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for thread in self._threads:
+            thread.join()
+
+
+def test_no_reader_waits_for_a_migration_that_waits_for_another(
+    first_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A transaction that has read every table goes on for as long as the migration is tried."""
+    caplog.set_level("INFO")
+    bring_up(first_url, release_up_to_the_last_offline_one())
+    release = release_with_an_index()
+    with _cursor(first_url) as cursor:
+        cursor.execute(FILES, [list(READ)])
+        files = cursor.fetchall()
+    migrating = threading.Thread(target=bring_up, args=(first_url, release))
+    with Readers(first_url) as readers:
+        with _cursor(first_url) as long_reader:
+            for table in READ:
+                long_reader.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
+            migrating.start()
+            wait_until(lambda: caplog.text.count("waits for other statements") > 2)
+            assert readiness(first_url) == 503
+        migrating.join(60)
+    assert not migrating.is_alive() and not readers.refused
+    assert all(count > 10 for count in readers.counts.values())
+    with _cursor(first_url) as cursor:
+        cursor.execute(FILES, [list(READ)])
+        assert cursor.fetchall() == files, "a table was written anew"
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
+        )
+        assert cursor.fetchall() == [(True,)]
+    assert readiness(first_url) == 200
+    assert bring_up(first_url, release) == []
+
+
+def test_an_index_whose_build_was_interrupted_is_built_anew(database_url: str) -> None:
+    release = release_with_an_index()
+    bring_up(database_url, release)
+    with _cursor(database_url) as cursor:
+        cursor.execute(
+            "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'blocks_by_gas'::regclass"
+        )
+    bring_up(database_url, release._replace(schema=f"{release.schema}\n-- changed\n"))
+    with _cursor(database_url) as cursor:
+        cursor.execute(
+            "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
+        )
+        assert cursor.fetchall() == [(True,)]
+
+
+def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url: str) -> None:
+    """The process was killed after a migration; the release before goes on serving."""
+    release = release_with("ALTER TABLE blocks ADD COLUMN added text;")
+    database = Database(database_url, statement_timeout_ms=0)
+    assert migrations._migrate(database, release.migrations[-1])
+    assert database.value("database/migrations_get_newest") == release.newest - 1
+    database.close()
+    assert readiness(database_url) == 200
+    assert bring_up(database_url, release) == ["schema.sql"]
+
+
+def test_schema_sql_changes_nothing_that_readers_would_wait_for() -> None:
+    """ALTER and DROP belong into a migration, which is tried again with a short wait."""
+    statements = re.sub(
+        r"--[^\n]*|\$\$.*?\$\$", "", migrations.expected_schema().schema, flags=re.S
+    )
+    assert not re.search(r"^\s*(ALTER|DROP|LOCK|TRUNCATE)\b", statements, re.M)

@@ -10,6 +10,7 @@ import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
+from tests.database.test_poolers import started
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.http_client import Client, busy_threads
@@ -136,41 +137,79 @@ def test_keyed_reads_go_on_while_the_primary_is_away(
         wait_until(lambda: client.ask("/api/v1/keys?owner=0x" + "00" * 20).status == 200)
 
 
-def test_responses_of_a_replica_are_cached_for_a_moment(
-    anvil: Anvil, urls: tuple[str, str]
+def test_responses_of_a_replica_are_cached_until_it_has_a_newer_version(
+    anvil: Anvil, replica: Postgres, urls: tuple[str, str]
 ) -> None:
-    """What is read tells how new the replica is; each request is a moment's news for others."""
+    """As long as the replica answers how new it is; while it is frozen nothing is served."""
     url, copy = urls
-    with Indexing(url, anvil.url) as indexing:
-        anvil.mine()
-        indexing.wait_for(1)
-        wait_until(lambda: indexed(copy) == 1)
-        reading = {"READ_DATABASE_URL": copy, "SCAN_STATEMENT_TIMEOUT_MS": "60000", **SETTINGS}
-        with gunicorn(url, **reading) as server:
-            client = Client(server)
-            before = reads(copy)
-            for _ in range(300):
-                assert client.ask(NEWEST).status == 200
-            assert reads(copy) - before < 250
-            tag = client.ask(NEWEST)["ETag"]
-            assert client.ask(NEWEST, more=f"If-None-Match: {tag}\r\n").status == 304
+    reading = {"READ_DATABASE_URL": copy, "SCAN_STATEMENT_TIMEOUT_MS": "60000", **SETTINGS}
+    with Indexing(url, anvil.url) as indexing, gunicorn(url, **reading) as server:
+        client = Client(server)
+        for number in range(1, 6):
             anvil.mine()
-            wait_until(lambda: b'"number":2,' in client.ask(NEWEST).body)
-            time.sleep(0.2)
-            client.socket.settimeout(0.5)
-            with busy_threads(server, url), pytest.raises(TimeoutError):
-                client.ask(NEWEST)
+            indexing.wait_for(number)
+            text = f'"number":{number},'.encode()
+            wait_until(lambda text=text: text in client.ask(NEWEST).body)
+            assert client.ask(NEWEST)["X-Scan-Block"] == str(number)
+        tag = client.ask(NEWEST)["ETag"]
+        assert client.ask(NEWEST, more=f"If-None-Match: {tag}\r\n").status == 304
+        with busy_threads(server, url):  # which are the primary's to answer
+            time.sleep(1.0)
+            for _ in range(100):
+                assert text in client.ask(NEWEST).body
+            client.socket.settimeout(1.0)
+            with replica.frozen():
+                time.sleep(0.3)
+                with pytest.raises(TimeoutError):
+                    client.ask(NEWEST)
 
 
-def reads(url: str) -> int:
-    """Transactions of this database that have ended, as far as they are reported yet."""
-    execute(url, "SELECT pg_stat_clear_snapshot()")
-    time.sleep(1.2)
-    [(count,)] = execute(
-        url, "SELECT xact_commit FROM pg_stat_database WHERE datname = current_database()"
-    )
-    assert isinstance(count, int)
-    return count
+def test_a_client_is_shown_nothing_older_by_a_replica(
+    anvil: Anvil, replica: Postgres, urls: tuple[str, str]
+) -> None:
+    url, copy = urls
+    with (
+        Indexing(url, anvil.url) as indexing,
+        gunicorn(url, **SETTINGS) as first,
+        gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as second,
+    ):
+        anvil.mine(3)
+        indexing.wait_for(3)
+        wait_until(lambda: shown(second) == (200, 3))
+        replays(replica, pause=True)
+        anvil.mine(2)
+        indexing.wait_for(5)
+        wait_until(lambda: shown(first) == (200, 5))
+        assert shown(second) == (200, 3)  # whoever asks for nothing more gets what there is
+        assert shown(second, 3) == (200, 3)
+        assert shown(second, 5) == (503, None)
+        assert metric(second, "scan_replica_lag_blocks") == metric(second, "scan_replica_up") + 1
+        assert ready(second)[1]["replicaLagBlocks"] == 2
+        replays(replica, pause=False)
+        wait_until(lambda: shown(second, 5) == (200, 5))
+        assert shown(second) == (200, 5)
+
+
+def shown(server: str, block: int | None = None) -> tuple[int, int | None]:
+    headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
+    found = requests.get(server + NEWEST, headers=headers, timeout=30)
+    number = found.json()["blocks"][0]["number"] if found.status_code == 200 else None
+    assert number is None or found.headers["X-Scan-Block"] == str(number)
+    return found.status_code, number
+
+
+def metric(server: str, name: str) -> float:
+    lines = requests.get(f"{server}/metrics", timeout=30).text.splitlines()
+    [value] = [line.split()[1] for line in lines if line.startswith(f"{name} ")]
+    return float(value)
+
+
+@pytest.mark.parametrize("command", ["index", "deliver", "serve", "run"])
+def test_nothing_starts_on_a_standby_as_its_primary(urls: tuple[str, str], command: str) -> None:
+    _, copy = urls
+    code, message = started(command, DATABASE_URL=copy)
+    assert code == 2 and "Traceback" not in message
+    assert message.startswith("scan: DATABASE_URL=") and "takes no writes" in message
 
 
 def test_without_its_redis_an_instance_is_not_ready(database_url: str, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from tests.support.indexer_process import IndexerProcess
 QUICK = """
 import sys
 from scan.commands import index, main
-index.SESSION = index.SESSION.replace("=60s", "=2s")
+index.SESSION = dict.fromkeys(index.SESSION, "2s")
 sys.exit(main(["index"]))
 """
 

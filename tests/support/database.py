@@ -7,7 +7,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -25,8 +25,13 @@ START_TIMEOUT_S = 30
 class Postgres:
     """A running server; databases are copied from a template that holds the schema."""
 
-    def __init__(self, primary: "Postgres | None" = None) -> None:
-        """A new one; or a streaming replica of `primary`."""
+    def __init__(
+        self,
+        primary: "Postgres | None" = None,
+        *,
+        fill: Callable[[Path], None] | None = None,
+    ) -> None:
+        """A new one; a streaming replica of `primary`; or on data that `fill` puts in a folder."""
         self._folder = Path(tempfile.mkdtemp(prefix="scan-postgres-"))
         # Started by root, PostgreSQL runs as another user, who has to get through to its data.
         self._folder.chmod(0o755)
@@ -37,21 +42,21 @@ class Postgres:
         self._numbers = itertools.count(1)
         if primary is not None:
             self._copy(primary)
+        if fill is not None:
+            fill(self._folder / "data")
         self._server.ensure_pgdata_inited()
         (self._folder / "data").chmod(0o700)
         self._server.ensure_postgres_running()
-        if primary is None:
+        if primary is None and fill is None:
             self._without_durability()
 
     def _copy(self, primary: "Postgres") -> None:
         user = self._server.system_user
         if user is not None:
             shutil.chown(self._folder / "data", user)
-        pgexec(
+        primary.run_program(
             "pg_basebackup",
-            ("-d", primary.url("postgres"), "-D", str(self._folder / "data"), "-R", "-c", "fast"),
-            bin_path=self._server.bin_path,
-            user=user,
+            *("-d", primary.url("postgres"), "-D", str(self._folder / "data"), "-R", "-c", "fast"),
         )
         (self._folder / "data" / ".s.PGSQL.5432.lock").unlink()  # it lies where the data lie
 
@@ -100,6 +105,17 @@ class Postgres:
             for process in [*children, main]:
                 with suppress(ProcessLookupError):
                     os.kill(process, signal.SIGCONT)
+
+    def run_program(self, name: str, *arguments: str) -> str:
+        """One of PostgreSQL's own, as the server's user; its output."""
+        user = self._server.system_user
+        return str(pgexec(name, arguments, bin_path=self._server.bin_path, user=user))
+
+    def give(self, folder: Path) -> None:
+        """To the server's user, with all that is in it."""
+        if self._server.system_user is not None:
+            for path in (folder, *folder.rglob("*")):
+                shutil.chown(path, self._server.system_user)
 
     def url(self, name: str) -> str:
         return str(self._server.get_uri(name))

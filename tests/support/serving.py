@@ -126,7 +126,7 @@ def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
         stderr=subprocess.PIPE,
     )
     try:
-        wait_until(lambda: _accepts(port), process)
+        wait_until(lambda: accepts(port), process)
         yield f"redis://127.0.0.1:{port}"
     finally:
         stop(process)
@@ -192,7 +192,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     process.communicate(timeout=30)
 
 
-def _accepts(port: int) -> bool:
+def accepts(port: int) -> bool:
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
 

@@ -8,6 +8,7 @@ from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, OWNER_PATHS, OWNER_SCHEMAS
 from scan.api.openapi.parts import (
     ERRORS,
+    OPTIONAL_HEADERS,
     RATE_HEADERS,
     Json,
     headers,
@@ -38,6 +39,9 @@ calls to them; API keys and signed webhooks.
 - Errors are `{"error": sentence, "code": slug}`, with `field` where one is to blame. A path that
   does not exist answers 404, another method 405 with `Allow`.
 - An unknown query parameter is refused; names that begin with `_` are ignored.
+- An answer about the chain has `X-Scan-Block`: nothing in it is of a later block. Sent as
+  `X-Scan-At-Least-Block` with other requests, also to another instance, it keeps them from being
+  answered by an older index.
 - HEAD works where GET does. OPTIONS works everywhere, and any origin may ask.
 """
 
@@ -49,11 +53,22 @@ _HEADERS: Json = {
     "Retry-After": ("Seconds to wait before asking again.", {"type": "integer"}, 5),
     "X-Request-Id": ("Names this request in the log; a client's own is kept.",
                      {"type": "string"}, "5f3a9c0d1e2b4a67"),
+    "X-Scan-Block": ("The newest block that an answer about the chain can show.",
+                     {"type": "integer"}, 353),
 }  # fmt: skip
 
 _PAGE_PARAMETERS: Json = {
     "page": number("The page, from 1.", 1, minimum=1, default=1),
     "limit": number("Records on a page.", 25, minimum=1, maximum=100, default=25),
+}
+
+_AT_LEAST_BLOCK: Json = {
+    "name": "X-Scan-At-Least-Block",
+    "in": "header",
+    "required": False,
+    "description": "A block that the answer has to know, such as one that another instance has"
+    " shown in X-Scan-Block. One that is not indexed yet is waited for shortly, then refused.",
+    "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
 }
 
 
@@ -95,7 +110,10 @@ def document(base_path: str = "") -> Json:
                 **ETHERSCAN_SCHEMAS, **SOURCIFY_SCHEMAS, **SERVICE_SCHEMAS,
             },
             "responses": {ERRORS[status][0]: _error(status) for status in ERRORS},
-            "parameters": {name: _parameter(name) for name in _PAGE_PARAMETERS},
+            "parameters": {
+                **{name: _parameter(name) for name in _PAGE_PARAMETERS},
+                "atLeastBlock": _AT_LEAST_BLOCK,
+            },
             "headers": {name: _header(name) for name in _HEADERS},
             "securitySchemes": {
                 "ApiKey": {
@@ -134,7 +152,8 @@ def _parameter(name: str) -> Json:
 
 def _header(name: str) -> Json:
     description, schema, example = _HEADERS[name]
-    return {"description": description, "required": True, "schema": schema, "example": example}
+    required = name not in OPTIONAL_HEADERS
+    return {"description": description, "required": required, "schema": schema, "example": example}
 
 
 def _service(name: str, summary: str, answers: Json) -> Json:
@@ -196,7 +215,9 @@ SERVICE_SCHEMAS: Json = {
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("The release of Scan that answers.", VERSION),
             "chainName": nullable(text("SCAN_CHAIN_NAME, where it is set.", "BNB Chain")),
+            "replicaLagBlocks": number("Blocks that the replica read here lacks.", 0),
         },
+        optional=("replicaLagBlocks",),
     ),
     "Unready": record(
         "Why it cannot serve.",

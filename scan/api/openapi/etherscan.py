@@ -2,7 +2,9 @@
 
 from scan.api.openapi.parts import (
     ADDRESS_EXAMPLE,
+    AT_LEAST_BLOCK,
     HASH_EXAMPLE,
+    OPTIONAL_HEADERS,
     RATE_HEADERS,
     Json,
     headers,
@@ -71,11 +73,14 @@ def _operation(name: str, summary: str) -> Json:
         "summary": summary,
         "description": _DESCRIPTION + actions,
         "security": [{}, {"ApiKey": []}, {"Bearer": []}],
-        "parameters": [query(name, dict(schema)) for name, schema in _PARAMETERS],
+        "parameters": [
+            *(query(name, dict(schema)) for name, schema in _PARAMETERS),
+            AT_LEAST_BLOCK,
+        ],
         "responses": {
             "200": {
                 "description": "Success or refusal.",
-                "headers": headers(*RATE_HEADERS),
+                "headers": headers(*RATE_HEADERS, *OPTIONAL_HEADERS),
                 "content": {
                     "application/json": {
                         "schema": {"anyOf": [ref("EtherscanReply"), ref("JsonRpcReply")]},

@@ -150,6 +150,8 @@ def any_case_address(description: str, example: str = ADDRESS_EXAMPLE) -> Json:
 
 PAGE = {"$ref": "#/components/parameters/page"}
 LIMIT = {"$ref": "#/components/parameters/limit"}
+AT_LEAST_BLOCK = {"$ref": "#/components/parameters/atLeastBlock"}
+OPTIONAL_HEADERS = ("X-Scan-Block",)
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
@@ -178,7 +180,7 @@ def operation(
     answers: Json = {
         str(status): {
             "description": summary,
-            "headers": headers(*RATE_HEADERS),
+            "headers": headers(*RATE_HEADERS, *OPTIONAL_HEADERS),
             "content": {"application/json": content},
         }
     }
@@ -190,7 +192,7 @@ def operation(
         "summary": summary,
         "description": description or summary,
         "security": [*([] if needs_key else [{}]), {"ApiKey": []}, {"Bearer": []}],
-        "parameters": [*parameters],
+        "parameters": [*parameters, AT_LEAST_BLOCK],
         "responses": answers,
     }
     if body:

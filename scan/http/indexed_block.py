@@ -1,0 +1,98 @@
+"""The newest block in the database that is read: what a response shows, and a client may require.
+
+A client that has been shown block N by one instance sends `X-Scan-At-Least-Block: N` with what it
+asks next, and no other instance answers from a database that does not have that block yet.
+"""
+
+import re
+import threading
+import time
+from contextlib import suppress
+from typing import NamedTuple
+
+from scan.database.connection import Database
+from scan.errors import InvalidParameter, Unavailable
+from scan.http.index_version import IndexVersion
+from scan.http.wsgi import Environ
+
+SHOWN = "X-Scan-Block"
+REQUIRED = "X-Scan-At-Least-Block"
+LOOK_EVERY_S = 0.05
+WAIT_S = 1.5
+MAX_WAITING = 2  # of the eight threads
+
+_NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
+
+
+class Position(NamedTuple):
+    """A version of the index and its newest block; -1 before the first."""
+
+    version: int
+    block: int
+
+
+class IndexedBlock:
+    """Of the database that this instance reads; may be a replica's."""
+
+    def __init__(self, reads: Database, index_version: IndexVersion) -> None:
+        self._reads = reads
+        self._index_version = index_version
+        self._lock = threading.Lock()
+        self._waiting = threading.BoundedSemaphore(MAX_WAITING)
+        self._newest = Position(-1, -1)
+
+    def shown_by(self, version: int) -> int | None:
+        """The newest block that a response of this version may show; None where it is not known.
+
+        For a version that is the newest no more, the block of one that came after it: whoever
+        requires that block sees nothing older. Asks the database once for each version.
+        """
+        if version > self._newest.version:
+            with suppress(Unavailable):
+                self.read()
+        newest = self._newest
+        return newest.block if newest.version >= version else None
+
+    def wait_for(self, number: int) -> int:
+        """A version that has the block; raises Unavailable where it does not come shortly."""
+        if self._newest.block >= number:
+            return self._newest.version
+        position = self.read()
+        if position.block < number and self._waiting.acquire(blocking=False):
+            try:
+                deadline = time.monotonic() + WAIT_S
+                while position.block < number and time.monotonic() < deadline:
+                    time.sleep(LOOK_EVERY_S)
+                    position = self.read()
+            finally:
+                self._waiting.release()
+        if position.block < number:
+            raise NotIndexedYet(number)
+        return position.version
+
+    def read(self) -> Position:
+        """What the database has now; raises Unavailable."""
+        began_at = time.monotonic()
+        row = self._reads.prepared_row("http/index_get_newest")
+        assert row is not None
+        position = Position(row[0], -1 if row[1] is None else row[1])
+        self._index_version.record(position.version, began_at)
+        with self._lock:
+            if position.version >= self._newest.version:
+                self._newest = position
+        return position
+
+
+class NotIndexedYet(Unavailable):
+    def __init__(self, number: int | None) -> None:
+        super().__init__(f"Block {number} is not indexed here yet.", retry_after_s=1)
+
+
+def required_block(environ: Environ) -> int | None:
+    """Raises InvalidParameter."""
+    text = environ.get("HTTP_X_SCAN_AT_LEAST_BLOCK")
+    if text is None:
+        return None
+    if not _NUMBER.fullmatch(text):
+        raise InvalidParameter(f"{REQUIRED} must be a block number.", field=REQUIRED)
+    return int(text)

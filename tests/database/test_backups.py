@@ -1,0 +1,158 @@
+"""docs/backups.md, followed to the letter: what is restored serves, and is exact."""
+
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+from scan.accounts.api_keys import new_key
+from scan.audit import derived_tables
+from tests.database.test_migrations import AUDIT
+from tests.support.anvil import Anvil
+from tests.support.backups import Archive, owners_tables
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import NOWHERE, gunicorn
+from tests.support.table_digest import digest
+
+# What the chain says, or follows from it, or is of no use after a restore.
+INDEXED = {
+    *("blocks", "transactions", "log_emitters", "codes", "contracts", "tokens", "token_transfers"),
+    *("token_holders", "dexes", "pools", "rejected_emitters", "dex_trades", "addresses", "chain"),
+    *("list_checkpoints", "indexer_status", "migrations", "schema_state", "label_state"),
+    *("verification_jobs", "token_items", "item_balances"),
+}
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where PostgreSQL's user may write; pytest's own is root's alone."""
+    with tempfile.TemporaryDirectory(prefix="scan-backups-") as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
+@pytest.fixture
+def server(folder: Path) -> Iterator[Postgres]:
+    """One that keeps what it writes, and ends before the folder that it archives to."""
+    server = Postgres()
+    try:
+        for setting in ("fsync", "full_page_writes", "synchronous_commit"):
+            execute(server.url("postgres"), f"ALTER SYSTEM SET {setting} = on")
+        yield server
+    finally:
+        server.stop()
+
+
+def name_of(url: str) -> str:
+    return url.partition("?")[0].rpartition("/")[2]
+
+
+def assert_serves(url: str, head: int) -> None:
+    assert derived_tables.run(settings_for(url, NOWHERE), AUDIT) == derived_tables.EXACT
+    with gunicorn(url, RPC_URL=NOWHERE) as address:
+        newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()["blocks"]
+        assert newest[0]["number"] == head
+        assert requests.get(f"{address}/readyz", timeout=30).status_code == 200
+
+
+def test_a_moment_is_restored_from_incremental_backups_and_wal(
+    server: Postgres, anvil: Anvil, folder: Path
+) -> None:
+    archive = Archive(server, folder)
+    with server.cloned(server.make_template()) as url, Indexing(url, anvil.url) as indexing:
+        for number, since in ((10, None), (20, "10"), (30, "20")):
+            anvil.mine(10)
+            indexing.wait_for(number)
+            archive.back_up(str(number), since=since)
+        anvil.mine(5)
+        indexing.wait_for(35)
+        before = digest(url)
+        archive.name_moment("before_the_mistake")
+        execute(url, "DELETE FROM blocks WHERE number > 5")
+        archive.name_moment("after")
+        with archive.restored("before_the_mistake", "10", "20", "30") as restored:
+            copy = restored.url(name_of(url))
+            assert digest(copy) == before
+            assert_serves(copy, 35)
+
+
+def test_every_table_is_indexed_again_or_dumped(database_url: str) -> None:
+    tables = execute(database_url, "SELECT relname FROM pg_stat_user_tables")
+    assert {name for (name,) in tables} == INDEXED | set(owners_tables())
+
+
+def rows(url: str, tables: list[str]) -> dict[str, list[tuple[object, ...]]]:
+    return {
+        name: execute(url, f"SELECT to_jsonb(t)::text FROM {name} t ORDER BY 1")  # noqa: S608
+        for name in tables
+    }
+
+
+def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
+    postgres: Postgres, template: str, anvil: Anvil, folder: Path
+) -> None:
+    tables = owners_tables()
+    dump = str(folder / "owners.dump")
+    key = new_key()
+    anvil.mine(5)
+    with postgres.cloned(template) as old, postgres.cloned(template) as new:
+        with Indexing(old, anvil.url) as indexing:
+            indexing.wait_for(5)
+        fill_owners(old, key.id, key.hash, key.prefix)
+        expected = rows(old, tables)
+        assert all(expected.values())
+        options = (f"--table={name}" for name in tables)
+        arguments = ("--data-only", "--format=custom", f"--file={dump}", *options, old)
+        postgres.run_program("pg_dump", *arguments)
+        with Indexing(new, anvil.url) as indexing:
+            indexing.wait_for(5)
+        postgres.run_program("pg_restore", "--single-transaction", "-d", new, dump)
+        assert rows(new, tables) == expected
+        assert digest(new) == digest(old)
+        assert_serves(new, 5)
+        with gunicorn(new, RPC_URL=NOWHERE) as address:
+            headers = {"X-API-Key": key.text}
+            asked = requests.get(f"{address}/api/v1/stats", headers=headers, timeout=30)
+            assert asked.headers["X-RateLimit-Limit"] == "77"
+        [(last,)] = execute(new, "SELECT max(id) FROM deliveries")
+        [(next_,)] = execute(
+            new,
+            "INSERT INTO deliveries (webhook_id, event, created_at, body)"
+            " VALUES (1, 'tx', now(), '{}') RETURNING id",
+        )
+        assert isinstance(last, int) and isinstance(next_, int) and next_ > last
+
+
+def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
+    owner = bytes(range(20))
+    execute(
+        url,
+        "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
+        " requests_per_minute) VALUES (%s, %s, 1, %s, %s, 'mine', 77)",
+        *(key_id, owner, key_hash, prefix),
+    )
+    execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'a label')", owner)
+    execute(
+        url,
+        "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
+        " VALUES (1, %s, %s, 'https://example.com/', '{tx}', now())",
+        *(owner, owner),
+    )
+    execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
+    execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
+    execute(url, "INSERT INTO delivery_queues (webhook_id, host) VALUES (1, 'example.com')")
+    execute(
+        url,
+        "INSERT INTO deliveries (webhook_id, block_number, event, created_at, body)"
+        " VALUES (1, 3, 'tx', now(), '{}')",
+    )
+    execute(
+        url,
+        "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
+        " compiler_version, settings, abi, sources, verified_at)"
+        " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', '[]', '{}', now())",
+        *(owner, bytes(32)),
+    )

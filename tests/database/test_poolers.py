@@ -1,0 +1,211 @@
+"""PgBouncer between Scan and PostgreSQL: exact in session mode, refused in the others."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from app import SESSION
+from scan.database.connection import Database
+from scan.database.errors import SharedSession
+from scan.database.notifications import Listener
+from scan.settings import ROOT
+from scan.webhooks.dispatcher import Dispatcher
+from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
+from tests.support.http_client import Client
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import settings_for
+from tests.support.pgbouncer import pgbouncer
+from tests.support.serving import NOWHERE, free_port, gunicorn, gunicorn_started, wait_until
+
+SHARING = [
+    pytest.param(mode, settings, id=f"{mode} {' '.join(settings)}")
+    for mode in ("transaction", "statement")
+    for settings in (
+        {},
+        {"default_pool_size": "1"},
+        {"server_round_robin": "1"},
+        {"server_round_robin": "1", "min_pool_size": "5"},
+        {"server_reset_query_always": "1"},
+        {"server_reset_query_always": "1", "default_pool_size": "1"},
+    )
+]
+
+
+def settings_of(database: Database) -> dict[str, str]:
+    """As the session has them."""
+    connection = database.new_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
+        found = dict(cursor.fetchall())
+    connection.close()
+    return found
+
+
+@pytest.fixture
+def pooled(database_url: str) -> Iterator[str]:
+    with pgbouncer(database_url, "session") as url:
+        yield url
+
+
+def test_a_session_has_exactly_the_settings_of_its_client(database_url: str) -> None:
+    """Two clients with other settings, one after the other, on one session of the server's."""
+    others = {"work_mem": "64MB", "statement_timeout": "0"}
+    given = ((1000, SESSION), (0, others), (1000, SESSION))
+    with pgbouncer(database_url, "session", default_pool_size="1") as url:
+        for timeout_ms, session in given:
+            pooled = Database(url, statement_timeout_ms=timeout_ms, session=session)
+            direct = Database(database_url, statement_timeout_ms=timeout_ms, session=session)
+            found, expected = settings_of(pooled), settings_of(direct)
+            expected.pop("client_encoding", None)
+            assert found == expected | {key: found[key] for key in found.keys() - expected.keys()}
+            assert found.keys() - expected.keys() <= {"application_name", "client_encoding"}
+            assert found["statement_timeout"] == str(timeout_ms)
+
+
+def test_indexer_api_and_webhooks_work_through_a_pooler(
+    anvil: Anvil, database_url: str, pooled: str
+) -> None:
+    with IndexerProcess(pooled, anvil.url), gunicorn(pooled, **UNLIMITED) as server:
+        client = Client(server)
+        for number in range(1, 8):
+            anvil.mine()
+            wait_until(lambda number=number: head(database_url) == number)
+            assert_soon(client, NEWEST, f'"number":{number},')
+            asked_again(client)
+
+
+def head(url: str) -> int:
+    [(number,)] = execute(url, "SELECT coalesce(max(number), -1) FROM blocks")
+    assert isinstance(number, int)
+    return number
+
+
+def test_one_indexer_writes_and_the_next_takes_over(
+    anvil: Anvil, database_url: str, pooled: str
+) -> None:
+    """The lock is the session's, which ends with its client's connection."""
+    with IndexerProcess(pooled, anvil.url) as first, IndexerProcess(pooled, anvil.url) as second:
+        anvil.mine(3)
+        wait_until(lambda: head(database_url) == 3)
+        wait_until(lambda: "another indexer" in first.output() + second.output())
+        assert indexer_locks(database_url) == 1
+        loser = first if "another indexer" in first.output() else second
+        winner = second if loser is first else first
+        winner.kill()
+        anvil.mine(2)
+        wait_until(lambda: head(database_url) == 5)
+        assert indexer_locks(database_url) == 1
+
+
+def indexer_locks(url: str) -> int:
+    [(found,)] = execute(
+        url,
+        "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+        " AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+        " AND (classid::bigint << 32) + objid::bigint"
+        " = (hashtextextended('scan.indexer', 0)::bit(64) & x'ffffffffffffffff')::bigint",
+    )
+    assert isinstance(found, int)
+    return found
+
+
+def test_a_listener_receives_what_is_notified(database_url: str, pooled: str) -> None:
+    listener = Listener(Database(pooled, statement_timeout_ms=1000), "scan_outbox")
+    read, _write = os.pipe()
+    assert listener.connect("http/chain_get_version") == (0, 0)
+    execute(database_url, "SELECT pg_notify('scan_outbox', 'now')")
+    assert listener.wait(30.0, read) == ["now"]
+    os.write(_write, b"w")
+    assert listener.wait(30.0, read) == []
+    listener.close()
+    os.close(read)
+    os.close(_write)
+
+
+def test_a_dispatcher_is_found_alive_through_a_pooler(database_url: str, pooled: str) -> None:
+    dispatcher = Dispatcher(settings_for(pooled, NOWHERE))
+    held = "SELECT count(*) FROM pg_locks WHERE classid = hashtext('scan.deliverer')::oid"
+    dispatcher.start()
+    try:
+        wait_until(lambda: execute(database_url, held) == [(1,)])
+    finally:
+        dispatcher.stop()
+    wait_until(lambda: execute(database_url, held) == [(0,)])
+
+
+@pytest.mark.parametrize(("mode", "settings"), SHARING)
+def test_a_shared_session_is_found_out(
+    database_url: str, mode: str, settings: dict[str, str]
+) -> None:
+    """Whatever other clients do at the moment, and however sessions are lent."""
+    with pgbouncer(database_url, mode, **settings) as url, ThreadPoolExecutor(4) as pool:
+        asking = pool.map(lambda _: execute(url, "SELECT 1"), range(200))
+        for _ in range(5):
+            database = Database(url, statement_timeout_ms=1000)
+            with pytest.raises(SharedSession):
+                database.value("http/chain_get_version")
+        list(asking)
+
+
+def test_no_direct_connection_is_taken_for_a_shared_one(postgres: Postgres, pooled: str) -> None:
+    def ask(number: int) -> int:
+        database = Database(
+            pooled if number % 2 else postgres.url("postgres"), statement_timeout_ms=5000
+        )
+        database.value("database/session_is_read_only")
+        database.close()
+        return number
+
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(ask, range(200))) == list(range(200))
+
+
+def test_a_pooler_without_a_session_for_the_check_is_used(database_url: str) -> None:
+    """It has one, and the check would need two: nothing is certain, and nothing is refused."""
+    with pgbouncer(database_url, "session", default_pool_size="1") as url:
+        database = Database(url, statement_timeout_ms=1000)
+        assert database.value("http/chain_get_version") is not None
+        database.close()
+
+
+@pytest.mark.parametrize("command", ["index", "deliver", "serve", "run"])
+@pytest.mark.parametrize("mode", ["transaction", "statement"])
+def test_every_part_refuses_to_start_on_shared_sessions(
+    database_url: str, command: str, mode: str
+) -> None:
+    with pgbouncer(database_url, mode) as url:
+        code, message = started(command, DATABASE_URL=url.replace("postgres@", "postgres:pw@"))
+    assert code == 2
+    assert message.startswith("scan: DATABASE_URL='postgresql://postgres:***@127.0.0.1:")
+    assert "pool_mode = session" in message and "Traceback" not in message
+
+
+def test_gunicorn_refuses_to_start_on_shared_sessions(database_url: str) -> None:
+    """Started by itself, and for reads alone."""
+    with (
+        pgbouncer(database_url, "transaction") as url,
+        gunicorn_started(database_url, free_port(), READ_DATABASE_URL=url) as process,
+    ):
+        assert process.wait(30) == 1
+        assert process.stderr is not None
+        assert b"READ_DATABASE_URL='" in process.stderr.read()
+
+
+def started(command: str, **environment: str) -> tuple[int, str]:
+    ended = subprocess.run(
+        [sys.executable, "-m", "scan", command],
+        cwd=ROOT,
+        env={"PATH": os.environ["PATH"], "RPC_URL": NOWHERE, "PORT": str(free_port())}
+        | environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    return ended.returncode, ended.stderr

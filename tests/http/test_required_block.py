@@ -1,0 +1,123 @@
+"""X-Scan-Block is the block that a response shows, X-Scan-At-Least-Block one that it needs."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import NamedTuple
+
+import pytest
+import requests
+
+from tests.http.test_response_freshness import UNLIMITED
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+from tests.support.serving import gunicorn, wait_until
+
+NEWEST = "/api/v1/blocks?limit=1"
+PATHS = (NEWEST, "/api?module=block&action=getblockreward&blockno=1", "/blocks", "/api/v1/stats")
+
+
+class Served(NamedTuple):
+    """One instance for all tests: each takes the chain as the one before has left it."""
+
+    address: str
+    node: Anvil
+    indexing: Indexing
+
+    def mine(self) -> int:
+        """One block more; its number, once it is indexed."""
+        self.node.mine()
+        self.indexing.wait_for(self.node.head())
+        return self.node.head()
+
+
+@pytest.fixture(scope="module")
+def served(postgres: Postgres, template: str) -> Iterator[Served]:
+    with (
+        Anvil() as node,
+        postgres.cloned(template) as url,
+        Indexing(url, node.url) as indexing,
+        gunicorn(
+            url, RPC_URL=node.url, SCAN_RATE_LIMIT_PAGES="1000/minute", **UNLIMITED
+        ) as address,
+    ):
+        yield Served(address, node, indexing)
+
+
+def ask(server: str, path: str, block: object = None) -> requests.Response:
+    headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
+    return requests.get(server + path, headers=headers, timeout=30)
+
+
+def newest(response: requests.Response) -> int:
+    return int(response.json()["blocks"][0]["number"])
+
+
+def test_a_response_carries_the_block_it_shows(served: Served) -> None:
+    for _ in range(5):
+        number = served.mine()
+        wait_until(lambda number=number: newest(ask(served.address, NEWEST)) == number)  # type: ignore[misc]
+        for _ in range(3):  # read, and from the cache
+            response = ask(served.address, NEWEST)
+            assert int(response.headers["X-Scan-Block"]) == newest(response) == number
+        validator = {"If-None-Match": response.headers["ETag"]}
+        unmodified = requests.get(served.address + NEWEST, headers=validator, timeout=30)
+        assert unmodified.status_code == 304
+        assert unmodified.headers["X-Scan-Block"] == str(number)
+    assert "X-Scan-Block" in response.headers["Access-Control-Expose-Headers"]
+    missing = ask(served.address, "/api/v1/transactions/0x" + "12" * 32)
+    assert missing.status_code == 404 and int(missing.headers["X-Scan-Block"]) == number
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_a_block_that_comes_is_waited_for(served: Served, path: str) -> None:
+    """Also where an older response is cached; and one that is there costs nothing."""
+    number = served.mine()
+    for _ in range(3):
+        assert ask(served.address, path, number).status_code == 200
+    timer = threading.Timer(0.3, served.node.mine)
+    timer.start()
+    response = ask(served.address, path, number + 1)
+    timer.join()
+    assert response.status_code == 200
+    assert b"not indexed" not in response.content
+    assert int(response.headers.get("X-Scan-Block", number + 1)) == number + 1
+    assert path != NEWEST or newest(response) == number + 1
+
+
+def test_a_block_that_does_not_come_is_refused_in_the_form_of_the_interface(
+    served: Served,
+) -> None:
+    number = served.mine() + 2
+    message = f"Block {number} is not indexed here yet."
+    refused = ask(served.address, NEWEST, number)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
+    assert refused.json() == {"error": message, "code": "unavailable"}
+    etherscan = ask(served.address, PATHS[1], number).json()
+    assert (etherscan["status"], etherscan["result"]) == ("0", message)
+    page = ask(served.address, "/blocks", number)
+    assert page.status_code == 503 and message in page.text
+    asked = requests.post(
+        f"{served.address}/api/v1/query",
+        json={"entity": "blocks"},
+        headers={"X-Scan-At-Least-Block": str(number)},
+        timeout=30,
+    )
+    assert asked.status_code == 503
+
+
+@pytest.mark.parametrize("block", ["", "latest", "-1", "0x10", "1.0", "1,2", "9" * 19, "+1"])
+def test_what_is_no_block_number_is_refused(served: Served, block: str) -> None:
+    refused = ask(served.address, NEWEST, block)
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_parameter")
+    assert refused.json()["field"] == "X-Scan-At-Least-Block"
+
+
+def test_those_who_wait_leave_threads_to_others(served: Served) -> None:
+    """Far more than there are threads; only so many wait, and the others are refused at once."""
+    with ThreadPoolExecutor(40) as pool:
+        waiting = [pool.submit(ask, served.address, f"{NEWEST}&_={n}", 10**9) for n in range(40)]
+        for number in range(20):
+            assert ask(served.address, f"/api/v1/tokens?_={number}").status_code == 200
+        assert {one.result().status_code for one in waiting} == {503}

@@ -1,0 +1,55 @@
+"""PgBouncer in front of a database of the tests, on loopback."""
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
+
+from tests.support.serving import accepts, free_port, program, stop, wait_until
+
+USER = "postgres"
+
+
+@contextmanager
+def pgbouncer(database_url: str, mode: str, **settings: str) -> Iterator[str]:
+    """The database's address through a pooler in this pool_mode; `settings` are PgBouncer's."""
+    parts = urlsplit(database_url)
+    server = parse_qs(parts.query)["host"][0]
+    port = free_port()
+    given = {
+        "listen_addr": "127.0.0.1",
+        "listen_port": str(port),
+        "unix_socket_dir": "",
+        "auth_type": "any",
+        "pool_mode": mode,
+        "server_reset_query": "DISCARD ALL",
+        "ignore_startup_parameters": "extra_float_digits",
+        "max_client_conn": "500",
+        "default_pool_size": "100",
+        **dict.fromkeys(("log_connections", "log_disconnections", "log_stats"), "0"),
+        **settings,
+    }
+    with tempfile.TemporaryDirectory(prefix="scan-pgbouncer-") as folder:
+        path = Path(folder) / "pgbouncer.ini"
+        lines = (f"{name} = {value}" for name, value in given.items())
+        database = f"* = host={server} user={USER}"
+        path.write_text("\n".join(("[databases]", database, "[pgbouncer]", *lines, "")))
+        Path(folder).chmod(0o755)
+        process = subprocess.Popen(
+            [program("pgbouncer"), *_user(server), str(path)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+        )
+        try:
+            wait_until(lambda: accepts(port), process)
+            yield f"postgresql://{USER}@127.0.0.1:{port}{parts.path}"
+        finally:
+            stop(process)
+
+
+def _user(socket_folder: str) -> list[str]:
+    """PgBouncer refuses to run as root, and the socket lies in a folder of its owner's alone."""
+    return ["-u", Path(socket_folder).owner()] if os.getuid() == 0 else []
