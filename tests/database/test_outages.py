@@ -174,7 +174,10 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url: str) -> None:
         node.stop()
         assert client.get(f"/api/v1/addresses/{other}").json == fresh
         assert client.get("/api/v1/blocks").json["total"] == 4
-        make_stale(database_url)
+        make_stale(database_url)  # no block since then has changed it
+        eventually(client, f"/api/v1/addresses/{other}", fresh)
+        execute(database_url, "UPDATE blocks SET traced = false WHERE number = 3")
+        execute(database_url, "SELECT pg_notify('scan_chain', 'stale')")  # but this one may have
         eventually(client, f"/api/v1/addresses/{other}", {**fresh, "balanceBlock": 2})
         ready = client.get("/readyz")
         assert ready.status_code == 200
