@@ -52,7 +52,7 @@ class State(Collector):
         try:
             chain = self._database.row("api/chain_get_metrics") or ()
             deliveries = self._database.row("api/deliveries_get_metrics") or ()
-            chain_id = self._database.value("etherscan/chain_get_id")
+            chain_id = self._database.value("api/chain_get_id")
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
             return

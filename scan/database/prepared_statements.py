@@ -60,7 +60,6 @@ LITERALS: Mapping[str, frozenset[str]] = {
         "etherscan/log_blocks_list": ("limit",),
         "etherscan/log_transactions_get": (),
         "etherscan/token_balances_list": (),
-        "etherscan/token_holders_list": ("limit",),
         "etherscan/token_transfers_list_by_token": _BLOCKS,
         "etherscan/tokens_get": (),
         "etherscan/transactions_get_status": (),

@@ -52,7 +52,7 @@ def _require_own_chain(asked: Parameters) -> None:
         return
     known = parts().chain_ids
     if not known:
-        found = services().reads.value("etherscan/chain_get_id")
+        found = services().reads.value("api/chain_get_id")
         known += [found] if found else []
     if known and str(asked.integer("chainid", 0)) != known[0]:
         raise Failure(WRONG_CHAIN.format(known[0]))

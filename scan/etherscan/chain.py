@@ -49,13 +49,15 @@ def token_holder_count(asked: Parameters) -> Reply:
 
 def token_holders(asked: Parameters) -> Reply:
     limit, offset = asked.page()
-    records, total = read_chain(
-        "etherscan/token_holders_list",
-        address=asked.address("contractaddress"),
-        limit=limit,
-        offset=offset,
+    address = asked.address("contractaddress")
+    records, _, total = read_chain(
+        "api/tokens_list_holders", address=address, limit=limit, offset=offset
     )
-    return rows_reply(orjson.loads(records), NO_DATA, total)
+    rows = [
+        {"TokenHolderAddress": each["address"], "TokenHolderQuantity": each["balance"]}
+        for each in orjson.loads(records or "[]")
+    ]
+    return rows_reply(rows, NO_DATA, total)
 
 
 def _status(asked: Parameters) -> bool | None:

@@ -3,6 +3,7 @@
 Several clients stop at any other HTTP status without reading `result`.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import orjson
@@ -45,7 +46,7 @@ class Failure(Exception):
         self.reply = Reply(result, "0", message)
 
 
-def rows_reply(rows: list[object], none_found: str, total: int | None = None) -> Reply:
+def rows_reply(rows: Sequence[object], none_found: str, total: int | None = None) -> Reply:
     """A list; an empty one has status 0."""
     return Reply(rows, total=total) if rows else Reply([], "0", none_found, total)
 

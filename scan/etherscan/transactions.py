@@ -1,4 +1,4 @@
-"""Rows of transactions and token transfers, completed with what the index does not have."""
+"""Rows of transactions and token transfers, completed with what the index lacks, and names."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from scan.hex import data, to_hex
 from scan.http.chain_reads import read_chain
 from scan.http.services import services
 
-Row = Mapping[str, Any]
+Row = dict[str, Any]
 
 TRANSACTION = (
     "blockNumber", "timeStamp", "hash", "nonce", "blockHash", "transactionIndex", "from", "to",
@@ -42,24 +42,31 @@ TRANSFERS = {
 
 
 def complete_transactions(records: str) -> list[object]:
-    rows = orjson.loads(records)
-    fields = _fields(rows)
+    rows = _complete(orjson.loads(records))
     names = _FunctionNames(row["to"] for row in rows)
-    return [_transaction(row, fields[row["hash"]], names) for row in rows]
+    return [_transaction(row, names) for row in rows]
 
 
 def complete_transfers(records: str, token_type: str) -> list[object]:
     """`records` have one more key, `called`: whom the transaction called."""
-    rows = orjson.loads(records)
-    fields = _fields(rows)
+    rows = _complete(orjson.loads(records))
     names = _FunctionNames(row["called"] for row in rows)
-    return [_token_transfer(row, fields[row["hash"]], names, token_type) for row in rows]
+    return [_token_transfer(row, names, token_type) for row in rows]
 
 
-def _fields(rows: Iterable[Row]) -> Mapping[str, TransactionFields]:
-    places = {
-        TransactionPlace(row["hash"], row["blockHash"], int(row["blockNumber"])) for row in rows
-    }
+def _complete(rows: list[Row]) -> list[Row]:
+    """With what is `missing` in them; the node is asked for nothing else."""
+    places = {_place(row) for row in rows if row["missing"]}
+    found = _read(places) if places else {}
+    return [row | _of_node(found[row["hash"]]) if row["missing"] else row for row in rows]
+
+
+def _place(row: Row) -> TransactionPlace:
+    number = int(row["blockNumber"])
+    return TransactionPlace(row["hash"], row["blockHash"], number, row["missing"] == "all")
+
+
+def _read(places: Collection[TransactionPlace]) -> Mapping[str, TransactionFields]:
     found = parts().fields.cached(places)
     if len(found) == len(places):
         return found
@@ -67,41 +74,33 @@ def _fields(rows: Iterable[Row]) -> Mapping[str, TransactionFields]:
         return parts().fields.read(places)
 
 
-def _transaction(row: Row, fields: TransactionFields, names: "_FunctionNames") -> object:
-    status = fields.receipt_status
-    found = {
-        **row,
-        **_of_transaction(fields, row["to"], names),
-        "input": fields.input,
+def _of_node(fields: TransactionFields) -> Row:
+    found = {"input": fields.input}
+    if fields.others is None:
+        return found
+    status = fields.others.receipt_status
+    return found | {
+        "nonce": str(fields.others.nonce),
+        "gas": str(fields.others.gas),
+        "cumulativeGasUsed": str(fields.others.cumulative_gas_used),
+        "methodId": fields.input[:10],
         "txreceipt_status": "" if status is None else str(status),
     }
+
+
+def _transaction(row: Row, names: "_FunctionNames") -> object:
+    found = row | {"functionName": names.name(row["to"], row["methodId"])}
     return {name: found[name] for name in TRANSACTION}
 
 
-def _token_transfer(
-    row: Row, fields: TransactionFields, names: "_FunctionNames", token_type: str
-) -> object:
-    found = {
-        **row,
-        **_of_transaction(fields, row["called"], names),
+def _token_transfer(row: Row, names: "_FunctionNames", token_type: str) -> object:
+    found = row | {
+        "functionName": names.name(row["called"], row["methodId"]),
         "input": "deprecated",
         "tokenValue": row["value"],
         "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
     }
     return {name: found[name] for name in TRANSFERS[token_type]}
-
-
-def _of_transaction(
-    fields: TransactionFields, called: str, names: "_FunctionNames"
-) -> dict[str, str]:
-    method_id = fields.input[:10]
-    return {
-        "nonce": str(fields.nonce),
-        "gas": str(fields.gas),
-        "cumulativeGasUsed": str(fields.cumulative_gas_used),
-        "methodId": method_id,
-        "functionName": names.name(called, method_id) if called else "",
-    }
 
 
 class _FunctionNames:

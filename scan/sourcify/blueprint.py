@@ -64,7 +64,7 @@ def get_verification(verification_id: str) -> Response:
 
 @blueprint.get("/chains")
 def list_chains() -> Response:
-    chain_id = services().reads.value("sourcify/chain_get_id")
+    chain_id = services().reads.value("api/chain_get_id")
     chain = {"name": f"Chain {chain_id}", "chainId": int(chain_id or 0), "supported": True}
     return json_value([] if chain_id is None else [chain])
 
@@ -101,7 +101,7 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Respo
 
 def _job_record(job: Job) -> dict[str, Any]:
     database = services().writes
-    chain_id = database.value("sourcify/chain_get_id")
+    chain_id = database.value("api/chain_get_id")
     stored = stored_contract(database, chain_id, job.address, {})
     contract = minimal_record(stored, job.address, job.match, job.creation_match)
     if job.match is not None:

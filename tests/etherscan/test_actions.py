@@ -210,7 +210,6 @@ def test_without_the_node_nothing_is_made_up(indexed: Indexing, scenario: Played
     person, token = scenario.stage.people[1], scenario.stage.contracts["harbor"].address
     for module, action, asked in (
         ("account", "txlist", {"address": person}),
-        ("account", "tokentx", {"address": person}),
         ("account", "tokenbalance", {"address": person, "contractaddress": token}),
         ("account", "balance", {"address": UNSEEN}),
         ("logs", "getLogs", {"address": token}),
