@@ -11,8 +11,9 @@ import psycopg2
 from psycopg2 import sql
 
 from bench.seed import seed
+from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres
-from scan.settings import ROOT
+from scan.settings import ROOT, Settings
 
 log = logging.getLogger(__name__)
 
@@ -58,8 +59,7 @@ class Databases:
         """A database with the schema and nothing in it, dropped at the end."""
         self.drop(name)
         url = self.url(name)
-        with connected(url) as cursor:
-            cursor.execute((ROOT / "schema.sql").read_text(encoding="utf-8"))
+        migrations.run(Settings(database_url=url))
         try:
             yield url
         finally:

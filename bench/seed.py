@@ -3,10 +3,10 @@
 import logging
 from pathlib import Path
 
+from scan.database import migrations
 from scan.database.connection import Database
 from scan.indexer.block_range import read_block_range
 from scan.indexer.writer import derive
-from scan.settings import ROOT
 
 log = logging.getLogger(__name__)
 
@@ -22,7 +22,7 @@ def seed(
     as token transfers, between the same addresses.
     """
     database = Database(url, statement_timeout_ms=0, name="scan-bench")
-    database.execute_script((ROOT / "schema.sql").read_text(encoding="utf-8"))
+    migrations.bring_up(database, migrations.expected_schema())
     script = Path(__file__).with_name("seed.sql").read_text(encoding="utf-8")
     size = f"SET bench.transactions = {transactions:d}; SET bench.hot_share = {hot_share:f};"
     database.execute_script(f"{size}\n{script}")

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 import psycopg2
 
+from scan.database import migrations
 from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres
 from scan.settings import ROOT
@@ -70,7 +71,7 @@ def main() -> None:
 def _fresh(postgres: EmbeddedPostgres, name: str) -> str:
     url = postgres.database_url(name)
     database = Database(url, statement_timeout_ms=0)
-    database.execute_script((ROOT / "schema.sql").read_text(encoding="utf-8"))
+    migrations.bring_up(database, migrations.expected_schema())
     database.close()
     return url
 
