@@ -338,7 +338,8 @@ CREATE TABLE IF NOT EXISTS logs (
     data bytea NOT NULL
 );
 -- serve api/logs_list_by_key, indexer/lists_insert_checkpoints
-CREATE INDEX IF NOT EXISTS logs_by_address ON logs (address, ordinal);
+-- By its third column an address and a first topic together pass over other entries in the index.
+CREATE INDEX IF NOT EXISTS logs_by_address ON logs (address, ordinal, topic_id);
 CREATE INDEX IF NOT EXISTS logs_by_topic ON logs (topic_id, ordinal);
 
 -- Every address seen, its exact counters, and its balance where the indexer has read it.
