@@ -831,7 +831,7 @@ CREATE TABLE IF NOT EXISTS webhooks (
     created_at timestamptz NOT NULL,
     stopped_reason text,           -- why the service stopped it; null where it did not
     client_address text,           -- who activated it without a key of its owner
-    topics jsonb                   -- what its logs must match, as eth_getLogs has it; null: all
+    topics json                    -- what its logs must match, as eth_getLogs has it; null: all
 );
 -- serves webhooks/webhooks_list, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);
@@ -992,9 +992,9 @@ CREATE OR REPLACE FUNCTION log_event(
 RETURNS text LANGUAGE sql STABLE
 RETURN format(
     '{"event":"log","timestamp":"%s","data":{"hash":"%s","blockNumber":%s,"logIndex":%s,'
-    '"transactionIndex":%s,"address":"%s","topics":%s,"data":"%s"}}',
+    '"transactionIndex":%s,"address":"%s","topics":%s,"data":"%s","methodId":%s}}',
     iso(mined_at), hex(t.hash), t.block_number, log_index, t.transaction_index, hex(address),
-    topics, hex(data));
+    topics, hex(data), json_hex(method_id(t)));
 
 -- Contracts whose source was compiled to the code at their address. A row counts only while the
 -- address still has that code: a contract deployed anew, or by another fork, has another code_hash.

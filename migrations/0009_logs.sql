@@ -8,7 +8,7 @@ ALTER TABLE IF EXISTS blocks
     ADD COLUMN IF NOT EXISTS log_count integer NOT NULL DEFAULT 0;
 ALTER TABLE IF EXISTS addresses ADD COLUMN IF NOT EXISTS log_count bigint;
 ALTER TABLE IF EXISTS webhooks
-    ADD COLUMN IF NOT EXISTS topics jsonb,
+    ADD COLUMN IF NOT EXISTS topics json,
     DROP CONSTRAINT IF EXISTS webhooks_event_types_check,
     ADD CONSTRAINT webhooks_event_types_check
         CHECK (event_types <@ '{tx,token_transfer,log}' AND event_types <> '{}');

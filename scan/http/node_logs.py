@@ -64,7 +64,7 @@ def page(
     """Entries of the list in either order; what lies beyond the page is not read."""
     expected = _hash_at(span.last)
     logs = _Reading(wanted, direction).logs(_blocks(wanted, span, direction))
-    found = list(islice(logs, offset, offset + limit))
+    found = list(islice(_after(logs, offset), limit))
     _require_same_chain(span.last, expected)
     return found
 
@@ -84,15 +84,22 @@ def page_and_total(
     numbers = array("q")
     found = []
     logs = _Reading(wanted, "desc").logs(_blocks(wanted, span, "desc"))
-    for place, log in enumerate(logs):
-        if place >= MOST_LOGS:
-            raise TooManyLogs(TOO_MUCH)
+    for place, log in enumerate(_after(logs, 0)):
         numbers.append(log.block_number)
         if offset <= place < offset + limit:
             found.append(log)
     _require_same_chain(span.last, expected)
     services().log_blocks.store(key, numbers, ENTRY_BYTES + numbers.itemsize * len(numbers))
     return found, len(numbers)
+
+
+def _after(logs: Iterator[FoundLog], offset: int) -> Iterator[FoundLog]:
+    """What follows `offset` entries; raises TooManyLogs where it takes too many to come to an end."""
+    for place, log in enumerate(logs):
+        if place >= MOST_LOGS:
+            raise TooManyLogs(TOO_MUCH)
+        if place >= offset:
+            yield log
 
 
 def _known_page(

@@ -10,7 +10,7 @@ from itertools import islice
 
 from scan.indexer.block_rows import BlockRows, make_block_rows
 from scan.indexer.block_source import CONCURRENT_FETCHES, BlockSource
-from scan.indexer.log_selection import LogSelection
+from scan.indexer.log_selection import NO_LOGS, LogSelection
 from scan.indexer.prefetch_process import PrefetchProcess, ProcessNotStarted
 from scan.settings import Settings
 
@@ -33,7 +33,7 @@ class BlockPrefetcher:
         self._process: PrefetchProcess | None = None
         self._may_have_process = len(os.sched_getaffinity(0)) > 1
 
-    def blocks(self, first: int, last: int, selection: LogSelection) -> Generator[list[BlockRows]]:
+    def blocks(self, first: int, last: int, selection: LogSelection = NO_LOGS) -> Generator[list[BlockRows]]:
         """Blocks first..last in order, one request's at a time; raises what fetching does.
 
         After a fault the second process stays, with what it knows of the node's methods.

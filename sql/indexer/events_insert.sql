@@ -49,7 +49,7 @@ WITH matched AS (
         AS l (block_number, log_index, transaction_index, address, topics, data)
     JOIN webhooks w
         ON w.watch_address = l.address AND w.active AND 'log' = ANY (w.event_types)
-        AND topics_match(w.topics, l.topics::jsonb)
+        AND topics_match(w.topics::jsonb, l.topics::jsonb)
     JOIN blocks b
         ON b.number = l.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
     JOIN transactions t

@@ -20,12 +20,8 @@ from tests.conftest import Played
 PATH = "/api/v1/query"
 MIB = 1024 * 1024
 ENTITIES = (
-    "transactions",
-    "blocks",
-    "tokens",
-    "token_transfers",
-    "dex_trades",
-    "internal_transfers",
+    *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
+    *("internal_transfers", "logs"),
 )
 KEYS = {
     "transactions": "address, from, to, blockNumber, blockFrom, blockTo",
@@ -33,6 +29,7 @@ KEYS = {
     "token_transfers": "address, from, to, tokenAddress, blockFrom, blockTo",
     "dex_trades": "address, dex, blockFrom, blockTo",
     "internal_transfers": "address, from, to, blockFrom, blockTo",
+    "logs": "address, topic0, topic1, topic2, topic3, blockFrom, blockTo",
 }
 MORE = {"internal_transfers": {"untracedBlocks": 0}}
 NUMBERS = ("blockFrom", "blockTo", "blockNumber")
