@@ -94,7 +94,7 @@ def page_and_total(
 
 
 def _after(logs: Iterator[FoundLog], offset: int) -> Iterator[FoundLog]:
-    """What follows `offset` entries; raises TooManyLogs where it takes too many to come to an end."""
+    """What follows `offset` entries; raises TooManyLogs past MOST_LOGS of them all."""
     for place, log in enumerate(logs):
         if place >= MOST_LOGS:
             raise TooManyLogs(TOO_MUCH)

@@ -9,9 +9,9 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
 from scan.ethereum.events import Transfer
 from scan.ethereum.traces import InternalTransfer
+from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
 from scan.indexer.block_source import FetchedBlock
-from scan.indexer import log_selection
 from scan.indexer.contract_inspection import ContractFindings, FoundToken
 from scan.indexer.writer import IndexedHead, Writer
 

@@ -99,6 +99,7 @@ LOG_SCHEMAS: Json = {
                 {
                     "type": "object",
                     "description": "The event, decoded where an ABI is known; else null.",
+                    "examples": [None],
                 }
             ),
         },
