@@ -133,10 +133,22 @@ def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(
     assert execute(database_url, "SELECT log_count FROM addresses WHERE log_count > 0") == [(205,)]
     assert execute(
         database_url,
-        "SELECT list, place, ordinal, block_number FROM list_checkpoints WHERE list LIKE 'logs%'"
-        " ORDER BY list",
+        "SELECT list, place, ordinal, block_number FROM list_checkpoints"
+        " WHERE starts_with(list, 'logs') ORDER BY list",
     ) == [("logs_by_address", 128, 128, 2), ("logs_by_topic0", 128, 128, 2)]
     assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+
+
+@pytest.mark.parametrize("blocks", [1, 10_000], ids=["another process", "threads"])
+def test_who_fetches_blocks_does_not_matter(
+    database_url: str, scenario: Played, blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.indexer.prefetch.MIN_PROCESS_BLOCKS", blocks)
+    monkeypatch.setattr("scan.indexer.catch_up.BATCH_LOG_CHARACTERS", 5_000)
+    with Indexing(database_url, scenario.anvil.url, logs="all") as indexing:
+        indexing.wait_for(scenario.anvil.head())
+    assert len(stored(database_url)) == len(scenario.truth.logs)
+    assert run(indexing.settings, node=True) == derived_tables.EXACT
 
 
 @pytest.mark.parametrize("change", ["five topics", "the same index", "topics of 31 bytes"])
