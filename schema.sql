@@ -323,7 +323,7 @@ CREATE TABLE IF NOT EXISTS event_topics (
     topic_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     topic0 bytea NOT NULL UNIQUE,
     log_count bigint NOT NULL DEFAULT 0
-);
+) WITH (fillfactor = 60);
 
 -- Logs of contracts, where SCAN_LOGS has them stored. At most eight columns: a ninth would make the
 -- row of a log without topics eight bytes longer.
@@ -672,6 +672,11 @@ RETURN (accepted >> (coalesce(topic_id = id0, false)::integer
     + 2 * coalesce(substr(others, 1, 32) = topic1, false)::integer
     + 4 * coalesce(substr(others, 33, 32) = topic2, false)::integer
     + 8 * coalesce(substr(others, 65, 32) = topic3, false)::integer)) & 1 = 1;
+
+-- Whether logs with so many bytes of data are answered as one page; one alone always is.
+CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN size = 1 OR coalesce(bytes, 0) <= 16 * 1024 * 1024;
 
 -- Which numbers of first..last are on a page.
 CREATE OR REPLACE FUNCTION page_of_range(

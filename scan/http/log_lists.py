@@ -12,7 +12,7 @@ from scan.hex import to_hex
 from scan.http import node_logs
 from scan.http.chain_lists import Page, PageRequest
 from scan.http.chain_reads import read_chain
-from scan.http.node_logs import ANOTHER_CHAIN, BlockSpan, FoundLog
+from scan.http.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, FoundLog, TooManyLogs
 from scan.parameters import BIGINT_MAX
 
 TOPIC_NAMES = tuple(f"topic{place}" for place in range(TOPICS))
@@ -84,7 +84,7 @@ def _stored(
     given = any(wanted.topics)
     if wanted.address is None and not given:
         data, _, total = read_chain("api/logs_list", **request._asdict())
-        return orjson.loads(data), total
+        return _parsed(data), total
     has_address, has_topic0 = wanted.address is not None, wanted.first_topic is not None
     has_rest = given and wanted.topics != (wanted.first_topic, None, None, None)
     has_from, has_to = request.block_from > 0, request.block_to < BIGINT_MAX
@@ -107,7 +107,14 @@ def _stored(
         list=("logs_by_address" if has_address else "logs_by_topic0") if has_list else None,
         key=(wanted.address or wanted.first_topic) if has_list else None,
     )
-    return orjson.loads(data), total or 0
+    return _parsed(data), total or 0
+
+
+def _parsed(data: str | None) -> list[Record]:
+    if data is None:
+        raise TooManyLogs(TOO_LARGE)
+    records: list[Record] = orjson.loads(data)
+    return records
 
 
 def _records(found: Sequence[FoundLog]) -> list[Record]:

@@ -21,6 +21,7 @@ from scan.http.services import services
 
 TIMEOUT_S = 8.0
 MOST_BYTES = 32 * 1024 * 1024  # of one exchange
+MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs, unless it has one alone
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
 FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # asked for in one exchange
@@ -31,6 +32,7 @@ TOO_MUCH = (
     "These are more logs than the node can be asked for in one request; narrow them by blockFrom"
     " and blockTo, an address or topics. An index with SCAN_LOGS=all has no such limit."
 )
+TOO_LARGE = "The data of these logs is too large for one page; ask for a smaller limit."
 NOT_ANSWERING = "The node does not answer; try again shortly."
 NOT_LOGS = "The node gave something else than the logs it was asked for."
 ANOTHER_CHAIN = "The node and the index are not at the same chain at the moment; try again shortly."
@@ -64,7 +66,7 @@ def page(
     """Entries of the list in either order; what lies beyond the page is not read."""
     expected = _hash_at(span.last)
     logs = _Reading(wanted, direction).logs(_blocks(wanted, span, direction))
-    found = list(islice(_after(logs, offset), limit))
+    found = _collected(islice(_after(logs, offset), limit))
     _require_same_chain(span.last, expected)
     return found
 
@@ -82,15 +84,29 @@ def page_and_total(
     if known is not None:
         return _known_page(wanted, known, offset, limit), len(known)
     numbers = array("q")
-    found = []
-    logs = _Reading(wanted, "desc").logs(_blocks(wanted, span, "desc"))
-    for place, log in enumerate(_after(logs, 0)):
-        numbers.append(log.block_number)
-        if offset <= place < offset + limit:
-            found.append(log)
+
+    def counted() -> Iterator[FoundLog]:
+        for log in _after(_Reading(wanted, "desc").logs(_blocks(wanted, span, "desc")), 0):
+            numbers.append(log.block_number)
+            if offset < len(numbers) <= offset + limit:
+                yield log
+
+    found = _collected(counted())
     _require_same_chain(span.last, expected)
     services().log_blocks.store(key, numbers, ENTRY_BYTES + numbers.itemsize * len(numbers))
     return found, len(numbers)
+
+
+def _collected(logs: Iterator[FoundLog]) -> list[FoundLog]:
+    """A page; raises TooManyLogs where its data is too large for one."""
+    found: list[FoundLog] = []
+    size = 0
+    for log in logs:
+        size += len(log.data)
+        if found and size > MOST_DATA_BYTES:
+            raise TooManyLogs(TOO_LARGE)
+        found.append(log)
+    return found
 
 
 def _after(logs: Iterator[FoundLog], offset: int) -> Iterator[FoundLog]:
@@ -111,7 +127,7 @@ def _known_page(
         return []
     passed = offset - numbers.index(expected[0])
     logs = _Reading(wanted, "desc").logs(list(dict.fromkeys(expected)))
-    found = list(islice(logs, passed, passed + limit))
+    found = _collected(islice(logs, passed, passed + limit))
     if [log.block_number for log in found] != list(expected):
         raise UpstreamFailed(ANOTHER_CHAIN)
     return found

@@ -111,7 +111,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
     emitters = dict.fromkeys(log.address for log in block.logs)
     called = (t.to_address for t in block.transactions if t.to_address and t.ran_code)
     transfer_logs, swap_logs = _event_logs(block)
-    stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+    stored, watched = _selected_logs(block, selection)
     return BlockRows(
         block.number,
         block.hash,
@@ -139,7 +139,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         None if block.withdrawals is None else len(block.withdrawals),
         "".join([_log_line(block.number, log) for log in stored]),
         _first_topics(stored),
-        [_watched(block.number, e) for e in block.logs if e.address in selection.watched],
+        watched,
     )
 
 
@@ -190,6 +190,15 @@ def _withdrawal_line(number: int, each: Withdrawal) -> str:
         f"{number}\t{each.withdrawal_index}\t{each.validator_index}\t{bytea(each.address)}"
         f"\t{each.amount_wei}\n"
     )
+
+
+def _selected_logs(
+    block: DecodedBlock, selection: LogSelection
+) -> tuple[list[EventLog], list[WatchedLog]]:
+    """Those to store and those for webhooks; of most chains neither."""
+    stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+    watched = [e for e in block.logs if e.address in selection.watched] if selection.watched else []
+    return stored, [_watched(block.number, log) for log in watched]
 
 
 def _log_line(number: int, log: EventLog) -> str:

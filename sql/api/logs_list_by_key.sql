@@ -4,7 +4,7 @@
 --   topic3 bytea null, accepted integer, has_address boolean, has_topic0 boolean, has_rest boolean,
 --   has_total boolean, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
 --   has_list boolean, list text null, key bytea null, direction text, limit integer, offset bigint
--- returns: one row: index version, data (JSON text), count in data, total where there is a list or
+-- returns: one row: index version, data (JSON text; null: too large), count in data, total where there is a list or
 --   has_total asks for it
 -- index: logs_by_address, logs_by_topic, list_checkpoints_pkey, logs_pkey, event_topics_pkey,
 --   transactions_pkey, blocks_pkey
@@ -46,16 +46,20 @@ WITH entries AS (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT log_record(l,
-            (SELECT e.topic0 FROM event_topics e WHERE e.topic_id = l.topic_id),
-            (SELECT t.hash FROM transactions t
-                WHERE t.ordinal = b.transactions_before + l.transaction_index),
-            b.timestamp)::text
-        FROM logs l
-        JOIN blocks b ON b.number = l.block_number
-        WHERE l.ordinal = page.ordinal), ',')),
-    count(*),
+    CASE WHEN fits_page((
+        SELECT sum(octet_length(l.data)) FROM page JOIN logs l USING (ordinal)), %(limit)s)
+    THEN (
+        SELECT json_list(string_agg(
+            (SELECT log_record(l,
+                (SELECT e.topic0 FROM event_topics e WHERE e.topic_id = l.topic_id),
+                (SELECT t.hash FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + l.transaction_index),
+                b.timestamp)::text
+            FROM logs l
+            JOIN blocks b ON b.number = l.block_number
+            WHERE l.ordinal = page.ordinal), ','))
+        FROM page) END,
+    (SELECT count(*) FROM page),
     CASE WHEN %(has_list)s THEN (SELECT total FROM entries)
         WHEN %(has_total)s THEN (
             SELECT count(*)
@@ -66,5 +70,4 @@ SELECT index_version(),
                     %(topic2)s, %(topic3)s, %(accepted)s))
                 AND (NOT %(has_lower)s OR l.ordinal >= (SELECT lowest FROM bounds))
                 AND (NOT %(has_upper)s
-                    OR (l.ordinal, l.ordinal) <= (SELECT highest, highest FROM bounds))) END
-FROM page;
+                    OR (l.ordinal, l.ordinal) <= (SELECT highest, highest FROM bounds))) END;

@@ -219,7 +219,7 @@ def _length(client: FlaskClient, entity: str, filters: Any) -> int:
         ("internal_transfers", {"address": "hot", "blockFrom": 300}),
         ("logs", {"address": "hot", "topic0": "hot"}),
         ("logs", {"address": "rare", "blockFrom": 300}),
-        ("logs", {"topic0": "rare", "topic1": "hot", "blockTo": 300}),
+        ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}),
     ],
     ids=str,
 )
