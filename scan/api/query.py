@@ -1,4 +1,4 @@
-"""POST /api/v1/query: six entities, their filters, either order, any offset (SPEC 4.13)."""
+"""POST /api/v1/query: seven entities, their filters, either order, any offset (SPEC 4.13)."""
 
 from collections.abc import Mapping
 from typing import Any

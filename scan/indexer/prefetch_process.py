@@ -24,7 +24,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.block_rows import BlockRows, make_block_rows
 from scan.indexer.block_source import CONCURRENT_FETCHES, BlockSource
-from scan.indexer.log_selection import LogSelection
+from scan.indexer.log_selection import NO_LOGS, LogSelection
 from scan.observability import logs, metrics
 from scan.settings import Settings
 
@@ -77,7 +77,9 @@ class PrefetchProcess:
         with self._reaping:
             return self._process.is_alive()
 
-    def submit(self, first: int, last: int, selection: LogSelection) -> "Future[list[BlockRows]]":
+    def submit(
+        self, first: int, last: int, selection: LogSelection = NO_LOGS
+    ) -> "Future[list[BlockRows]]":
         """Blocks first..last. The future raises what BlockSource.blocks() does, or ProcessEnded."""
         return self._threads.submit(self._fetch, first, last, selection)
 

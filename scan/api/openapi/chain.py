@@ -183,7 +183,7 @@ CHAIN_PATHS: Json = {
     },
     "/query": {
         "post": operation(
-            "query", TAG, "Six entities, filtered, in either order, from any offset",
+            "query", TAG, "Seven entities, filtered, in either order, from any offset",
             ref("QueryAnswer"),
             description="Newest first by (block, index in block), or oldest first with `asc`;"
             " tokens by (holderCount, address). Filters combine; an unknown one is refused. A"
