@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from app import create_app
 from scan.audit import derived_tables
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog, MalformedBlock, decode_block
@@ -112,6 +113,23 @@ def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(
         (2, topics[0], b"".join(topics[1:]), large),
         (7, topics[1], b"", b"\0"),
     ]
+
+
+def test_a_page_of_too_much_data_is_refused_and_one_log_never(
+    database_url: str, made: Chain
+) -> None:
+    topic = b"\1" * 32
+    large = b"\7" * (9 * 1024 * 1024)
+    made.append([Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    for asked in ({}, {"topic0": "0x" + topic.hex()}):
+        answer = client.get("/api/v1/logs", query_string=asked)
+        assert (answer.status_code, "limit" in answer.json["error"]) == (503, True)
+        answer = client.get("/api/v1/logs", query_string={**asked, "limit": 1, "page": 2})
+        [found] = answer.json["logs"]
+        assert (found["logIndex"], len(found["data"]), answer.json["total"]) == (
+            *(0, 2 + 2 * len(large), 2),
+        )
 
 
 def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(

@@ -7,6 +7,7 @@ from flask.testing import FlaskClient
 from hypothesis import strategies as st
 
 Record = dict[str, Any]
+NO_TOPIC = "0x" + 64 * "7"
 MATCHED = {
     "from": "fromAddress",
     "to": "toAddress",
@@ -103,7 +104,7 @@ def _values(chain: Chain, entity: str, key: str) -> st.SearchStrategy[Any]:
         return st.integers(0, highest + 2)
     if entity == "logs":
         found = [r["address"] if key == "address" else _topic(r, key) for r in records]
-        return st.sampled_from([value for value in found if value is not None])
+        return st.sampled_from([value for value in found if value is not None] or [NO_TOPIC])
     if key == "address":
         fields = ["maker"] if entity == "dex_trades" else ["fromAddress", "toAddress"]
     else:
