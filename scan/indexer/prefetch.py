@@ -33,7 +33,9 @@ class BlockPrefetcher:
         self._process: PrefetchProcess | None = None
         self._may_have_process = len(os.sched_getaffinity(0)) > 1
 
-    def blocks(self, first: int, last: int, selection: LogSelection = NO_LOGS) -> Generator[list[BlockRows]]:
+    def blocks(
+        self, first: int, last: int, selection: LogSelection = NO_LOGS
+    ) -> Generator[list[BlockRows]]:
         """Blocks first..last in order, one request's at a time; raises what fetching does.
 
         After a fault the second process stays, with what it knows of the node's methods.

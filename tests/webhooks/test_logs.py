@@ -108,6 +108,7 @@ def test_a_log_as_it_is_sent(webhooks: Webhooks, receiver: Receiver) -> None:
             "address": f"0x{EMITTER.hex()}",
             "topics": hexes(A, B),
             "data": "0x05",
+            "methodId": None,
         },
     }
     assert second.event["data"]["topics"] == [] and b" " not in second.body

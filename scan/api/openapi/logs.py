@@ -23,6 +23,7 @@ from scan.api.openapi.parts import (
     ref,
     text,
 )
+from scan.api.openapi.records import METHOD_ID
 
 TOPICS = 4
 _TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -119,6 +120,7 @@ LOG_SCHEMAS: Json = {
                     "address": address("The watched address.", TOKEN_EXAMPLE),
                     "topics": _TOPICS,
                     "data": hex_bytes("What is not in topics."),
+                    "methodId": METHOD_ID,
                     "removed": flag("Present and true where the block was orphaned."),
                 },
                 optional=("removed",),
