@@ -6,13 +6,16 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan import parameters
+from scan.contracts.abi_decoding import decode_log, decode_log_by
+from scan.contracts.contract_abis import NO_CONTRACT
 from scan.errors import UpstreamFailed
 from scan.ethereum.log_filter import TOPICS, LogFilter, having_all
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.http import node_logs
 from scan.http.chain_lists import Page, PageRequest
 from scan.http.chain_reads import read_chain
 from scan.http.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, FoundLog, TooManyLogs
+from scan.http.services import services
 from scan.parameters import BIGINT_MAX
 
 TOPIC_NAMES = tuple(f"topic{place}" for place in range(TOPICS))
@@ -47,14 +50,32 @@ def read_filter(arguments: Mapping[str, Any]) -> LogFilter:
 def logs(request: PageRequest, wanted: LogFilter, *, has_total: bool = False) -> Page:
     """Records with their decoded events; `total` is exact where it is asked for, else 0."""
     records, total = find(request, wanted, has_total=has_total)
-    for record in records:
-        record["event"] = event_of(record)
+    for record, event in zip(records, _events(records), strict=True):
+        record["event"] = event
     return Page(orjson.dumps(records).decode(), len(records), total)
 
 
-def event_of(_log: Record) -> Record | None:
-    """The event of a log, decoded where the ABI of its contract is known."""
-    return None
+def _events(records: Sequence[Record]) -> list[Record | None]:
+    """Decoded by the ABIs of their contracts, by standards, or by imported signatures.
+
+    Of proxies only clones have their implementation's ABI: others may have had any at the time.
+    """
+    abis = services().contract_abis
+    read = [
+        (data(log["address"]), [data(topic) for topic in log["topics"]], data(log["data"]))
+        for log in records
+    ]
+    contracts = abis.find({address for address, _, _ in read})
+    events = []
+    for address, topics, payload in read:
+        contract = contracts.get(address, NO_CONTRACT)
+        events.append(decode_log(topics, payload, contract.abis, contract.token_type))
+    unknown = [topics for (_, topics, _), event in zip(read, events, strict=True) if event is None]
+    signatures = abis.imported({topics[0][:4] for topics in unknown if topics})
+    for place, (_, topics, payload) in enumerate(read):
+        if events[place] is None and topics:
+            events[place] = decode_log_by(topics, payload, signatures.get(topics[0][:4], ()))
+    return [None if event is None else event.record() for event in events]
 
 
 def find(
@@ -83,13 +104,13 @@ def _stored(
     """No filter: by ordinal. One: from its nearest checkpoint. Several: the narrowest index."""
     given = any(wanted.topics)
     if wanted.address is None and not given:
-        data, _, total = read_chain("api/logs_list", **request._asdict())
-        return _parsed(data), total
+        found, _, total = read_chain("api/logs_list", **request._asdict())
+        return _parsed(found), total
     has_address, has_topic0 = wanted.address is not None, wanted.first_topic is not None
     has_rest = given and wanted.topics != (wanted.first_topic, None, None, None)
     has_from, has_to = request.block_from > 0, request.block_to < BIGINT_MAX
     has_list = not (has_from or has_to or has_rest or (has_address and has_topic0))
-    data, _, total = read_chain(
+    found, _, total = read_chain(
         "api/logs_list_by_key",
         planned_per_call=not has_list,
         **request._asdict(),
@@ -107,13 +128,13 @@ def _stored(
         list=("logs_by_address" if has_address else "logs_by_topic0") if has_list else None,
         key=(wanted.address or wanted.first_topic) if has_list else None,
     )
-    return _parsed(data), total or 0
+    return _parsed(found), total or 0
 
 
-def _parsed(data: str | None) -> list[Record]:
-    if data is None:
+def _parsed(found: str | None) -> list[Record]:
+    if found is None:
         raise TooManyLogs(TOO_LARGE)
-    records: list[Record] = orjson.loads(data)
+    records: list[Record] = orjson.loads(found)
     return records
 
 

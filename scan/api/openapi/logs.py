@@ -13,7 +13,6 @@ from scan.api.openapi.parts import (
     hash32,
     hex_bytes,
     moment,
-    nullable,
     number,
     one_of,
     operation,
@@ -24,6 +23,7 @@ from scan.api.openapi.parts import (
     text,
 )
 from scan.api.openapi.records import METHOD_ID
+from scan.api.openapi.transaction_details import or_null
 
 TOPICS = 4
 _TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -96,13 +96,7 @@ LOG_SCHEMAS: Json = {
             "topics": _TOPICS,
             "data": hex_bytes("What is not in topics."),
             "timestamp": moment("When its block was made."),
-            "event": nullable(
-                {
-                    "type": "object",
-                    "description": "The event, decoded where an ABI is known; else null.",
-                    "examples": [None],
-                }
-            ),
+            "event": or_null("DecodedEvent", "The event; null where no ABI fits."),
         },
     ),
     "LogEvent": record(
