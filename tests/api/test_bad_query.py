@@ -112,7 +112,7 @@ def test_bodies_in_chunks_are_bounded_as_well(client: FlaskClient, size: int, st
 
 
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"])
-def test_the_entity_is_one_of_six(client: FlaskClient, value: Any) -> None:
+def test_the_entity_is_one_of_seven(client: FlaskClient, value: Any) -> None:
     body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
     assert all(entity in body["error"] for entity in ENTITIES)
 
