@@ -18,6 +18,7 @@ from scan.api import (
     health,
     items,
     keys,
+    logs,
     metrics,
     network,
     root,
@@ -36,6 +37,7 @@ from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
+from scan.ethereum.sized_cache import SizedCache
 from scan.etherscan import blueprint as etherscan
 from scan.etherscan.parts import parts_of
 from scan.etherscan.replies import ETHERSCAN
@@ -77,6 +79,8 @@ OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
 # Statements that no index bounds run up to their time-out; the other threads stay free.
 UNBOUNDED_STATEMENTS = 3
+LOG_READS = 4  # at once, of a node's logs
+LOG_LISTS_BYTES = 32 * 1024 * 1024
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
 # empty must serve when they are not.
 SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
@@ -88,6 +92,7 @@ BLUEPRINTS = (
     items,
     addresses,
     contracts,
+    logs,
     query_api,
     search,
     keys,
@@ -169,6 +174,10 @@ def _services(settings: Settings) -> Services:
         contract_abis=abis,
         transaction_details=TransactionDetailsReader(node, node_reads, abis),
         token_uris=TokenUris(node),
+        log_blocks=SizedCache(LOG_LISTS_BYTES),
+        log_reads=ConcurrencyLimit(
+            LOG_READS, busy="Too many requests wait for the node; try again shortly."
+        ),
     )
 
 

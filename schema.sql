@@ -22,7 +22,10 @@ CREATE TABLE IF NOT EXISTS chain (
     genesis_hash bytea NOT NULL,
     start_block bigint NOT NULL,
     token_count bigint NOT NULL DEFAULT 0,
-    version bigint NOT NULL DEFAULT 0 -- grows with every change to what is indexed
+    version bigint NOT NULL DEFAULT 0, -- grows with every change to what is indexed
+    -- Which logs are stored, from the first block on: those of topics in event_topics where standard.
+    stored_logs text NOT NULL DEFAULT 'none'
+        CONSTRAINT chain_stored_logs CHECK (stored_logs IN ('all', 'none', 'standard'))
 );
 
 -- What the indexer has to tell operators, also while it knows no chain yet.
@@ -33,8 +36,9 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     checked_at timestamptz NOT NULL
 );
 
--- The rows of transactions, token_transfers, dex_trades and internal_transfers are numbered by their
--- ordinal: from 0 in the chain's order, without gaps. *_before is how many rows older blocks have, which is the ordinal
+-- The rows of transactions, token_transfers, dex_trades, internal_transfers and logs are numbered by
+-- their ordinal: from 0 in the chain's order, without gaps. *_before is how many rows older blocks have,
+-- which is the ordinal
 -- of a block's first one: two probes turn a range of blocks into a range of ordinals.
 CREATE TABLE IF NOT EXISTS blocks (
     number bigint PRIMARY KEY,
@@ -60,7 +64,9 @@ CREATE TABLE IF NOT EXISTS blocks (
     traced boolean DEFAULT false,
     -- How many blocks before it were traced, and how many lack traces; null: an older version wrote it
     traced_before bigint,
-    untraced_before bigint
+    untraced_before bigint,
+    logs_before bigint NOT NULL DEFAULT 0, -- of those that are stored
+    log_count integer NOT NULL DEFAULT 0
 );
 -- serves api/addresses_get, api/addresses_list, etherscan/balances_get: the newest block after which
 -- stored balances may have changed unseen
@@ -311,6 +317,31 @@ CREATE TABLE IF NOT EXISTS dex_trades (
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 
+-- First topics of stored logs, by short numbers. With SCAN_LOGS=standard they are those of the events
+-- that are stored, filled in before the first block.
+CREATE TABLE IF NOT EXISTS event_topics (
+    topic_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    topic0 bytea NOT NULL UNIQUE,
+    log_count bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 60);
+
+-- Logs of contracts, where SCAN_LOGS has them stored. At most eight columns: a ninth would make the
+-- row of a log without topics eight bytes longer.
+CREATE TABLE IF NOT EXISTS logs (
+    ordinal bigint PRIMARY KEY,
+    block_number bigint NOT NULL,
+    log_index integer NOT NULL,
+    transaction_index integer NOT NULL,
+    topic_id integer,              -- of its first topic; null: it has no topics
+    address bytea NOT NULL,
+    topics bytea NOT NULL,         -- the others, 32 bytes each
+    data bytea NOT NULL
+);
+-- serve api/logs_list_by_key, indexer/lists_insert_checkpoints
+-- By its third column an address and a first topic together pass over other entries in the index.
+CREATE INDEX IF NOT EXISTS logs_by_address ON logs (address, ordinal, topic_id);
+CREATE INDEX IF NOT EXISTS logs_by_topic ON logs (topic_id, ordinal);
+
 -- Every address seen, its exact counters, and its balance where the indexer has read it.
 CREATE TABLE IF NOT EXISTS addresses (
     address bytea PRIMARY KEY,
@@ -329,7 +360,8 @@ CREATE TABLE IF NOT EXISTS addresses (
     item_count bigint,             -- items it has; null: none, which takes no room
     internal_count bigint NOT NULL DEFAULT 0, -- of internal transfers
     internal_sent_count bigint NOT NULL DEFAULT 0,
-    internal_received_count bigint NOT NULL DEFAULT 0
+    internal_received_count bigint NOT NULL DEFAULT 0,
+    log_count bigint               -- logs it emitted, of those that are stored; null: none
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
@@ -519,6 +551,21 @@ RETURN format(
     '{"index":%s,"validatorIndex":%s,"address":"%s","amount":"%s"}',
     w.withdrawal_index, w.validator_index, hex(w.address), w.amount_wei)::json;
 
+-- The topics of a log as a JSON array.
+CREATE OR REPLACE FUNCTION topics_json(topic0 bytea, others bytea) RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN topic0 IS NULL THEN '[]' ELSE '["' || hex(topic0)
+    || regexp_replace(encode(others, 'hex'), '(.{64})', '","0x\1', 'g') || '"]' END;
+
+CREATE OR REPLACE FUNCTION log_record(
+    l logs, topic0 bytea, transaction_hash bytea, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"transactionIndex":%s,"address":"%s",'
+    '"topics":%s,"data":"%s","timestamp":"%s"}',
+    hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
+    topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
+
 CREATE OR REPLACE FUNCTION search_record(
     type text, value text, name text, symbol text, match text)
 RETURNS json LANGUAGE sql STABLE
@@ -605,6 +652,31 @@ $$;
 -- whose balance is stored is not in any later block, except inside transactions that are not traced.
 CREATE OR REPLACE FUNCTION newest_untraced_block() RETURNS bigint LANGUAGE sql STABLE
 RETURN coalesce((SELECT max(b.number) FROM blocks b WHERE b.traced IS FALSE), -1);
+
+CREATE OR REPLACE FUNCTION log_ordinals(block_from bigint, block_to bigint)
+RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
+    SELECT oldest.first, newest.last
+    FROM (SELECT b.logs_before AS first FROM blocks b
+            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
+        (SELECT b.logs_before + b.log_count - 1 AS last FROM blocks b
+            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
+$$;
+
+-- Whether a log has the topics asked for. `accepted` has a bit for each combination of the four that
+-- may match (topic0 counts 1, topic1 2, topic2 4, topic3 8), so that `and` and `or` are one to it.
+CREATE OR REPLACE FUNCTION has_topics(
+    topic_id integer, others bytea, id0 integer, topic1 bytea, topic2 bytea, topic3 bytea,
+    accepted integer)
+RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN (accepted >> (coalesce(topic_id = id0, false)::integer
+    + 2 * coalesce(substr(others, 1, 32) = topic1, false)::integer
+    + 4 * coalesce(substr(others, 33, 32) = topic2, false)::integer
+    + 8 * coalesce(substr(others, 65, 32) = topic3, false)::integer)) & 1 = 1;
+
+-- Whether logs with so many bytes of data are answered as one page; one alone always is.
+CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN size = 1 OR coalesce(bytes, 0) <= 16 * 1024 * 1024;
 
 -- Which numbers of first..last are on a page.
 CREATE OR REPLACE FUNCTION page_of_range(
@@ -759,16 +831,20 @@ CREATE TABLE IF NOT EXISTS webhooks (
     watch_address bytea NOT NULL,
     url text NOT NULL,
     event_types text[] NOT NULL
-        CHECK (event_types <@ '{tx,token_transfer}' AND event_types <> '{}'),
+        CHECK (event_types <@ '{tx,token_transfer,log}' AND event_types <> '{}'),
     active boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL,
     stopped_reason text,           -- why the service stopped it; null where it did not
-    client_address text            -- who activated it without a key of its owner
+    client_address text,           -- who activated it without a key of its owner
+    topics json                    -- what its logs must match, as eth_getLogs has it; null: all
 );
 -- serves webhooks/webhooks_list, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_owner ON webhooks (owner_address, created_at, id);
 -- serves indexer/events_insert, indexer/webhooks_find_active, webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_watch_address ON webhooks (watch_address) WHERE active;
+-- serves indexer/webhooks_list_log_addresses
+CREATE INDEX IF NOT EXISTS webhooks_for_logs ON webhooks (watch_address)
+    WHERE active AND 'log' = ANY (event_types);
 -- serves webhooks/webhooks_count_active
 CREATE INDEX IF NOT EXISTS webhooks_by_client_address ON webhooks (client_address)
     WHERE active AND client_address IS NOT NULL;
@@ -862,10 +938,10 @@ CREATE OR REPLACE FUNCTION webhook_record(w webhooks, q delivery_queues) RETURNS
 LANGUAGE sql STABLE
 RETURN format(
     '{"id":%s,"url":%s,"watchAddress":"%s","eventTypes":%s,"active":%s,"createdAt":"%s",'
-    '"lastTriggeredAt":%s,"failCount":%s,"stoppedReason":%s}',
+    '"lastTriggeredAt":%s,"failCount":%s,"stoppedReason":%s,"topics":%s}',
     w.id, json_text(w.url), hex(w.watch_address), array_to_json(w.event_types), w.active::text,
     iso(w.created_at), json_text(iso(q.last_triggered_at)), q.fail_count,
-    json_text(w.stopped_reason))::json;
+    json_text(w.stopped_reason), coalesce(w.topics::text, 'null'))::json;
 
 -- `payload` is the body as it was signed and sent.
 CREATE OR REPLACE FUNCTION delivery_record(d deliveries) RETURNS json LANGUAGE sql STABLE
@@ -906,6 +982,24 @@ CREATE OR REPLACE FUNCTION token_transfer_event(
 RETURNS text LANGUAGE sql STABLE
 RETURN (SELECT token_transfer_event(x, t, token_type, mined_at)
     FROM transactions t WHERE t.hash = transaction_hash LIMIT 1);
+
+-- Whether a log with these topics (a JSON array) matches a filter of eth_getLogs: for each place null,
+-- a topic, or some of them; a log with fewer topics than the filter has places does not match.
+CREATE OR REPLACE FUNCTION topics_match(wanted jsonb, topics jsonb) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN wanted IS NULL OR (jsonb_array_length(wanted) <= jsonb_array_length(topics)
+    AND NOT EXISTS (
+        SELECT FROM jsonb_array_elements(wanted) WITH ORDINALITY AS c (allowed, place)
+        WHERE c.allowed <> 'null' AND NOT c.allowed @> (topics -> (c.place - 1)::integer)));
+
+CREATE OR REPLACE FUNCTION log_event(
+    t transactions, log_index integer, address bytea, topics text, data bytea, mined_at timestamptz)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"event":"log","timestamp":"%s","data":{"hash":"%s","blockNumber":%s,"logIndex":%s,'
+    '"transactionIndex":%s,"address":"%s","topics":%s,"data":"%s","methodId":%s}}',
+    iso(mined_at), hex(t.hash), t.block_number, log_index, t.transaction_index, hex(address),
+    topics, hex(data), json_hex(method_id(t)));
 
 -- Contracts whose source was compiled to the code at their address. A row counts only while the
 -- address still has that code: a contract deployed anew, or by another fork, has another code_hash.

@@ -14,12 +14,18 @@ SPAN_BLOCKS = 500
 
 
 def seed(
-    url: str, transactions: int, hot_share: float = 0.05, *, internal_transfers: bool = False
+    url: str,
+    transactions: int,
+    hot_share: float = 0.05,
+    *,
+    internal_transfers: bool = False,
+    logs: bool = False,
 ) -> None:
     """Schema, base rows, everything derived, VACUUM ANALYZE; a few seconds per 100,000.
 
     The hottest address sends `hot_share` of the transactions. `internal_transfers`: nearly as many
-    as token transfers, between the same addresses.
+    as token transfers, between the same addresses. `logs`: five for four transactions, as
+    SCAN_LOGS=all stores them.
     """
     database = Database(url, statement_timeout_ms=0, name="scan-bench")
     migrations.bring_up(database, migrations.expected_schema())
@@ -29,6 +35,8 @@ def seed(
     if internal_transfers:
         added = Path(__file__).with_name("seed_internal_transfers.sql")
         database.execute_script(added.read_text(encoding="utf-8"))
+    if logs:
+        database.execute_script(Path(__file__).with_name("seed_logs.sql").read_text("utf-8"))
     database.execute_script("ANALYZE")
     blocks = transactions // 150
     for first in range(0, blocks, SPAN_BLOCKS):

@@ -36,6 +36,7 @@ class Settings:
     data_dir: Path = Path("var")
     start_block: int = 0
     traces: str = "auto"
+    logs: str = ""
     confirmations: int = 0
     finality: int = 256
     rate_limit_anonymous: str = "10/minute"
@@ -97,6 +98,7 @@ class Settings:
             data_dir=read("SCAN_DATA_DIR", Path, Path("var")).absolute(),
             start_block=read("SCAN_START_BLOCK", _integer(0, 2**62), 0),
             traces=read("SCAN_TRACES", _one_of("auto", "off"), "auto"),
+            logs=read("SCAN_LOGS", _one_of("all", "none", "standard"), ""),
             confirmations=read("SCAN_CONFIRMATIONS", _integer(0, 100_000), 0),
             finality=read("SCAN_FINALITY", _integer(1, 1_000_000), 256),
             rate_limit_anonymous=read("SCAN_RATE_LIMIT_ANONYMOUS", _rate, "10/minute"),

@@ -37,6 +37,7 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("SCAN_DATA_DIR", "/tmp/a b", "data_dir", Path("/tmp/a b")),
         ("SCAN_START_BLOCK", "18000000", "start_block", 18_000_000),
         ("SCAN_TRACES", "off", "traces", "off"),
+        ("SCAN_LOGS", "standard", "logs", "standard"),
         ("SCAN_CONFIRMATIONS", "12", "confirmations", 12),
         ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
         ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
@@ -83,6 +84,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         ("SCAN_CONFIRMATIONS", "1.5"),
         ("SCAN_TRUSTED_PROXIES", "yes"),
         ("SCAN_TRACES", "on"),
+        ("SCAN_LOGS", "ALL"),
         ("SCAN_OWNER_AUTH", "Always"),
         *(("SCAN_BASE_PATH", text) for text in ("bsc", "//bsc", '/"', "https://h/bsc")),
         *(

@@ -1,4 +1,4 @@
-"""POST /api/v1/query: six entities, their filters, either order, any offset (SPEC 4.13)."""
+"""POST /api/v1/query: seven entities, their filters, either order, any offset (SPEC 4.13)."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,7 +8,9 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http import chain_lists as lists
+from scan.http import log_lists
 from scan.http.chain_lists import Page, PageRequest
+from scan.http.log_lists import TOPIC_NAMES
 from scan.http.requests import json_object
 from scan.http.responses import json_body
 
@@ -22,6 +24,7 @@ FILTER_KEYS = {
     "token_transfers": ("address", "from", "to", "tokenAddress", "blockFrom", "blockTo"),
     "dex_trades": ("address", "dex", "blockFrom", "blockTo"),
     "internal_transfers": ("address", "from", "to", "blockFrom", "blockTo"),
+    "logs": ("address", *TOPIC_NAMES, "blockFrom", "blockTo"),
 }
 MAX_DEX_NAME = 100
 
@@ -66,6 +69,8 @@ def _find(entity: str, filters: Mapping[str, Any], request: PageRequest) -> Page
         return lists.blocks(request)
     if entity == "tokens":
         return lists.tokens(request)
+    if entity == "logs":
+        return log_lists.logs(request, log_lists.read_filter(filters))
     address = parameters.optional_address(filters, "address")
     if entity == "dex_trades":
         return lists.dex_trades(request, maker=address, dex=_dex(filters))

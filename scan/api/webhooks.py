@@ -1,16 +1,19 @@
 """/api/v1/webhooks: what is sent where, and how that went (SPEC 4.8 to 4.10, 6)."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.accounts.ownership import is_claimed, require_owner
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
+from scan.ethereum.log_filter import TOPICS
+from scan.hex import to_hex
 from scan.http.chain_lists import Page, page_body
 from scan.http.requests import api_key, client_address, json_object, query_arguments
 from scan.http.responses import json_body, json_value
@@ -20,7 +23,9 @@ from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
 
 blueprint = Blueprint("webhooks", __name__)
 
-EVENT_TYPES = ("tx", "token_transfer")
+EVENT_TYPES = ("tx", "token_transfer", "log")
+MOST_TOPICS_IN_A_PLACE = 10
+CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "eventTypes", "topics")
 # How many may be active at once.
 MOST_FOR_OWNER = 10
 MOST_FOR_WATCH_ADDRESS = 100
@@ -56,12 +61,13 @@ def list_webhooks() -> Response:
 @blueprint.post("/webhooks")
 def create_webhook() -> Response:
     body = json_object()
-    parameters.only_known(body, ("ownerAddress", "url", "watchAddress", "eventTypes"), "key")
+    parameters.only_known(body, CREATE_KEYS, "key")
     owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
     watch_address = owner
     if body.get("watchAddress") is not None:
         watch_address = parameters.address(body["watchAddress"], "watchAddress")
     event_types = _event_types(body)
+    topics = _topics(body, event_types)
     url = parameters.text(body.get("url"), "url", most=urls.LONGEST_URL)
     parsed = _parse(url)
     _require_owner(owner)
@@ -77,6 +83,7 @@ def create_webhook() -> Response:
             url=url,
             host=f"{parsed.host}:{parsed.port}",
             event_types=event_types,
+            topics=topics,
             secret=secret,
             now=_now(),
             **counted._asdict(),
@@ -170,6 +177,30 @@ def _event_types(body: Mapping[str, Any]) -> list[str]:
     if len(set(names)) != len(names):
         raise InvalidParameter("eventTypes names one twice.", field="eventTypes")
     return names
+
+
+def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> str | None:
+    """Which topics logs must have, as JSON: for each place null, a topic, or several."""
+    value = body.get("topics")
+    if value is None:
+        return None
+    if "log" not in event_types:
+        raise InvalidParameter("topics are for event type log alone.", field="topics")
+    if not isinstance(value, list) or len(value) > TOPICS:
+        raise InvalidParameter(f"topics must be an array of at most {TOPICS}.", field="topics")
+    return orjson.dumps([_topics_in_a_place(each) for each in value]).decode()
+
+
+def _topics_in_a_place(value: object) -> object:
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        return to_hex(parameters.hash32(value, "topics"))
+    if not 1 <= len(value) <= MOST_TOPICS_IN_A_PLACE:
+        raise InvalidParameter(
+            f"An array in topics must have 1 to {MOST_TOPICS_IN_A_PLACE} of them.", field="topics"
+        )
+    return [to_hex(parameters.hash32(topic, "topics")) for topic in value]
 
 
 def _parse(url: str) -> WebhookUrl:

@@ -43,6 +43,9 @@ DERIVED = {
     "addresses": Derivation(
         "audit/addresses_expect", "audit/addresses_compare", "audit/addresses_repair"
     ),
+    "log_counts": Derivation(
+        "audit/log_counts_expect", "audit/log_counts_compare", "audit/log_counts_repair"
+    ),
     "list_checkpoints": Derivation(
         "audit/list_checkpoints_expect",
         "audit/list_checkpoints_compare",

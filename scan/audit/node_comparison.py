@@ -29,6 +29,7 @@ from scan.ethereum.events import (
 )
 from scan.ethereum.merkle_trie import integer
 from scan.hex import BadHex, data, to_hex
+from scan.indexer import log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader
 from scan.settings import Settings
@@ -61,6 +62,7 @@ _COLUMNS = {
     ),
     "withdrawal": ("validator_index", "address", "amount_wei"),
     "internal transfer": ("type", "from_address", "to_address", "value"),
+    "log": ("transaction_index", "address", "topics", "data"),
 }
 # The first of the columns that are null where a row is yet to be filled.
 _FILLED_LATER = {"block": "base_fee_per_gas", "transaction": "type"}
@@ -73,6 +75,7 @@ _STORED = {
     "trade": ("audit/dex_trades_get_rows", 2),
     "withdrawal": ("audit/withdrawals_get_rows", 2),
     "internal transfer": ("audit/internal_transfers_get_rows", 3),
+    "log": ("audit/logs_get_rows", 2),
 }
 
 
@@ -83,6 +86,7 @@ class NodeComparison:
         self._database = database
         self._source = BlockSource(node, traces="off")
         self._traces = TraceReader(node, threading.Lock(), traces=settings.traces)
+        self._logs = log_selection.read_stored(database)
         self.compared = 0
         self.skipped: Counter[str] = Counter()
         self.unfilled = 0  # blocks and transactions without what `scan backfill fields` fills
@@ -113,6 +117,7 @@ class NodeComparison:
             blocks.append(block)
             yield from self._check_roots(block, header, receipts)
             _expect_block(expected, block)
+            self._expect_logs(expected["log"], block)
         self._expect_events(expected, blocks)
         untraced = self._expect_traced(expected, blocks)
         for name in _COLUMNS:
@@ -181,6 +186,12 @@ class NodeComparison:
             with suppress(NodeError):
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
+
+    def _expect_logs(self, expected: _Rows, block: DecodedBlock) -> None:
+        for log in filter(self._logs.stores, block.logs):
+            expected[block.number, log.log_index] = (
+                *(log.transaction_index, log.address, b"".join(log.topics), log.data),
+            )
 
     def _expect_events(self, expected: dict[str, _Rows], blocks: list[DecodedBlock]) -> None:
         addresses = {log.address for block in blocks for log in block.logs}

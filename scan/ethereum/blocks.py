@@ -10,6 +10,7 @@ MAX_TIMESTAMP_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
 PLAIN_TRANSFER_GAS = 21_000
 NEWEST_TYPE = 4  # of Ethereum's own transactions
 WEI_PER_GWEI = 10**9
+MAX_TOPICS = 4  # of a log: LOG4 is the last instruction for one
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 
@@ -221,10 +222,13 @@ def _log(transaction_index: int, log: Any) -> EventLog:
     log_index = quantity(log["logIndex"])
     if log_index >= 2**31:
         raise BadHex("a log index is beyond 31 bits")
+    topics = log["topics"]
+    if len(topics) > MAX_TOPICS:
+        raise BadHex("a log has more than four topics")
     return EventLog(
         transaction_index,
         log_index,
         data(log["address"], 20),
-        tuple([data(topic, 32) for topic in log["topics"]]),
+        tuple([data(topic, 32) for topic in topics]),
         data(log["data"]),
     )

@@ -1,5 +1,6 @@
 """The parts that every interface answers from."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import cast
 
@@ -15,6 +16,7 @@ from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.ethereum.client import Node
+from scan.ethereum.sized_cache import SizedCache
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
@@ -42,6 +44,8 @@ class Services:
     contract_abis: ContractAbis
     transaction_details: TransactionDetailsReader
     token_uris: TokenUris
+    log_reads: ConcurrencyLimit  # of logs that are not stored
+    log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
 
 
 def services() -> Services:

@@ -15,9 +15,11 @@ class BlockRange(NamedTuple):
     transfers: Bounds
     trades: Bounds
     internal: Bounds
+    logs: Bounds
 
     @property
     def rows(self) -> Bounds:
+        """Of what every chain has."""
         return self.transactions | self.transfers | self.trades | self.internal
 
 
@@ -25,11 +27,12 @@ def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
     """Of blocks first..last, which must be written already."""
     blocks = {"block_from": first, "block_to": last}
     [row] = tx.rows("indexer/blocks_get_range", **blocks)
-    transactions, transfers, trades, internal = row[:2], row[2:4], row[4:6], row[6:]
+    transactions, transfers, trades, internal = row[:2], row[2:4], row[4:6], row[6:8]
     return BlockRange(
         blocks,
         dict(zip(("first_transaction", "last_transaction"), transactions, strict=True)),
         dict(zip(("first_transfer", "last_transfer"), transfers, strict=True)),
         dict(zip(("first_trade", "last_trade"), trades, strict=True)),
         dict(zip(("first_internal", "last_internal"), internal, strict=True)),
+        dict(zip(("first_log", "last_log"), row[8:], strict=True)),
     )

@@ -1,12 +1,13 @@
-"""A decoded block as COPY text, and the logs that may be transfers or trades.
+"""A decoded block as COPY text, and those of its logs that are of use by themselves.
 
 Pure, and small beside the block itself, so that another process may make and send it.
 """
 
+import json
 from typing import NamedTuple
 
 from scan.database.copy_format import NULL, bytea, bytea_array, integer
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, Withdrawal
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
 from scan.ethereum.events import (
     ZERO_ADDRESS,
     SwapEvent,
@@ -18,9 +19,12 @@ from scan.ethereum.events import (
     transfer_event,
 )
 from scan.ethereum.traces import InternalTransfer
+from scan.hex import to_hex
 from scan.indexer.block_source import FetchedBlock
+from scan.indexer.log_selection import NO_LOGS, LogSelection
 
-# What the text of a row holds, in this order; the writer puts the ordinal before it.
+# What the text of a row holds, in this order; the writer puts the ordinal before it, and the number
+# of a log's first topic.
 TRANSACTION_COLUMNS = (
     "block_number, transaction_index, hash, from_address, to_address, contract_address, value,"
     " gas_price, gas_used, status, type, nonce, gas_limit, max_fee_per_gas,"
@@ -40,6 +44,7 @@ TRADE_COLUMNS = (
     "block_number, log_index, transaction_index, pool_address, maker, dex_id, token_in, token_out,"
     " amount_in, amount_out"
 )
+LOG_COLUMNS = "block_number, log_index, transaction_index, address, topics, data"
 
 
 class TransferLog(NamedTuple):
@@ -57,6 +62,17 @@ class TransferLog(NamedTuple):
 class SwapLog(NamedTuple):
     event: SwapEvent
     row: str  # the columns of its row up to the maker
+
+
+class WatchedLog(NamedTuple):
+    """A log of an address that webhooks watch."""
+
+    block_number: int
+    log_index: int
+    transaction_index: int
+    address: bytes
+    topics: str  # JSON
+    data: bytes
 
 
 class BlockRows(NamedTuple):
@@ -83,15 +99,19 @@ class BlockRows(NamedTuple):
     is_traced: bool | None  # as TracedBlock.is_complete
     withdrawals: str  # rows, each with its end
     withdrawal_count: int | None
+    logs: str  # rows of those that are stored, each with its end
+    first_topics: tuple[bytes | None, ...]  # of the same
+    watched_logs: list[WatchedLog]
 
 
-def make_block_rows(fetched: FetchedBlock) -> BlockRows:
+def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
     block, created_inside, internal_transfers, is_traced = fetched
     created = [t.contract_address for t in block.transactions if t.contract_address]
     created += created_inside
     emitters = dict.fromkeys(log.address for log in block.logs)
     called = (t.to_address for t in block.transactions if t.to_address and t.ran_code)
     transfer_logs, swap_logs = _event_logs(block)
+    stored, watched = _selected_logs(block, selection)
     return BlockRows(
         block.number,
         block.hash,
@@ -117,6 +137,9 @@ def make_block_rows(fetched: FetchedBlock) -> BlockRows:
         is_traced,
         "".join([_withdrawal_line(block.number, each) for each in block.withdrawals or ()]),
         None if block.withdrawals is None else len(block.withdrawals),
+        "".join([_log_line(block.number, log) for log in stored]),
+        _first_topics(stored),
+        watched,
     )
 
 
@@ -124,6 +147,11 @@ def event_count(block: BlockRows) -> int:
     """Rows it may make besides its transactions: of contracts, transfers and trades."""
     moves = sum(len(log.words) for log in block.transfer_logs) + block.internal_transfer_count
     return len(block.possible_contracts) + moves + len(block.swap_logs)
+
+
+def log_characters(block: BlockRows) -> int:
+    """Of the text of its logs, which contracts make as long as they pay for."""
+    return len(block.logs) + 2 * sum(len(log.data) for log in block.watched_logs)
 
 
 def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
@@ -162,6 +190,33 @@ def _withdrawal_line(number: int, each: Withdrawal) -> str:
         f"{number}\t{each.withdrawal_index}\t{each.validator_index}\t{bytea(each.address)}"
         f"\t{each.amount_wei}\n"
     )
+
+
+def _selected_logs(
+    block: DecodedBlock, selection: LogSelection
+) -> tuple[list[EventLog], list[WatchedLog]]:
+    """Those to store and those for webhooks; of most chains neither."""
+    stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+    watched = [e for e in block.logs if e.address in selection.watched] if selection.watched else []
+    return stored, [_watched(block.number, log) for log in watched]
+
+
+def _log_line(number: int, log: EventLog) -> str:
+    return (
+        f"{number}\t{log.log_index}\t{log.transaction_index}\t\\\\x{log.address.hex()}"
+        f"\t\\\\x{b''.join(log.topics[1:]).hex()}\t\\\\x{log.data.hex()}\n"
+    )
+
+
+def _first_topics(logs: list[EventLog]) -> tuple[bytes | None, ...]:
+    """The same object for the same topic, which another process is sent once."""
+    known: dict[bytes, bytes] = {}
+    return tuple([known.setdefault(e.topics[0], e.topics[0]) if e.topics else None for e in logs])
+
+
+def _watched(number: int, log: EventLog) -> WatchedLog:
+    topics = json.dumps([to_hex(topic) for topic in log.topics], separators=(",", ":"))
+    return WatchedLog(number, log.log_index, log.transaction_index, log.address, topics, log.data)
 
 
 def _event_logs(block: DecodedBlock) -> tuple[list[TransferLog], list[SwapLog]]:

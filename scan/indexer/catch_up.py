@@ -6,8 +6,9 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 from scan.ethereum.client import NodeError
-from scan.indexer.block_rows import BlockRows, event_count
+from scan.indexer.block_rows import BlockRows, event_count, log_characters
 from scan.indexer.contract_inspection import ContractFindings, ContractInspector
+from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.progress import CatchUpProgress
 from scan.indexer.reorganisation import ForkPatience, are_linked
@@ -17,6 +18,7 @@ from scan.indexer.writer import IndexedHead, Writer
 BATCH_TRANSACTIONS = 6_000  # in one database transaction
 BATCH_BLOCKS = 400
 BATCH_EVENTS = 40_000
+BATCH_LOG_CHARACTERS = 64 * 1024 * 1024
 
 Batch = list[BlockRows]
 
@@ -45,6 +47,7 @@ class CatchUp:
         head: IndexedHead | None,
         first: int,
         last: int,
+        selection: LogSelection,
     ) -> IndexedHead | None:
         """Write first..last; returns the new head. Batches before a fault are written.
 
@@ -55,7 +58,7 @@ class CatchUp:
         with (
             closing(CatchUpProgress(first, last)) as progress,
             ThreadPoolExecutor(1, "inspect") as pool,
-            closing(self._prefetcher.blocks(first, last)) as fetched,
+            closing(self._prefetcher.blocks(first, last, selection)) as fetched,
         ):
             try:
                 for batch in _batches(fetched):
@@ -115,4 +118,5 @@ def _is_full(batch: Batch) -> bool:
         len(batch) >= BATCH_BLOCKS
         or sum(block.transaction_count for block in batch) >= BATCH_TRANSACTIONS
         or sum(map(event_count, batch)) >= BATCH_EVENTS
+        or sum(map(log_characters, batch)) >= BATCH_LOG_CHARACTERS
     )

@@ -6,10 +6,15 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node, NodeError
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
+from scan.indexer.log_selection import load_standard_topics
 
 
 class WrongChain(Exception):
     """A node serves another chain than the database holds; the operator has to choose."""
+
+
+class WrongLogs(Exception):
+    """The database stores other logs than SCAN_LOGS asks for; the operator has to choose."""
 
 
 class ChainIdentity(NamedTuple):
@@ -23,17 +28,26 @@ class ChainIdentity(NamedTuple):
 class StoredChain(NamedTuple):
     identity: ChainIdentity
     start_block: int
+    logs: str  # which are stored, as SCAN_LOGS
 
 
-def store_or_check(node: Node, database: Database, start_block: int) -> StoredChain:
+def store_or_check(node: Node, database: Database, start_block: int, logs: str = "") -> StoredChain:
     """The chain that the database holds: the node's where it held none yet.
 
-    Raises WrongChain where a node serves another, NodeError where the first cannot be reached.
+    `logs` as SCAN_LOGS, empty where it is not given. Raises WrongChain where a node serves another
+    chain, WrongLogs where the database has blocks with other logs, NodeError where the first node
+    cannot be reached.
     """
     identity = read_identity(BlockSource(node))
-    database.rows("indexer/chain_insert", **identity._asdict(), start_block=start_block)
+    database.rows(
+        "indexer/chain_insert",
+        **identity._asdict(),
+        start_block=start_block,
+        stored_logs=logs or None,
+    )
     stored = check(node, database)
     assert stored is not None
+    _settle_logs(database, stored.logs, logs)
     return stored
 
 
@@ -42,10 +56,20 @@ def check(node: Node, database: Database) -> StoredChain | None:
     row = database.row("indexer/chain_get")
     if row is None:
         return None
-    stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2])
+    stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2], row[3])
     _require_same(stored.identity, read_identity(BlockSource(node)), "the node at RPC_URL")
     _check_each_node(node, stored.identity)
     return stored
+
+
+def _settle_logs(database: Database, stored: str, asked: str) -> None:
+    if asked not in ("", stored):
+        raise WrongLogs(
+            f"this database stores {stored} logs since its first block, but SCAN_LOGS={asked};"
+            " leave it out, or index anew into an empty database"
+        )
+    if stored == "standard" and database.row("indexer/blocks_get_head") is None:
+        database.rows("indexer/event_topics_insert", topics=load_standard_topics())
 
 
 def _check_each_node(node: Node, stored: ChainIdentity) -> None:

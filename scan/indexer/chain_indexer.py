@@ -6,11 +6,12 @@ from dataclasses import dataclass
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.indexer import chain_identity
+from scan.indexer import chain_identity, log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
 from scan.indexer.contract_inspection import ContractInspector, load_factories
+from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.reorganisation import ForkFinder, ForkPatience
 from scan.indexer.stale_state import StaleStateRefresher
@@ -28,6 +29,7 @@ class Session:
     chain: StoredChain
     forks: ForkFinder
     inspector: ContractInspector
+    logs: LogSelection
     head: IndexedHead | None  # as written last
 
 
@@ -81,8 +83,9 @@ class ChainIndexer:
         first = head.number + 1 if head else session.chain.start_block
         if first <= node_head:
             genesis_hash = session.chain.identity.genesis_hash
+            selection = log_selection.with_watched(session.logs, self._database)
             session.head = self._catch_up.run(
-                session.inspector, genesis_hash, head, first, node_head
+                session.inspector, genesis_hash, head, first, node_head, selection
             )
             return False
         is_idle = True
@@ -92,16 +95,17 @@ class ChainIndexer:
         return is_idle
 
     def _begin(self) -> Session:
-        """Raises NotTheWriter, WrongChain."""
+        """Raises NotTheWriter, WrongChain, WrongLogs."""
         self._session = None
         self._writer.acquire_lock()
         chain = chain_identity.store_or_check(
-            self._node, self._database, self._settings.start_block
+            self._node, self._database, self._settings.start_block, self._settings.logs
         )
         self._session = Session(
             chain,
             ForkFinder(self._source, self._database, chain.start_block, self._settings.finality),
             ContractInspector(self._node, self._database, load_factories(chain.identity.chain_id)),
+            log_selection.read_stored(self._database),
             self._writer.head(),
         )
         return self._session

@@ -9,7 +9,7 @@ from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
-from scan.indexer.chain_identity import WrongChain
+from scan.indexer.chain_identity import WrongChain, WrongLogs
 from scan.indexer.chain_indexer import ChainIndexer
 from scan.indexer.reorganisation import ForkTooDeep
 from scan.indexer.status_report import StatusReporter
@@ -53,7 +53,7 @@ class Follower:
             return min(self._recover(str(error)), MAX_DATABASE_BACKOFF_S)
         except NodeError as error:
             return max(self._recover(str(error)), (error.retry_after_s or 0.0) * _jitter())
-        except (RpcError, MalformedBlock, WrongChain, ForkTooDeep) as error:
+        except (RpcError, MalformedBlock, WrongChain, WrongLogs, ForkTooDeep) as error:
             return self._recover(str(error))
         except Exception as error:
             if self._status.is_new(repr(error)):

@@ -10,6 +10,7 @@ from itertools import islice
 
 from scan.indexer.block_rows import BlockRows, make_block_rows
 from scan.indexer.block_source import CONCURRENT_FETCHES, BlockSource
+from scan.indexer.log_selection import NO_LOGS, LogSelection
 from scan.indexer.prefetch_process import PrefetchProcess, ProcessNotStarted
 from scan.settings import Settings
 
@@ -32,18 +33,22 @@ class BlockPrefetcher:
         self._process: PrefetchProcess | None = None
         self._may_have_process = len(os.sched_getaffinity(0)) > 1
 
-    def blocks(self, first: int, last: int) -> Generator[list[BlockRows]]:
+    def blocks(
+        self, first: int, last: int, selection: LogSelection = NO_LOGS
+    ) -> Generator[list[BlockRows]]:
         """Blocks first..last in order, one request's at a time; raises what fetching does.
 
         After a fault the second process stays, with what it knows of the node's methods.
         """
         process = self._process_for(last - first + 1)
         if process is not None:
-            yield from self._in_order(process.submit, first, last)
+            yield from self._in_order(
+                lambda start, end: process.submit(start, end, selection), first, last
+            )
         else:
             with ThreadPoolExecutor(CONCURRENT_FETCHES, "fetch") as pool:
                 yield from self._in_order(
-                    lambda *numbers: pool.submit(self._fetch, *numbers), first, last
+                    lambda start, end: pool.submit(self._fetch, start, end, selection), first, last
                 )
         self.close()
 
@@ -66,8 +71,8 @@ class BlockPrefetcher:
                 self._may_have_process = False
         return self._process
 
-    def _fetch(self, first: int, last: int) -> list[BlockRows]:
-        return [make_block_rows(fetched) for fetched in self._source.blocks(first, last)]
+    def _fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
+        return [make_block_rows(each, selection) for each in self._source.blocks(first, last)]
 
     def _in_order(self, submit: _Submit, first: int, last: int) -> Generator[list[BlockRows]]:
         """A few requests in flight at any time; what one left out of its range comes next."""

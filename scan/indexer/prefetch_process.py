@@ -24,6 +24,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.block_rows import BlockRows, make_block_rows
 from scan.indexer.block_source import CONCURRENT_FETCHES, BlockSource
+from scan.indexer.log_selection import NO_LOGS, LogSelection
 from scan.observability import logs, metrics
 from scan.settings import Settings
 
@@ -76,9 +77,11 @@ class PrefetchProcess:
         with self._reaping:
             return self._process.is_alive()
 
-    def submit(self, first: int, last: int) -> "Future[list[BlockRows]]":
+    def submit(
+        self, first: int, last: int, selection: LogSelection = NO_LOGS
+    ) -> "Future[list[BlockRows]]":
         """Blocks first..last. The future raises what BlockSource.blocks() does, or ProcessEnded."""
-        return self._threads.submit(self._fetch, first, last)
+        return self._threads.submit(self._fetch, first, last, selection)
 
     def close(self) -> None:
         """Kill it, whatever it is doing: it holds nothing that has to be put in order."""
@@ -99,10 +102,10 @@ class PrefetchProcess:
         except (EOFError, OSError) as error:
             raise ProcessNotStarted(str(error) or f"it ended with {self._exit_code()}") from None
 
-    def _fetch(self, first: int, last: int) -> list[BlockRows]:
+    def _fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
         connection = self._connections.get()
         try:
-            connection.send((first, last))
+            connection.send((first, last, selection))
             result: FetchResult = connection.recv()
         except (EOFError, OSError):
             ended = f"the process that fetches blocks ended with {self._exit_code()}"
@@ -153,8 +156,8 @@ def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
 def _answer(connection: Connection, source: BlockSource) -> None:
     try:
         while True:
-            first, last = connection.recv()
-            connection.send(_result(source, first, last))
+            first, last, selection = connection.recv()
+            connection.send(_result(source, first, last, selection))
     except (EOFError, OSError):
         os._exit(0)
     except BaseException:
@@ -162,9 +165,9 @@ def _answer(connection: Connection, source: BlockSource) -> None:
         os._exit(1)
 
 
-def _result(source: BlockSource, first: int, last: int) -> FetchResult:
+def _result(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchResult:
     try:
-        blocks = [make_block_rows(fetched) for fetched in source.blocks(first, last)]
+        blocks = [make_block_rows(each, selection) for each in source.blocks(first, last)]
         return FetchResult(blocks, None, metrics.take_notes())
     except (NodeError, RpcError, MalformedBlock) as error:
         return FetchResult([], error, metrics.take_notes())

@@ -1,12 +1,14 @@
 """Webhook events, inserted and unwound in the transaction that does so with their blocks."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from scan.database.transaction import Transaction
 from scan.indexer.block_range import BlockRange
+from scan.indexer.block_rows import WatchedLog
 
 
-def insert(tx: Transaction, written: BlockRange) -> None:
+def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedLog]) -> None:
     """The events of blocks whose rows are written, for every active webhook they concern."""
     if tx.value("indexer/webhooks_find_active"):
         tx.execute("indexer/delivery_ids_advance")
@@ -16,6 +18,7 @@ def insert(tx: Transaction, written: BlockRange) -> None:
             **written.blocks,
             **written.transactions,
             **written.transfers,
+            **_columns(watched_logs),
         )
         # Also where nothing matched: a higher head confirms what was written before.
         tx.execute("webhooks/events_notify")
@@ -29,3 +32,12 @@ def unwind(tx: Transaction, last_kept: int) -> None:
         tx.execute("indexer/events_unwind", last_kept=last_kept, now=datetime.now(UTC))
         tx.execute("webhooks/queues_refresh", webhook_ids=[row[0] for row in queues])
         tx.execute("webhooks/events_notify")
+
+
+def _columns(logs: Sequence[WatchedLog]) -> dict[str, list[object]]:
+    """Each field of all of them, as a statement takes rows."""
+    columns = zip(*logs, strict=True) if logs else [()] * len(WatchedLog._fields)
+    return {
+        f"watched_{name}": list(values)
+        for name, values in zip(WatchedLog._fields, columns, strict=True)
+    }

@@ -13,6 +13,7 @@ from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
     EMITTER_COLUMNS,
     INTERNAL_TRANSFER_COLUMNS,
+    LOG_COLUMNS,
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
@@ -28,7 +29,8 @@ BLOCK_COLUMNS = (
     "number, timestamp, transactions_before, token_transfers_before, dex_trades_before,"
     " internal_transfers_before, traced_before, untraced_before, transaction_count,"
     " token_transfer_count, dex_trade_count, internal_transfer_count, traced, withdrawal_count,"
-    " hash, parent_hash, miner, gas_used, gas_limit, gas_price_sum, base_fee_per_gas"
+    " hash, parent_hash, miner, gas_used, gas_limit, gas_price_sum, base_fee_per_gas, logs_before,"
+    " log_count"
 )
 TOKEN_COLUMNS = (
     "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
@@ -45,6 +47,7 @@ class RowCounts(NamedTuple):
     internal_transfers: int
     traced: int
     untraced: int
+    logs: int
 
 
 class IndexedHead(NamedTuple):
@@ -77,7 +80,7 @@ class Writer:
     ) -> IndexedHead:
         """Write blocks that follow the head, and what is derived; returns the new head."""
         first, last = batch[0].number, batch[-1].number
-        before = head.totals if head else RowCounts(0, 0, 0, 0, 0, 0)
+        before = head.totals if head else RowCounts(0, 0, 0, 0, 0, 0, 0)
         with self._locked_transaction(head) as tx:
             totals = _copy_blocks(tx, before, batch, findings)
             transaction_lines = (
@@ -100,11 +103,12 @@ class Writer:
                 (line for e in batch for line in e.internal_transfers.splitlines(keepends=True)),
             )
             tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, (e.withdrawals for e in batch))
+            _copy_logs(tx, before.logs, batch)
             tx.copy_lines("log_emitters", EMITTER_COLUMNS, (e.emitters for e in batch))
             written = read_block_range(tx, first, last)
             derive(tx, written)
             _store_supplies(tx, findings.supplies)
-            webhook_events.insert(tx, written)
+            webhook_events.insert(tx, written, [log for e in batch for log in e.watched_logs])
         metrics.INDEXED_BLOCKS.inc(len(batch))
         metrics.INDEXED_TRANSACTIONS.inc(sum(e.transaction_count for e in batch))
         return IndexedHead(last, batch[-1].hash, totals)
@@ -123,7 +127,10 @@ class Writer:
             items.unwind(tx, orphaned)
             tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
             tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
-            tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows)
+            _derive_logs(tx, orphaned, sign=-1)
+            tx.execute(
+                "indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs
+            )
             tx.execute("indexer/addresses_forget", last_kept=last_kept)
             tx.execute("indexer/addresses_restore_last_seen")
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
@@ -165,6 +172,7 @@ def derive(tx: Transaction, written: BlockRange) -> None:
     grown += items.derive(tx, written)
     grown += tx.rows("indexer/tokens_derive", sign=1, **written.transfers)
     grown += tx.rows("indexer/dexes_derive", sign=1, **written.trades)
+    grown += _derive_logs(tx, written, sign=1)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
         tx.execute(
@@ -173,6 +181,7 @@ def derive(tx: Transaction, written: BlockRange) -> None:
             keys=[bytes(key) for key in keys],
             entries=list(entries),
             **written.rows,
+            **written.logs,
         )
 
 
@@ -193,6 +202,13 @@ def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
 def _derive_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
     with _without_nested_loops(tx):
         return tx.rows("indexer/addresses_derive", sign=sign, **blocks.blocks, **blocks.rows)
+
+
+def _derive_logs(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
+    if blocks.logs["last_log"] < blocks.logs["first_log"]:
+        return []
+    with _without_nested_loops(tx):
+        return tx.rows("indexer/logs_derive", sign=sign, **blocks.logs)
 
 
 @contextmanager
@@ -218,12 +234,13 @@ def _copy_blocks(
             block.internal_transfer_count,
             int(block.is_traced is True),
             int(block.is_traced is False),
+            len(block.first_topics),
         )
         rows.append(
             (
                 block.number,
                 _timestamp(block.timestamp_s),
-                *totals,
+                *totals[:6],
                 *counts[:4],
                 block.is_traced,
                 block.withdrawal_count,
@@ -234,6 +251,8 @@ def _copy_blocks(
                 block.gas_limit,
                 block.gas_price_sum,
                 block.base_fee_per_gas,
+                totals.logs,
+                counts.logs,
             )
         )
         totals = RowCounts(*(before + count for before, count in zip(totals, counts, strict=True)))
@@ -298,6 +317,24 @@ def _copy_trades(tx: Transaction, before: int, findings: ContractFindings) -> No
             f"{row}\t{copy_format.line((dexes[dex], *trade))}"
             for _, row, dex, trade in findings.trades
         ),
+    )
+
+
+def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None:
+    first_topics = [topic for block in batch for topic in block.first_topics]
+    if not first_topics:
+        return
+    known = {topic for topic in first_topics if topic is not None}
+    rows = tx.rows("indexer/event_topics_insert", topics=list(known))
+    numbers: dict[bytes | None, int | str] = {bytes(topic): number for topic, number in rows}
+    numbers[None] = copy_format.NULL
+    lines = (line for block in batch for line in block.logs.splitlines(keepends=True))
+    _copy_numbered(
+        tx,
+        "logs",
+        f"topic_id, {LOG_COLUMNS}",
+        before,
+        (f"{numbers[topic]}\t{line}" for topic, line in zip(first_topics, lines, strict=True)),
     )
 
 

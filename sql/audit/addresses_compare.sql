@@ -4,7 +4,8 @@
 -- index: none
 SELECT hex(address), stored, expected, count(*) OVER ()
 FROM (
-    SELECT address, to_jsonb(a) - 'address' - 'balance' - 'balance_block' - 'unwound' AS stored,
+    SELECT address, to_jsonb(a) - 'address' - 'balance' - 'balance_block' - 'unwound'
+        - 'log_count' AS stored,
         to_jsonb(e) - 'address' AS expected
     FROM addresses a
     FULL JOIN expected_addresses e USING (address)

@@ -62,6 +62,16 @@ FROM (
     ) AS placed
     WHERE step <> 1 OR NOT follows
     UNION ALL
+    SELECT 'logs are not numbered in their order', 'ordinal ' || ordinal
+    FROM (
+        SELECT ordinal, ordinal - lag(ordinal, 1, -1::bigint) OVER numbered AS step,
+            (block_number, log_index) > (lag(block_number) OVER numbered,
+                lag(log_index) OVER numbered) AS follows
+        FROM logs
+        WINDOW numbered AS (ORDER BY ordinal)
+    ) AS placed
+    WHERE step <> 1 OR NOT follows
+    UNION ALL
     SELECT 'internal transfers are missing', 'block ' || block_number
     FROM internal_transfers
     GROUP BY block_number, transaction_index
@@ -87,6 +97,21 @@ FROM (
     SELECT 'a withdrawal stands in no block', 'block ' || w.block_number
     FROM withdrawals w
     WHERE NOT EXISTS (SELECT FROM blocks b WHERE b.number = w.block_number)
+    UNION ALL
+    SELECT 'a log has no transaction', 'block ' || l.block_number || ', log ' || l.log_index
+    FROM logs l
+    WHERE NOT EXISTS (SELECT FROM transactions t WHERE t.block_number = l.block_number
+        AND t.transaction_index = l.transaction_index)
+    UNION ALL
+    SELECT 'a log has no emitter', 'block ' || l.block_number || ', log ' || l.log_index
+    FROM logs l
+    WHERE NOT EXISTS (SELECT FROM log_emitters e WHERE e.address = l.address
+        AND e.block_number = l.block_number)
+    UNION ALL
+    SELECT 'a log has no first topic', 'block ' || l.block_number || ', log ' || l.log_index
+    FROM logs l
+    WHERE (l.topic_id IS NULL AND l.topics <> '') OR (l.topic_id IS NOT NULL
+        AND NOT EXISTS (SELECT FROM event_topics e WHERE e.topic_id = l.topic_id))
     UNION ALL
     SELECT 'a transaction stands in no block', hex(t.hash)
     FROM transactions t

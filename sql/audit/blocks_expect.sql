@@ -15,7 +15,9 @@ SELECT b.number,
     coalesce(sum(i.entries) OVER before, 0) AS internal_transfers_before,
     coalesce(i.entries, 0) AS internal_transfer_count,
     count(*) FILTER (WHERE b.traced) OVER before AS traced_before,
-    count(*) FILTER (WHERE lacks_traces(b)) OVER before AS untraced_before
+    count(*) FILTER (WHERE lacks_traces(b)) OVER before AS untraced_before,
+    coalesce(sum(l.entries) OVER before, 0) AS logs_before,
+    coalesce(l.entries, 0) AS log_count
 FROM blocks b
 LEFT JOIN (
     SELECT block_number, count(*) AS entries, sum(gas_price) AS gas_price_sum
@@ -31,4 +33,7 @@ LEFT JOIN (
 LEFT JOIN (
     SELECT block_number, count(*) AS entries FROM internal_transfers GROUP BY block_number
 ) AS i ON i.block_number = b.number
+LEFT JOIN (
+    SELECT block_number, count(*) AS entries FROM logs GROUP BY block_number
+) AS l ON l.block_number = b.number
 WINDOW before AS (ORDER BY b.number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);

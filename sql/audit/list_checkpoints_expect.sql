@@ -1,5 +1,6 @@
 -- Every checkpoint_every()th entry of every list that has one. Reads expected_addresses,
--- expected_tokens and expected_token_items: only lists longer than that are sorted.
+-- expected_tokens, expected_token_items and expected_log_counts: only lists longer than that are
+-- sorted.
 -- params: none
 -- returns: nothing; makes the temporary table expected_list_checkpoints
 -- index: none
@@ -15,6 +16,8 @@ WITH busy AS MATERIALIZED (
     SELECT token_address, token_id
     FROM expected_token_items
     WHERE transfer_count > checkpoint_every()
+), busy_in_logs AS MATERIALIZED (
+    SELECT counted, key FROM expected_log_counts WHERE log_count > checkpoint_every()
 )
 SELECT list, key, place, ordinal, block_number
 FROM (
@@ -84,6 +87,15 @@ FROM (
         SELECT 'dex_trades_by_dex', convert_to(x.name, 'UTF8'), d.ordinal, d.block_number
         FROM dex_trades d
         JOIN dexes x USING (dex_id)
+        UNION ALL
+        SELECT 'logs_by_address', l.address, l.ordinal, l.block_number
+        FROM logs l
+        JOIN busy_in_logs k ON k.counted = 'address' AND k.key = l.address
+        UNION ALL
+        SELECT 'logs_by_topic0', e.topic0, l.ordinal, l.block_number
+        FROM logs l
+        JOIN event_topics e USING (topic_id)
+        JOIN busy_in_logs k ON k.counted = 'topic0' AND k.key = e.topic0
     ) AS entries
 ) AS counted
 WHERE place > 0 AND place %% checkpoint_every() = 0;

@@ -1,6 +1,6 @@
 -- What is indexed, as a count and a digest for each table: equal wherever the same chain was
 -- indexed, whatever happened on the way. Left out is what differs without meaning: numbers given
--- to exchanges, when balances and supplies were read, and balances, which only the node has.
+-- to exchanges and topics, topics of which no log is left, when balances and supplies were read, and balances, which only the node has.
 -- params: none
 -- returns: table, rows, digest; no row for an empty table
 -- index: none
@@ -53,8 +53,15 @@ FROM (
     SELECT 'addresses', ROW(a.address, a.first_seen, a.last_seen, a.transaction_count,
         a.sent_count, a.received_count, a.transfer_count, a.transfer_sent_count,
         a.transfer_received_count, a.trade_count, a.item_count, a.internal_count,
-        a.internal_sent_count, a.internal_received_count)::text
+        a.internal_sent_count, a.internal_received_count, a.log_count)::text
     FROM addresses a
+    UNION ALL
+    SELECT 'logs', ROW(l.ordinal, l.block_number, l.log_index, l.transaction_index, e.topic0,
+        l.address, l.topics, l.data)::text
+    FROM logs l
+    LEFT JOIN event_topics e USING (topic_id)
+    UNION ALL
+    SELECT 'event_topics', ROW(e.topic0, e.log_count)::text FROM event_topics e WHERE e.log_count > 0
     UNION ALL
     SELECT 'list_checkpoints', l::text FROM list_checkpoints l
 ) AS rows

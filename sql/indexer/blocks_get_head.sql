@@ -2,7 +2,7 @@
 -- Blocks that are or are not traced are counted only after one that an older version wrote.
 -- params: none
 -- returns: no row when nothing is indexed; else number, hash, transactions, transfers, trades,
---   internal transfers, traced blocks, blocks that lack traces
+--   internal transfers, traced blocks, blocks that lack traces, logs
 -- index: blocks_pkey
 SELECT number, hash, transactions_before + transaction_count,
     token_transfers_before + token_transfer_count, dex_trades_before + dex_trade_count,
@@ -10,7 +10,8 @@ SELECT number, hash, transactions_before + transaction_count,
     coalesce(traced_before + (traced IS TRUE)::integer,
         (SELECT count(*) FROM blocks b WHERE b.traced)),
     coalesce(untraced_before + lacks_traces(blocks)::integer,
-        (SELECT count(*) FROM blocks b WHERE lacks_traces(b)))
+        (SELECT count(*) FROM blocks b WHERE lacks_traces(b))),
+    logs_before + log_count
 FROM blocks
 ORDER BY number DESC
 LIMIT 1;

@@ -1,5 +1,5 @@
 -- Which chain this database holds.
 -- params: none
--- returns: no row before the first block; else chain_id, genesis_hash, start_block
+-- returns: no row before the first block; else chain_id, genesis_hash, start_block, stored_logs
 -- index: chain_pkey
-SELECT chain_id, genesis_hash, start_block FROM chain;
+SELECT chain_id, genesis_hash, start_block, stored_logs FROM chain;

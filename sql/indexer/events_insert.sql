@@ -7,13 +7,16 @@
 -- The range is given for every table: a join that has only the other's rows to
 -- go by might read all of it.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
---   first_transfer bigint, last_transfer bigint, now timestamptz
+--   first_transfer bigint, last_transfer bigint, now timestamptz, watched_block_number bigint[],
+--   watched_log_index integer[], watched_transaction_index integer[], watched_address bytea[],
+--   watched_topics text[], watched_data bytea[]
 -- returns: the number of queues with something new
 -- index: transactions_pkey, token_transfers_pkey, blocks_pkey, webhooks_by_watch_address,
 --   webhooks_pkey, delivery_queues_pkey
 WITH matched AS (
     SELECT w.id AS webhook_id, 'tx' AS event, t.block_number, t.ordinal AS transaction,
-        -1 AS transfer, t, NULL::token_transfers AS x, NULL AS token_type, b.timestamp
+        -1 AS log_index, -1 AS transfer, t, NULL::token_transfers AS x, NULL AS token_type,
+        NULL::bytea AS address, NULL AS topics, NULL::bytea AS data, b.timestamp
     FROM transactions t
     CROSS JOIN unnest(ARRAY[t.from_address, nullif(t.to_address, t.from_address),
         nullif(t.contract_address, t.from_address)]) AS party
@@ -23,7 +26,8 @@ WITH matched AS (
         ON b.number = t.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
     WHERE t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
     UNION ALL
-    SELECT w.id, 'token_transfer', x.block_number, t.ordinal, x.ordinal, t, x, k.type, b.timestamp
+    SELECT w.id, 'token_transfer', x.block_number, t.ordinal, x.log_index, x.ordinal, t, x, k.type,
+        NULL, NULL, NULL, b.timestamp
     FROM token_transfers x
     CROSS JOIN unnest(ARRAY[x.from_address, nullif(x.to_address, x.from_address)]) AS party
     JOIN webhooks w
@@ -35,6 +39,22 @@ WITH matched AS (
         AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
     JOIN tokens k ON k.address = x.token_address
     WHERE x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
+    UNION ALL
+    -- After the transfers that the same log made.
+    SELECT w.id, 'log', l.block_number, t.ordinal, l.log_index, 9223372036854775807, t, NULL, NULL,
+        l.address, l.topics, l.data, b.timestamp
+    FROM unnest(%(watched_block_number)s::bigint[], %(watched_log_index)s::integer[],
+        %(watched_transaction_index)s::integer[], %(watched_address)s::bytea[],
+        %(watched_topics)s::text[], %(watched_data)s::bytea[])
+        AS l (block_number, log_index, transaction_index, address, topics, data)
+    JOIN webhooks w
+        ON w.watch_address = l.address AND w.active AND 'log' = ANY (w.event_types)
+        AND topics_match(w.topics::jsonb, l.topics::jsonb)
+    JOIN blocks b
+        ON b.number = l.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + l.transaction_index
+        AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
 ), counted AS (
     SELECT webhook_id, count(*) AS events FROM matched GROUP BY webhook_id
 ), judged AS (
@@ -57,11 +77,13 @@ WITH matched AS (
     INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)
     SELECT m.webhook_id, m.event, m.block_number, CASE m.event
         WHEN 'tx' THEN transaction_event(m.t, m.timestamp)
+        WHEN 'log' THEN
+            log_event(m.t, m.log_index, m.address, m.topics, m.data, m.timestamp)
         ELSE token_transfer_event(m.x, m.t, m.token_type, m.timestamp) END, %(now)s
     FROM matched m
     -- A hash of the few, where a join could read all of them for each event.
     WHERE m.webhook_id NOT IN (SELECT webhook_id FROM judged WHERE stopped_reason IS NOT NULL)
-    ORDER BY m.transaction, m.transfer, m.webhook_id
+    ORDER BY m.transaction, m.log_index, m.transfer, m.webhook_id
     RETURNING webhook_id, block_number
 ), woken AS (
     UPDATE delivery_queues q

@@ -2,7 +2,7 @@
 -- these blocks.
 -- params: lists text[], keys bytea[], entries bigint[], first_transaction bigint,
 --   last_transaction bigint, first_transfer bigint, last_transfer bigint, first_trade bigint,
---   last_trade bigint, first_internal bigint, last_internal bigint
+--   last_trade bigint, first_internal bigint, last_internal bigint, first_log bigint, last_log bigint
 -- returns: nothing
 -- index: the one each list is named for, list_checkpoints_pkey
 INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)
@@ -104,6 +104,17 @@ FROM (
             AND d.dex_id = (SELECT x.dex_id FROM dexes x
                 WHERE x.name = convert_from(grown.key, 'UTF8'))
             AND d.ordinal BETWEEN %(first_trade)s AND %(last_trade)s
+        UNION ALL
+        SELECT l.ordinal, l.block_number
+        FROM logs l
+        WHERE grown.list = 'logs_by_address' AND l.address = grown.key
+            AND l.ordinal BETWEEN %(first_log)s AND %(last_log)s
+        UNION ALL
+        SELECT l.ordinal, l.block_number
+        FROM logs l
+        WHERE grown.list = 'logs_by_topic0'
+            AND l.topic_id = (SELECT e.topic_id FROM event_topics e WHERE e.topic0 = grown.key)
+            AND l.ordinal BETWEEN %(first_log)s AND %(last_log)s
     ) AS entry
 ) AS counted
 WHERE place %% checkpoint_every() = 0 AND place > 0;

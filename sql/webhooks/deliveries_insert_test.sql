@@ -14,6 +14,10 @@ CROSS JOIN LATERAL (
             SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
                 hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",
                 true AS "status", NULL AS "contractAddress", true AS "test") AS data)
+        WHEN 'log' THEN (SELECT row_to_json(fields) FROM (
+            SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", 0 AS "blockNumber",
+                0 AS "logIndex", 0 AS "transactionIndex", hex(w.watch_address) AS "address",
+                '[]'::json AS "topics", '0x' AS "data", true AS "test") AS fields)
         ELSE (SELECT row_to_json(data) FROM (
             SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
                 hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",

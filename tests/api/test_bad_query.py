@@ -20,12 +20,8 @@ from tests.conftest import Played
 PATH = "/api/v1/query"
 MIB = 1024 * 1024
 ENTITIES = (
-    "transactions",
-    "blocks",
-    "tokens",
-    "token_transfers",
-    "dex_trades",
-    "internal_transfers",
+    *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
+    *("internal_transfers", "logs"),
 )
 KEYS = {
     "transactions": "address, from, to, blockNumber, blockFrom, blockTo",
@@ -33,6 +29,7 @@ KEYS = {
     "token_transfers": "address, from, to, tokenAddress, blockFrom, blockTo",
     "dex_trades": "address, dex, blockFrom, blockTo",
     "internal_transfers": "address, from, to, blockFrom, blockTo",
+    "logs": "address, topic0, topic1, topic2, topic3, blockFrom, blockTo",
 }
 MORE = {"internal_transfers": {"untracedBlocks": 0}}
 NUMBERS = ("blockFrom", "blockTo", "blockNumber")
@@ -115,7 +112,7 @@ def test_bodies_in_chunks_are_bounded_as_well(client: FlaskClient, size: int, st
 
 
 @pytest.mark.parametrize("value", [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"])
-def test_the_entity_is_one_of_six(client: FlaskClient, value: Any) -> None:
+def test_the_entity_is_one_of_seven(client: FlaskClient, value: Any) -> None:
     body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
     assert all(entity in body["error"] for entity in ENTITIES)
 

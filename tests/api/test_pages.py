@@ -56,7 +56,7 @@ def test_stats(client: FlaskClient, scenario: Played) -> None:
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("name", ["blocks", "transactions", "tokens"])
+@pytest.mark.parametrize("name", ["blocks", "transactions", "tokens", "logs"])
 def test_every_page_of_a_list(client: FlaskClient, scenario: Played, name: str, limit: int) -> None:
     same(pages(client, f"/{name}", name, limit), getattr(scenario.truth, name))
 
@@ -64,7 +64,10 @@ def test_every_page_of_a_list(client: FlaskClient, scenario: Played, name: str, 
 @pytest.mark.parametrize("limit", LIMITS)
 @pytest.mark.parametrize(
     "entity",
-    ["blocks", "transactions", "tokens", "token_transfers", "dex_trades", "internal_transfers"],
+    [
+        *("blocks", "transactions", "tokens", "token_transfers", "dex_trades"),
+        *("internal_transfers", "logs"),
+    ],
 )
 def test_every_offset_of_an_entity(
     client: FlaskClient, scenario: Played, entity: str, limit: int

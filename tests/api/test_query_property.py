@@ -47,6 +47,10 @@ EVERYTHING = {
             'fromAddress', hex(from_address), 'toAddress', hex(to_address), 'value', value::text)
         FROM internal_transfers
         ORDER BY block_number DESC, transaction_index DESC, transfer_index DESC""",
+    "logs": """
+        SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
+            'address', hex(address), 'topics', topics_json(topic0, topics)::jsonb)
+        FROM logs JOIN event_topics USING (topic_id) ORDER BY block_number DESC, log_index DESC""",
     "blocks": "SELECT jsonb_build_object('number', number) FROM blocks ORDER BY number DESC",
     "tokens": """
         SELECT jsonb_build_object('address', hex(address), 'holderCount', holder_count)
@@ -64,7 +68,7 @@ class Large(NamedTuple):
 @pytest.fixture(scope="module")
 def large(postgres: Postgres, template: str) -> Iterator[Large]:
     with postgres.cloned(template) as url:
-        seed(url, TRANSACTIONS, internal_transfers=True)
+        seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
         connection = psycopg2.connect(url)
         with connection, connection.cursor() as cursor:
             records = {entity: _column(cursor, text) for entity, text in EVERYTHING.items()}
@@ -114,6 +118,7 @@ LISTS = [
     ("internal_transfers", "address", "fromAddress"),
     ("internal_transfers", "from", "fromAddress"),
     ("internal_transfers", "to", "toAddress"),
+    ("logs", "address", "address"),
 ]
 
 

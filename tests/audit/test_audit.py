@@ -28,7 +28,7 @@ from tests.support.table_digest import digest
 def finished(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
     """The scenario's index, with nobody connected to it."""
     with postgres.cloned(template) as url:
-        with Indexing(url, scenario.anvil.url) as indexing:
+        with Indexing(url, scenario.anvil.url, logs="all") as indexing:
             indexing.wait_for(scenario.anvil.head())
         yield indexing.settings
 
@@ -73,6 +73,8 @@ CHANGED = (
     "UPDATE dexes SET trade_count = 0",
     "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
     "UPDATE chain SET token_count = 5",
+    "UPDATE event_topics SET log_count = 1",
+    "UPDATE blocks SET logs_before = logs_before + 1 WHERE number > 20",
 )
 LOST = (
     "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
@@ -84,6 +86,7 @@ LOST = (
     "UPDATE dexes SET trade_count = trade_count + 1",
     "DELETE FROM list_checkpoints",
     "UPDATE chain SET token_count = 0",
+    "UPDATE addresses SET log_count = 0",
 )
 ADDED = (
     "UPDATE blocks SET token_transfer_count = 3 WHERE token_transfer_count = 0",
@@ -99,6 +102,7 @@ ADDED = (
     "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
     " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
     "UPDATE chain SET token_count = token_count + 1",
+    "UPDATE addresses SET log_count = log_count + 1",
 )
 
 
@@ -146,7 +150,9 @@ def test_rows_that_contradict_each_other_are_found(
         ("DELETE FROM codes WHERE length(code) > 5000", "a contract has no code"),
         ("UPDATE blocks SET parent_hash = hash WHERE number = 77", "does not follow"),
         ("DELETE FROM tokens WHERE transfer_count > 100", "a transfer has no token"),
-        ("DELETE FROM transactions WHERE block_number = 94", "a transfer has no transaction"),
+        ("DELETE FROM event_topics WHERE log_count > 50", "a log has no first topic"),
+        ("DELETE FROM log_emitters WHERE block_number = 94", "a log has no emitter"),
+        ("DELETE FROM transactions WHERE block_number = 94", "a log has no transaction"),
     ):
         spoil(copied, statement)
         assert run(copied, repair=True) == derived_tables.DIFFERS
@@ -169,16 +175,13 @@ def test_rows_that_contradict_each_other_are_found(
         ("internal transfers", "DELETE FROM internal_transfers WHERE ordinal = 3"),
         ("trades", "DELETE FROM dex_trades WHERE ordinal = 3"),
         ("trades", "UPDATE dex_trades SET log_index = 0 WHERE ordinal = 1"),
+        ("logs", "DELETE FROM logs WHERE ordinal = 0"),
+        ("logs", "UPDATE logs SET log_index = 1000 WHERE ordinal = 1"),
     ],
     ids=[
-        "first gone",
-        "gap",
-        "gone",
-        "backwards",
-        "twice",
-        "internal gone",
-        "trade gone",
+        *("first gone", "gap", "gone", "backwards", "twice", "internal gone", "trade gone"),
         "other order",
+        *("first log gone", "logs in other order"),
     ],
 )
 def test_ordinals_with_gaps_and_places_taken_twice_are_found(
@@ -222,6 +225,22 @@ def test_internal_transfers_and_withdrawals_that_are_not_the_nodes_are_found(
     for words in ("value is", "type is", "internal transfer", "withdrawal 9 1 is not the node's"):
         assert words in output
     assert ": 4 differences in" in output
+
+
+def test_logs_that_are_not_the_nodes_are_found(
+    copied: Settings, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for statement in (
+        "UPDATE logs SET data = '\\x01' WHERE ordinal = 7",
+        "UPDATE logs SET topics = '\\x' WHERE ordinal = 8",
+        "DELETE FROM logs WHERE ordinal = 9",
+        "UPDATE chain SET stored_logs = 'all'",
+    ):
+        spoil(copied, statement)
+    assert run(copied, node=True) == derived_tables.DIFFERS
+    output = capsys.readouterr().out
+    assert "data is 0x01, the node has" in output and "topics is 0x" in output
+    assert output.count("log ") > 2 and "is missing" in output and "3 differences" in output
 
 
 def test_an_indexer_at_work_keeps_repair_away(

@@ -2,15 +2,21 @@
 
 import random
 from collections import Counter
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from app import create_app
+from tests.conftest import Played
 from tests.etherscan.conftest import Asking
+from tests.support.database import Postgres
 from tests.support.etherscan_truth import EtherscanTruth
+from tests.support.indexing import Indexing, settings_for
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
 ROUNDS = 60
+NOBODY = "http://127.0.0.1:9"
 Row = dict[str, Any]
 
 
@@ -117,16 +123,30 @@ def test_a_token_is_listed_as_what_it_is(ask: Asking, etherscan_truth: Etherscan
             )
 
 
-def test_logs_of_an_address_are_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+@pytest.fixture(scope="module", params=["none", "standard", "all"])
+def ask_logs(
+    request: pytest.FixtureRequest, postgres: Postgres, template: str, scenario: Played
+) -> Iterator[Asking]:
+    """With SCAN_LOGS as given; where all are stored, there is no node to ask."""
+    with postgres.cloned(template) as url:
+        with Indexing(url, scenario.anvil.url, logs=request.param) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+        node = NOBODY if request.param == "all" else scenario.anvil.url
+        yield Asking(create_app(settings_for(url, node)).test_client())
+
+
+def test_logs_of_an_address_are_the_nodes(
+    ask_logs: Asking, etherscan_truth: EtherscanTruth
+) -> None:
     draw = random.Random(18)
     emitters = sorted({log["address"] for log in etherscan_truth.logs})
     for _ in range(ROUNDS):
         address = draw.choice(emitters)
         logs = [log for log in etherscan_truth.logs if log["address"] == address]
-        check_logs(ask, etherscan_truth, draw, logs, {"address": address})
+        check_logs(ask_logs, etherscan_truth, draw, logs, {"address": address})
 
 
-def test_logs_by_topics_are_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_logs_by_topics_are_the_nodes(ask_logs: Asking, etherscan_truth: EtherscanTruth) -> None:
     draw = random.Random(19)
     for _ in range(ROUNDS):
         chosen = draw.choice([log for log in etherscan_truth.logs if log["topics"]])
@@ -140,10 +160,10 @@ def test_logs_by_topics_are_the_nodes(ask: Asking, etherscan_truth: EtherscanTru
                 for place in given
             )
         ]
-        check_logs(ask, etherscan_truth, draw, logs, topics)
+        check_logs(ask_logs, etherscan_truth, draw, logs, topics)
 
 
-def test_topics_joined_by_or(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_topics_joined_by_or(ask_logs: Asking, etherscan_truth: EtherscanTruth) -> None:
     draw = random.Random(20)
     long = [log for log in etherscan_truth.logs if len(log["topics"]) >= 3]
     for _ in range(ROUNDS):
@@ -155,9 +175,9 @@ def test_topics_joined_by_or(ask: Asking, etherscan_truth: EtherscanTruth) -> No
         either = {"topic0": one, "topic1": other, "topic0_1_opr": "or"}
         both_after = {**either, "topic2": third, "topic1_2_opr": "and"}
         logs = [log for log in etherscan_truth.logs if has(log, 0, one) or has(log, 1, other)]
-        check_logs(ask, etherscan_truth, draw, logs, either)
+        check_logs(ask_logs, etherscan_truth, draw, logs, either)
         logs = [log for log in logs if has(log, 2, third)]
-        check_logs(ask, etherscan_truth, draw, logs, both_after)
+        check_logs(ask_logs, etherscan_truth, draw, logs, both_after)
 
 
 def check_logs(

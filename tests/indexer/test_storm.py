@@ -15,19 +15,23 @@ STEPS = 200
 SEED = int(os.environ.get("STORM_SEED", "1"))
 
 
-@pytest.mark.parametrize("faults", [0.0, 0.02], ids=["an honest node", "a failing node"])
+@pytest.mark.parametrize(
+    ("faults", "logs"),
+    [(0.0, "none"), (0.02, "all")],
+    ids=["an honest node", "a failing node and all logs"],
+)
 def test_forks_and_kills_leave_what_a_fresh_index_has(
-    postgres: Postgres, template: str, database_url: str, anvil: Anvil, faults: float
+    postgres: Postgres, template: str, database_url: str, anvil: Anvil, faults: float, logs: str
 ) -> None:
     storm = Storm(anvil, SEED)
     with (
         FaultyNode(anvil.url, SEED, faults) as node,
-        IndexerProcess(database_url, node.url if faults else anvil.url) as indexer,
+        IndexerProcess(database_url, node.url if faults else anvil.url, SCAN_LOGS=logs) as indexer,
     ):
         try:
             storm.blow(indexer, STEPS)
         except BaseException:
             print(f"STORM_SEED={SEED}", storm.steps, indexer.tail(), sep="\n")
             raise
-    expected = fresh_digest(postgres, template, anvil)
+    expected = fresh_digest(postgres, template, anvil, logs=logs)
     assert digest(database_url) == expected, f"STORM_SEED={SEED}: {storm.steps}"

@@ -7,6 +7,7 @@ from flask.testing import FlaskClient
 from hypothesis import strategies as st
 
 Record = dict[str, Any]
+NO_TOPIC = "0x" + 64 * "7"
 MATCHED = {
     "from": "fromAddress",
     "to": "toAddress",
@@ -21,6 +22,7 @@ KEYS = {
     "token_transfers": ("address", "from", "to", "tokenAddress", "blockFrom", "blockTo"),
     "dex_trades": ("address", "dex", "blockFrom", "blockTo"),
     "internal_transfers": ("address", "from", "to", "blockFrom", "blockTo"),
+    "logs": ("address", "topic0", "topic1", "topic2", "topic3", "blockFrom", "blockTo"),
 }
 
 
@@ -47,12 +49,20 @@ class Chain(NamedTuple):
             return bool(number >= value)
         if key == "blockTo":
             return bool(number <= value)
+        if entity == "logs":
+            return value == (record["address"] if key == "address" else _topic(record, key))
         if key != "address":
             return bool(record[MATCHED[key]] == value)
         if entity == "dex_trades":
             return bool(record["maker"] == value)
         created = self.created.get(record.get("hash", ""))
         return value in (record["fromAddress"], record["toAddress"], created)
+
+
+def _topic(log: Record, key: str) -> str | None:
+    """Of a key such as topic2."""
+    place = int(key.removeprefix("topic"))
+    return log["topics"][place] if place < len(log["topics"]) else None
 
 
 def require_same(client: FlaskClient, whole: list[Record], body: Mapping[str, Any]) -> None:
@@ -92,6 +102,9 @@ def _values(chain: Chain, entity: str, key: str) -> st.SearchStrategy[Any]:
     if key.startswith("block"):
         highest = max(block["number"] for block in chain.records["blocks"])
         return st.integers(0, highest + 2)
+    if entity == "logs":
+        found = [r["address"] if key == "address" else _topic(r, key) for r in records]
+        return st.sampled_from([value for value in found if value is not None] or [NO_TOPIC])
     if key == "address":
         fields = ["maker"] if entity == "dex_trades" else ["fromAddress", "toAddress"]
     else:

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, Withdrawal
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
 from scan.ethereum.events import Transfer
 from scan.ethereum.traces import InternalTransfer
+from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.contract_inspection import ContractFindings, FoundToken
@@ -37,6 +38,7 @@ class Chain:
     """Appends blocks to a database; each block's hash differs from every other's."""
 
     def __init__(self, database: Database) -> None:
+        self._database = database
         self._writer = Writer(database)
         self._salt = itertools.count()
         self._head: IndexedHead | None = self._writer.head()
@@ -49,13 +51,14 @@ class Chain:
     def append(
         self,
         moves: Sequence[Move] = (),
+        logs: Sequence[EventLog] = (),
         base_fee: int | None = None,
         *,
         withdrawals: list[Withdrawal] | None = None,
         internal_transfers: Sequence[InternalTransfer] = (),
         is_traced: bool | None = None,
     ) -> list[bytes]:
-        """One more block; the hashes of its transactions."""
+        """One more block; the hashes of its transactions. `logs` are of those."""
         number = self.number + 1
         transactions = [self._transaction(index, move) for index, move in enumerate(moves)]
         transfers = [
@@ -73,14 +76,16 @@ class Chain:
             0,
             0,
             transactions,
-            [],
+            list(logs),
             base_fee,
             withdrawals,
         )
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
+        stored = log_selection.read_stored(self._database)
+        selection = log_selection.with_watched(stored, self._database)
         self._head = self._writer.append(
             self._head,
-            [make_block_rows(fetched)],
+            [make_block_rows(fetched, selection)],
             self._findings(number, transfers),
         )
         return [transaction.hash for transaction in transactions]

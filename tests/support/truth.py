@@ -93,6 +93,7 @@ class Truth:
     holders: dict[str, dict[str, int]]
     # transaction hash -> the contract it created directly
     created: dict[str, str]
+    logs: list[Record]
 
     def transactions_of(self, address: str) -> list[Record]:
         return [t for t in self.transactions if self._touches(t, address)]
@@ -144,6 +145,7 @@ class _Reading:
             internal_transfers=newest_first(self.internal_transfers()),
             holders=holders,
             created=self.created,
+            logs=newest_first([self.log_record(log) for log in self.logs]),
         )
 
     # blocks and transactions
@@ -280,6 +282,18 @@ class _Reading:
             }
             for n, (token_id, value) in enumerate(move.parts)
         ]
+
+    def log_record(self, log: Log) -> Record:
+        return {
+            "transactionHash": log.transaction_hash,
+            "blockNumber": log.block,
+            "logIndex": log.number,
+            "transactionIndex": quantity(self.receipts[log.transaction_hash]["transactionIndex"]),
+            "address": log.address,
+            "topics": ["0x" + topic.hex() for topic in log.topics],
+            "data": "0x" + log.data.hex(),
+            "timestamp": self.timestamps[log.block],
+        }
 
     # tokens
 

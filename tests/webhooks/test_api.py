@@ -71,6 +71,7 @@ def test_a_created_webhook_is_listed_without_its_secret(webhooks: Webhooks) -> N
         "lastTriggeredAt": None,
         "failCount": 0,
         "stoppedReason": None,
+        "topics": None,
     }
 
 
@@ -114,6 +115,14 @@ def test_watch_address_and_event_types_are_kept_and_null_means_absent(webhooks: 
         ({"eventTypes": {"tx": True}}, "eventTypes"),
         ({"eventTypes": [None]}, "eventTypes"),
         ({"eventTypes": [["tx"]]}, "eventTypes"),
+        ({"topics": []}, "topics"),
+        *(
+            ({"eventTypes": ["log"], "topics": topics}, "topics")
+            for topics in (
+                *("0x" + "a" * 64, {}, 1, [1], ["0x12"], [["0x" + "a" * 64, None]], [[]]),
+                *([None] * 5, [["0x" + "a" * 64] * 11], [["0x" + "g" * 64]], [True]),
+            )
+        ),
         ({"secret": "mine"}, "secret"),
     ],
 )

@@ -5,6 +5,7 @@ from scan.api.openapi.chain import CHAIN_PATHS, CHAIN_SCHEMAS
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
 from scan.api.openapi.etherscan import ETHERSCAN_PATHS, ETHERSCAN_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
+from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, OWNER_PATHS, OWNER_SCHEMAS
 from scan.api.openapi.parts import (
     ERRORS,
@@ -95,7 +96,7 @@ def document(base_path: str = "") -> Json:
         "paths": {
             **{
                 PREFIX + path: page
-                for pages in (CHAIN_PATHS, ITEM_PATHS, CONTRACT_PATHS, OWNER_PATHS)
+                for pages in (CHAIN_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS)
                 for path, page in pages.items()
             },
             **ETHERSCAN_PATHS,
@@ -105,7 +106,7 @@ def document(base_path: str = "") -> Json:
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **ITEM_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS,
                 **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
                 **ETHERSCAN_SCHEMAS, **SOURCIFY_SCHEMAS, **SERVICE_SCHEMAS,
             },

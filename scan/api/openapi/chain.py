@@ -1,5 +1,6 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /query."""
 
+from scan.api.openapi.logs import LOG_FILTERS
 from scan.api.openapi.parts import (
     ADDRESS_EXAMPLE,
     BIGINT,
@@ -36,6 +37,7 @@ ENTITIES = {
     "token_transfers": "TokenTransfer",
     "dex_trades": "DexTrade",
     "internal_transfers": "InternalTransfer",
+    "logs": "Log",
 }
 
 _BLOCK = path(
@@ -181,11 +183,12 @@ CHAIN_PATHS: Json = {
     },
     "/query": {
         "post": operation(
-            "query", TAG, "Six entities, filtered, in either order, from any offset",
+            "query", TAG, "Seven entities, filtered, in either order, from any offset",
             ref("QueryAnswer"),
             description="Newest first by (block, index in block), or oldest first with `asc`;"
             " tokens by (holderCount, address). Filters combine; an unknown one is refused. A"
             " combination that takes too long is answered 503: narrow it by blockFrom and blockTo."
+            " Of logs that are not stored, what lies before the page is read from the node, too."
             " internal_transfers are answered 404 where no traces were read.",
             body=sends(
                 ref("Query"),
@@ -198,7 +201,7 @@ CHAIN_PATHS: Json = {
                     "offset": 0,
                 },
             ),
-            errors=(404,),
+            errors=(404, 502),
         ),
     },
 }  # fmt: skip
@@ -232,6 +235,7 @@ _FILTERS: Json = {
         **_RANGE,
     },
     "internal_transfers": {**_PARTIES, **_RANGE},
+    "logs": LOG_FILTERS,
 }
 
 

@@ -1,5 +1,6 @@
 """What belongs to owners of addresses: /keys and /webhooks, and the bodies that webhooks get."""
 
+from scan.api.openapi.logs import WANTED_TOPICS
 from scan.api.openapi.parts import (
     ADDRESS_EXAMPLE,
     LIMIT,
@@ -30,7 +31,7 @@ from scan.api.openapi.parts import (
 from scan.api.openapi.records import METHOD_ID, TOKEN_TYPES
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
-EVENTS = ("tx", "token_transfer")
+EVENTS = ("tx", "token_transfer", "log")
 STATUSES = ("pending", "delivered", "failed", "cancelled")
 _ID_EXAMPLE = 4503599627370496
 _SIGNED = "signed with the wallet's personal message signing"
@@ -103,7 +104,7 @@ OWNER_PATHS: Json = {
             status=201, errors=(403, 409),
             body=sends(
                 ref("WebhookRequest"),
-                both={
+                all={
                     "ownerAddress": ADDRESS_EXAMPLE,
                     "url": "https://hooks.example.com/scan",
                     "watchAddress": ADDRESS_EXAMPLE,
@@ -199,6 +200,7 @@ OWNER_SCHEMAS: Json = {
                 text("Why the service stopped it; null where it did not.",
                      "its queue held 10,000 undelivered events")
             ),
+            "topics": WANTED_TOPICS,
         },
     ),
     "WebhookList": record(
@@ -221,6 +223,7 @@ OWNER_SCHEMAS: Json = {
                            minItems=1, uniqueItems=True)),
                 "default": ["tx"],
             },
+            "topics": WANTED_TOPICS,
         },
         ("ownerAddress", "url"),
     ),
@@ -356,4 +359,5 @@ EVENT_PAGES: Json = {
     "token_transfer": _event(
         "token_transfer", "TokenTransferEvent", "A token transfer of the watched address"
     ),
+    "log": _event("log", "LogEvent", "A log that the watched address emitted"),
 }

@@ -57,7 +57,7 @@ def _decoded(what: str, example: str) -> Json:
     )
 
 
-def _or_null(name: str, description: str) -> Json:
+def or_null(name: str, description: str) -> Json:
     return {"anyOf": [ref(name), {"type": "null"}], "description": description}
 
 
@@ -72,7 +72,7 @@ DETAIL_SCHEMAS: Json = {
             "topics": array(hash32("A topic.", _TOPIC), "Its topics.", maxItems=4),
             "data": hex_bytes("Its data."),
             "logIndex": number("Its index in the block.", 3),
-            "event": _or_null("DecodedEvent", "Its event; null where no ABI fits."),
+            "event": or_null("DecodedEvent", "Its event; null where no ABI fits."),
         },
     ),
     "TransactionDetail": record(
@@ -81,7 +81,7 @@ DETAIL_SCHEMAS: Json = {
         {
             **RECORDS["Transaction"]["properties"],
             "input": nullable(hex_bytes("Its calldata, or the code that creates a contract.")),
-            "method": _or_null("DecodedMethod", "The function it called; null where no ABI fits."),
+            "method": or_null("DecodedMethod", "The function it called; null where no ABI fits."),
             "logs": nullable(array(ref("TransactionLog"), "Its logs, in order.")),
             "unavailable": nullable(
                 text(

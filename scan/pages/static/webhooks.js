@@ -135,6 +135,7 @@
     const fields = new FormData(event.target);
     const body = {ownerAddress: form.owner.value.trim(), url: fields.get("url"), eventTypes: fields.getAll("eventTypes")};
     if (fields.get("watchAddress")) body.watchAddress = fields.get("watchAddress");
+    if (fields.get("topic0")) body.topics = [fields.get("topic0")];
     try {
       const created = await api("/webhooks", "POST", body);
       byId("secret").textContent = created.secret;

@@ -1,13 +1,15 @@
 -- What logs need of their transactions and blocks, for the places where they stand.
 -- params: blocks bigint[], transaction_indexes integer[]
--- returns: one row: index version, JSON array in the order asked of {blockHash, timestamp, hash,
---   gasPrice, gasUsed}, with null for a place that is not indexed
+-- returns: one row: index version, JSON array in the order asked of {blockHash, seconds, timestamp,
+--   hash, gasPrice, gasUsed}, with null for a place that is not indexed
 -- index: blocks_pkey, transactions_pkey
 SELECT index_version(), (
     SELECT json_list(string_agg(coalesce((
         SELECT format(
-            '{"blockHash":"%%s","timestamp":%%s,"hash":"%%s","gasPrice":"%%s","gasUsed":"%%s"}',
-            hex(b.hash), seconds(b.timestamp), hex(t.hash), t.gas_price, t.gas_used)
+            '{"blockHash":"%%s","seconds":%%s,"timestamp":"%%s","hash":"%%s","gasPrice":"%%s",'
+            '"gasUsed":"%%s"}',
+            hex(b.hash), seconds(b.timestamp), iso(b.timestamp), hex(t.hash), t.gas_price,
+            t.gas_used)
         FROM blocks b
         JOIN transactions t ON t.ordinal = b.transactions_before + asked.transaction_index
             AND t.block_number = b.number

@@ -1,0 +1,124 @@
+"""Logs: /logs, their query and record, and what a webhook for them asks for and gets."""
+
+from scan.api.openapi.parts import (
+    BIGINT,
+    LIMIT,
+    PAGE,
+    TOKEN_EXAMPLE,
+    Json,
+    address,
+    any_case_address,
+    array,
+    flag,
+    hash32,
+    hex_bytes,
+    moment,
+    number,
+    one_of,
+    operation,
+    page_of,
+    query,
+    record,
+    ref,
+    text,
+)
+from scan.api.openapi.records import METHOD_ID
+from scan.api.openapi.transaction_details import or_null
+
+TOPICS = 4
+_TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+_ANY_CASE_HASH = "^0[xX][0-9a-fA-F]{64}$"
+
+
+def _topic(place: int) -> Json:
+    what = "the hash of the event's signature" if place == 0 else "an indexed argument"
+    return text(f"Topic {place}, {what}, in any letter case.", _TRANSFER, pattern=_ANY_CASE_HASH)
+
+
+LOG_FILTERS: Json = {
+    "address": any_case_address("The contract that emitted it.", TOKEN_EXAMPLE),
+    **{f"topic{place}": _topic(place) for place in range(TOPICS)},
+    "blockFrom": number("The first block.", 100, maximum=BIGINT),
+    "blockTo": number("The last block.", 200, maximum=BIGINT),
+}
+
+LOG_PATHS: Json = {
+    "/logs": {
+        "get": operation(
+            "listLogs", "Chain", "Logs of contracts, newest first", ref("LogPage"),
+            description="Logs of contracts, newest first by (block, logIndex), that match all that"
+            " is given. An index with SCAN_LOGS=all answers from its own rows, one with `standard`"
+            " where topic0 is of a standard event; others ask the node, in the blocks in which the"
+            " address emitted something. What is too much to ask for in one request is answered"
+            " 503: narrow it by blockFrom and blockTo, an address or topics.",
+            parameters=(
+                PAGE, LIMIT, *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
+            ),
+            errors=(502,),
+        ),
+    },
+}  # fmt: skip
+
+_TOPICS = array(hash32("A topic.", _TRANSFER), "At most four; none of an anonymous event.",
+                maxItems=TOPICS)  # fmt: skip
+_INDEX = number("Its index in the block.", 3)
+_TRANSACTION_INDEX = number("The transaction's index in the block.", 1)
+
+WANTED_TOPICS: Json = {
+    "type": ["array", "null"],
+    "description": "With event type log: which topics its logs must have, place by place as"
+    " eth_getLogs takes them: null for any, a topic, or several of which one must stand there. A"
+    " log with fewer topics than there are places does not match.",
+    "maxItems": TOPICS,
+    "items": {
+        "anyOf": [
+            {"type": "null"},
+            text("The topic.", _TRANSFER, pattern=_ANY_CASE_HASH),
+            array(
+                text("A topic.", _TRANSFER, pattern=_ANY_CASE_HASH), "Any of these.",
+                minItems=1, maxItems=10,
+            ),
+        ]
+    },
+    "examples": [[_TRANSFER, None]],
+}  # fmt: skip
+
+LOG_SCHEMAS: Json = {
+    "LogPage": page_of("logs", "Log", "Logs, newest first."),
+    "Log": record(
+        "A log that a contract emitted.",
+        {
+            "transactionHash": hash32("The transaction it was emitted in."),
+            "blockNumber": number("The block it was emitted in.", 17),
+            "logIndex": _INDEX,
+            "transactionIndex": _TRANSACTION_INDEX,
+            "address": address("The contract that emitted it.", TOKEN_EXAMPLE),
+            "topics": _TOPICS,
+            "data": hex_bytes("What is not in topics."),
+            "timestamp": moment("When its block was made."),
+            "event": or_null("DecodedEvent", "The event; null where no ABI fits."),
+        },
+    ),
+    "LogEvent": record(
+        "A log that the watched address emitted.",
+        {
+            "event": one_of("The event.", ("log",)),
+            "timestamp": moment("When its block was made."),
+            "data": record(
+                "The log.",
+                {
+                    "hash": hash32("The transaction's hash."),
+                    "blockNumber": number("Its block.", 17),
+                    "logIndex": _INDEX,
+                    "transactionIndex": _TRANSACTION_INDEX,
+                    "address": address("The watched address.", TOKEN_EXAMPLE),
+                    "topics": _TOPICS,
+                    "data": hex_bytes("What is not in topics."),
+                    "methodId": METHOD_ID,
+                    "removed": flag("Present and true where the block was orphaned."),
+                },
+                optional=("removed",),
+            ),
+        },
+    ),
+}

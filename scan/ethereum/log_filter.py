@@ -1,0 +1,71 @@
+"""Which logs are asked for: those of an emitter, and of topics joined by `and` or `or`. Pure."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from scan.hex import to_hex
+
+TOPICS = 4
+_COMBINATIONS = 2**TOPICS
+
+
+class LogFilter(NamedTuple):
+    """`accepted` has a bit for each combination of the four topics that may match: bit 5 where a
+    log with topic0 and topic2 alone is one; schema.sql's has_topics() reads it, too."""
+
+    address: bytes | None
+    topics: tuple[bytes | None, ...]
+    accepted: int
+
+    @property
+    def is_conjunction(self) -> bool:
+        return self.accepted == _all_of(self.topics)
+
+    @property
+    def first_topic(self) -> bytes | None:
+        """The one that every log found has."""
+        return self.topics[0] if self.is_conjunction else None
+
+    def matches(self, address: bytes, topics: Sequence[bytes]) -> bool:
+        if self.address not in (None, address):
+            return False
+        pairs = enumerate(zip(self.topics, topics, strict=False))
+        combination = sum(1 << place for place, (wanted, topic) in pairs if wanted == topic)
+        return bool(self.accepted >> combination & 1)
+
+    def for_node(self, first: int, last: int) -> dict[str, object]:
+        """As eth_getLogs takes it, for a range of blocks; `or` between topics it cannot have."""
+        found: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
+        if self.address is not None:
+            found["address"] = to_hex(self.address)
+        if self.is_conjunction and any(self.topics):
+            given = max(place for place, topic in enumerate(self.topics) if topic)
+            topics = self.topics[: given + 1]
+            found["topics"] = [None if topic is None else to_hex(topic) for topic in topics]
+        return found
+
+
+def having_all(address: bytes | None, topics: Sequence[bytes | None]) -> LogFilter:
+    """Of `topics` each that is not None must stand in its place."""
+    return LogFilter(address, tuple(topics), _all_of(topics))
+
+
+def having(
+    address: bytes | None, topics: Sequence[bytes | None], joined: Iterable[tuple[int, bool]]
+) -> LogFilter:
+    """`joined` names the places of topics in order, each with whether it must hold beside what
+    stands before it, or may hold instead: `a or b and c` is `(a or b) and c`."""
+    conditions = list(joined)
+    accepted = 0
+    for combination in range(_COMBINATIONS):
+        holds = True
+        for number, (place, is_and) in enumerate(conditions):
+            matched = bool(combination >> place & 1)
+            holds = matched if number == 0 else holds and matched if is_and else holds or matched
+        accepted |= holds << combination
+    return LogFilter(address, tuple(topics), accepted)
+
+
+def _all_of(topics: Sequence[bytes | None]) -> int:
+    wanted = sum(1 << place for place, topic in enumerate(topics) if topic is not None)
+    return sum(1 << each for each in range(_COMBINATIONS) if each & wanted == wanted)

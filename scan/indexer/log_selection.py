@@ -1,0 +1,48 @@
+"""Which logs of a block are stored, and which are extracted for webhooks."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+from eth_hash.auto import keccak
+
+from scan.database.connection import Database
+from scan.ethereum.blocks import EventLog
+
+
+class LogSelection(NamedTuple):
+    """`stored` as SCAN_LOGS; where it is `standard`, logs with a first topic in `topics` are."""
+
+    stored: str
+    topics: frozenset[bytes]
+    watched: frozenset[bytes]  # emitters that webhooks watch
+
+    def stores(self, log: EventLog) -> bool:
+        if self.stored == "standard":
+            return bool(log.topics) and log.topics[0] in self.topics
+        return self.stored == "all"
+
+
+NO_LOGS = LogSelection("none", frozenset(), frozenset())
+
+
+def read_stored(database: Database) -> LogSelection:
+    """What this database stores, from its first block on."""
+    row = database.row("indexer/chain_get")
+    stored = row[3] if row else "none"
+    topics = database.rows("indexer/event_topics_list") if stored == "standard" else []
+    return NO_LOGS._replace(stored=stored, topics=frozenset(bytes(topic) for (topic,) in topics))
+
+
+def with_watched(selection: LogSelection, database: Database) -> LogSelection:
+    """With the emitters watched by now: read it after the node's head, before blocks up to it."""
+    rows = database.rows("indexer/webhooks_list_log_addresses")
+    return selection._replace(watched=frozenset(bytes(address) for (address,) in rows))
+
+
+def load_standard_topics() -> list[bytes]:
+    """The first topics of the events in standard_events.json."""
+    text = Path(__file__).with_name("standard_events.json").read_text(encoding="utf-8")
+    return [
+        keccak(signature.encode()) for group in json.loads(text).values() for signature in group
+    ]

@@ -1,0 +1,15 @@
+-- The numbers of first topics, made for those that have none yet.
+-- params: topics bytea[]
+-- returns: topic0, topic_id for each
+-- index: event_topics_topic0_key
+WITH asked AS (
+    SELECT topic0 FROM unnest(%(topics)s::bytea[]) AS asked (topic0)
+), made AS (
+    INSERT INTO event_topics (topic0)
+    SELECT topic0 FROM asked
+    WHERE NOT EXISTS (SELECT FROM event_topics e WHERE e.topic0 = asked.topic0)
+    RETURNING topic0, topic_id
+)
+SELECT topic0, topic_id FROM made
+UNION ALL
+SELECT e.topic0, e.topic_id FROM asked JOIN event_topics e USING (topic0);

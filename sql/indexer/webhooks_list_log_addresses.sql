@@ -1,0 +1,5 @@
+-- The addresses whose logs are sent somewhere.
+-- params: none
+-- returns: watch_address for each
+-- index: webhooks_for_logs
+SELECT DISTINCT watch_address FROM webhooks WHERE active AND 'log' = ANY (event_types);

@@ -1,0 +1,272 @@
+"""GET /api/v1/logs, and logs of /query: the same rows whichever of them are stored."""
+
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.api.test_bad_input import require_parameter
+from tests.api.test_pages import get, pages, query, same
+from tests.conftest import Played
+from tests.support import faulty_node
+from tests.support.database import Postgres
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing, settings_for
+from tests.support.truth import TRANSFER, Record
+
+UNKNOWN = "0x" + 64 * "7"
+NOBODY = "http://127.0.0.1:9"
+TOPICS = ("topic0", "topic1", "topic2", "topic3")
+
+
+class Service(NamedTuple):
+    stored: str  # as SCAN_LOGS
+    client: FlaskClient
+    url: str
+
+
+@pytest.fixture(scope="module", params=["none", "standard", "all"])
+def service(
+    request: pytest.FixtureRequest, postgres: Postgres, template: str, scenario: Played
+) -> Iterator[Service]:
+    with postgres.cloned(template) as url:
+        with Indexing(url, scenario.anvil.url, logs=request.param) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+        yield Service(request.param, create_app(indexing.settings).test_client(), url)
+
+
+def filters_of(logs: list[Record], draws: int = 60) -> list[dict[str, Any]]:
+    """Filters that match something, and some that do not."""
+    draw = random.Random(5)
+    found: list[dict[str, Any]] = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
+    for _ in range(draws):
+        one, other = draw.choice(logs), draw.choice(logs)
+        keys = {"address": one["address"]} | dict(zip(TOPICS, one["topics"], strict=False))
+        chosen = {key: value for key, value in keys.items() if draw.random() < 0.4}
+        numbers = sorted((one["blockNumber"], other["blockNumber"]))
+        bounds = dict(zip(("blockFrom", "blockTo"), numbers, strict=True))
+        found.append(chosen | {k: v for k, v in bounds.items() if draw.random() < 0.3})
+    return found
+
+
+def matching(logs: list[Record], asked: dict[str, Any]) -> list[Record]:
+    """By a look at every one."""
+
+    def holds(log: Record, key: str, value: Any) -> bool:
+        if key == "blockFrom":
+            return bool(log["blockNumber"] >= value)
+        if key == "blockTo":
+            return bool(log["blockNumber"] <= value)
+        if key == "address":
+            return bool(log["address"] == value)
+        place = int(key[-1])
+        return place < len(log["topics"]) and bool(log["topics"][place] == value)
+
+    return [log for log in logs if all(holds(log, *each) for each in asked.items())]
+
+
+def test_every_page_is_the_nodes(service: Service, scenario: Played) -> None:
+    for asked in filters_of(scenario.truth.logs):
+        expected = matching(scenario.truth.logs, asked)
+        for limit in (7, 100):
+            same(pages(service.client, "/logs", "logs", limit, **asked), expected)
+
+
+def test_queries_in_either_order_are_the_nodes(service: Service, scenario: Played) -> None:
+    for asked in filters_of(scenario.truth.logs, 25):
+        expected = matching(scenario.truth.logs, asked)
+        same(list(query(service.client, "logs", 100, filter=asked)), expected)
+        oldest_first = query(service.client, "logs", 33, filter=asked, orderBy="asc")
+        same(list(oldest_first), expected[::-1])
+
+
+def test_what_is_stored_needs_no_node(service: Service, scenario: Played) -> None:
+    alone = create_app(settings_for(service.url, NOBODY)).test_client()
+    address = scenario.truth.logs[0]["address"]
+    for asked, needs_node in (
+        ({}, service.stored != "all"),
+        ({"address": address}, service.stored != "all"),
+        ({"topic0": UNKNOWN}, service.stored != "all"),
+        ({"topic0": TRANSFER}, service.stored == "none"),
+        ({"topic0": TRANSFER, "address": address}, service.stored == "none"),
+    ):
+        answer = alone.get("/api/v1/logs", query_string=asked)
+        assert answer.status_code == (502 if needs_node else 200), (asked, answer.text)
+        asked_so = {"entity": "logs", "filter": asked}
+        assert alone.post("/api/v1/query", json=asked_so).status_code == answer.status_code
+        if needs_node:
+            assert answer.json["code"] == "upstream_failed" and answer.headers["Retry-After"]
+
+
+def test_events_are_decoded_as_those_of_their_transaction(
+    service: Service, scenario: Played
+) -> None:
+    decoded = 0
+    for log in get(service.client, "/logs", limit=100, page=2)["logs"]:
+        path = f"/transactions/{log['transactionHash']}"
+        [of_transaction] = [
+            each
+            for each in get(service.client, path)["logs"]
+            if each["logIndex"] == log["logIndex"]
+        ]
+        assert log["event"] == of_transaction["event"]
+        decoded += log["event"] is not None
+    assert decoded > 50
+    [transfer] = get(service.client, "/logs", topic0=TRANSFER, limit=1)["logs"]
+    assert transfer["event"]["signature"] == "Transfer(address,address,uint256)"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("address", value) for value in ("", "0x1", "0x" + 64 * "a", "0x" + 40 * "g")),
+        *((name, value) for name in TOPICS for value in ("", "0x1", "0x" + 40 * "a", "null")),
+        *((name, value) for name in ("blockFrom", "blockTo") for value in ("", "-1", "latest")),
+        *(("limit", value) for value in ("0", "101", "x")),
+        ("page", "0"),
+        ("fromBlock", "1"),
+        ("topic4", UNKNOWN),
+    ],
+)
+def test_bad_parameters_are_refused_and_named(client: FlaskClient, name: str, value: str) -> None:
+    require_parameter(client.get("/api/v1/logs", query_string={name: value}), name)
+
+
+@pytest.mark.parametrize("value", [None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"])
+def test_bad_topics_of_a_query_are_refused(client: FlaskClient, value: Any) -> None:
+    asked = {"entity": "logs", "filter": {"topic2": value}}
+    require_parameter(client.post("/api/v1/query", json=asked), "topic2")
+
+
+@pytest.fixture
+def lying(indexed: Indexing, scenario: Played) -> Iterator[tuple[FaultyNode, FlaskClient]]:
+    """A node between, and an index that stores no logs."""
+    with FaultyNode(scenario.anvil.url) as node:
+        yield node, create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+
+
+def changing(change: Any) -> faulty_node.Fault:
+    """What the node returns for eth_getLogs, changed."""
+
+    def fault(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == "eth_getLogs":
+                answer["result"] = change(answer["result"])
+        return faulty_node.Reply(body=answers)
+
+    return fault
+
+
+def with_field(name: str, value: Any) -> faulty_node.Fault:
+    return changing(lambda logs: [{**log, name: value} for log in logs])
+
+
+LIES = {
+    "removed": with_field("removed", True),
+    "another address": with_field("address", "0x" + 40 * "9"),
+    "another topic": with_field("topics", [UNKNOWN]),
+    "five topics": changing(
+        lambda logs: [{**log, "topics": log["topics"][:1] + [UNKNOWN] * 4} for log in logs]
+    ),
+    "another block's hash": with_field("blockHash", "0x" + 64 * "8"),
+    "another transaction": with_field("transactionHash", "0x" + 64 * "8"),
+    "another index of the transaction": with_field("transactionIndex", "0x7f"),
+    "a huge log index": with_field("logIndex", "0x" + 20 * "f"),
+    "a block outside": with_field("blockNumber", "0xfffff"),
+    "no hex": with_field("data", "0xzz"),
+    "twice": changing(lambda logs: logs + logs),
+    "no list": changing(lambda _: {"logs": []}),
+    "no logs": changing(lambda _: [None]),
+    "text": changing(lambda _: "0x"),
+    "another chain": faulty_node.other_block,
+    "away": faulty_node.cut_connection,
+}
+
+
+@pytest.mark.parametrize("lie", LIES)
+def test_a_node_that_lies_is_not_believed(
+    lying: tuple[FaultyNode, FlaskClient], scenario: Played, lie: str
+) -> None:
+    node, client = lying
+    log = next(log for log in scenario.truth.logs if log["topics"])
+    asked = {"address": log["address"], "topic0": log["topics"][0]}
+    node.fault = LIES[lie]
+    answer = client.get("/api/v1/logs", query_string=asked)
+    assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.text
+    asked_so = {"entity": "logs", "filter": asked}
+    assert client.post("/api/v1/query", json=asked_so).status_code == 502
+    node.fault = None
+    same(pages(client, "/logs", "logs", 7, **asked), matching(scenario.truth.logs, asked))
+
+
+def test_logs_out_of_order_are_put_into_order(
+    lying: tuple[FaultyNode, FlaskClient], scenario: Played
+) -> None:
+    node, client = lying
+    node.fault = changing(lambda logs: logs[::-1])
+    same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
+
+
+def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(
+    lying: tuple[FaultyNode, FlaskClient], scenario: Played
+) -> None:
+    node, client = lying
+
+    def refuse_wide(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        for call in calls:
+            if call["method"] == "eth_getLogs":
+                asked = call["params"][0]
+                if int(asked["toBlock"], 16) - int(asked["fromBlock"], 16) >= 20:
+                    return faulty_node.node_error(-32602, "block range is too wide")(calls, forward)
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = refuse_wide
+    same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
+
+
+def test_what_the_node_cannot_give_is_refused_with_advice(
+    lying: tuple[FaultyNode, FlaskClient], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node, client = lying
+    node.fault = faulty_node.node_error(-32005 - 1, "query returned more than 10000 results")
+    answer = client.get("/api/v1/logs")
+    assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
+    assert "blockFrom" in answer.json["error"]
+    node.fault = None
+    monkeypatch.setattr("scan.http.node_logs.MOST_LOGS", 50)
+    assert client.get("/api/v1/logs").status_code == 503
+    assert client.post("/api/v1/query", json={"entity": "logs"}).json["count"] == 25
+    monkeypatch.setattr("scan.http.node_logs.MOST_DATA_BYTES", 40)
+    one = {"entity": "logs", "limit": 1, "offset": 3}
+    assert client.post("/api/v1/query", json=one).json["count"] == 1
+    many = {"entity": "logs", "limit": 24}
+    assert client.post("/api/v1/query", json=many).status_code == 503
+    deep = {"entity": "logs", "offset": 60}
+    assert client.post("/api/v1/query", json=deep).status_code == 503
+
+
+def test_later_pages_ask_the_node_for_their_own_blocks_alone(
+    lying: tuple[FaultyNode, FlaskClient], scenario: Played
+) -> None:
+    node, client = lying
+    seen: list[Any] = []
+
+    def record(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        seen.extend(call["params"][0] for call in calls if call["method"] == "eth_getLogs")
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = record
+    get(client, "/logs", limit=5)
+    assert seen
+    seen.clear()
+    logs = get(client, "/logs", limit=5, page=3)["logs"]
+    same(logs, scenario.truth.logs[10:15])
+    blocks = {log["blockNumber"] for log in logs}
+    asked = {
+        n for each in seen for n in range(int(each["fromBlock"], 16), 1 + int(each["toBlock"], 16))
+    }
+    assert asked >= blocks and max(asked) == max(blocks) and min(asked) == min(blocks)

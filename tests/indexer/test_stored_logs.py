@@ -1,0 +1,190 @@
+"""SCAN_LOGS: which logs a database stores, from its first block on."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from app import create_app
+from scan.audit import derived_tables
+from scan.database.connection import Database
+from scan.ethereum.blocks import EventLog, MalformedBlock, decode_block
+from scan.indexer.log_selection import load_standard_topics
+from tests.audit.test_audit import run
+from tests.conftest import Played
+from tests.indexer.test_node_faults import wait_for_problem
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing, settings_for
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.truth import TRANSFER
+
+EMITTER = address("emitter")
+NOWHERE = "http://127.0.0.1:1"
+MADE_CHAIN = (
+    "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs) VALUES (%s, %s, 0, %s)"
+)
+
+
+def plain(url: str, statement: str) -> list[tuple[Any, ...]]:
+    """Rows whose bytes are bytes."""
+    return [
+        tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
+        for row in execute(url, statement)
+    ]
+
+
+def stored(url: str) -> list[tuple[Any, ...]]:
+    return execute(
+        url,
+        "SELECT block_number, log_index, topic0 FROM logs"
+        " LEFT JOIN event_topics USING (topic_id) ORDER BY ordinal",
+    )
+
+
+@pytest.mark.parametrize("mode", ["", "none", "standard", "all"])
+def test_what_is_stored(database_url: str, scenario: Played, mode: str) -> None:
+    standard = {"0x" + topic.hex() for topic in load_standard_topics()}
+    with Indexing(database_url, scenario.anvil.url, logs=mode) as indexing:
+        indexing.wait_for(scenario.anvil.head())
+    expected = [
+        (log["blockNumber"], log["logIndex"])
+        for log in reversed(scenario.truth.logs)
+        if mode == "all" or (mode == "standard" and standard & set(log["topics"][:1]))
+    ]
+    assert [row[:2] for row in stored(database_url)] == expected
+    assert bool(expected) == (mode in ("standard", "all"))
+    assert execute(database_url, "SELECT stored_logs FROM chain") == [(mode or "none",)]
+
+
+def test_a_database_keeps_what_it_has_stored_from_its_first_block(
+    database_url: str, anvil: Anvil
+) -> None:
+    coin = anvil.deploy(anvil.accounts[0], "Coin", "Name", "N", 18)
+    anvil.transact(anvil.accounts[0], coin, "mint", anvil.accounts[0], 5)
+    anvil.mine()
+    with Indexing(database_url, anvil.url, logs="all") as indexing:
+        indexing.wait_for(anvil.head())
+    indexed = anvil.head()
+    anvil.mine()
+    with Indexing(database_url, anvil.url, logs="none"):
+        wait_for_problem(database_url, "stores all logs since its first block, but SCAN_LOGS=none")
+        assert execute(database_url, "SELECT max(number) FROM blocks") == [(indexed,)]
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(anvil.head())
+    assert len(stored(database_url)) == 1
+
+
+def test_before_the_first_block_it_may_change(database_url: str, anvil: Anvil) -> None:
+    genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
+    execute(database_url, MADE_CHAIN, 31337, bytes.fromhex(genesis[2:]), "none")
+    with Indexing(database_url, anvil.url, logs="standard") as indexing:
+        indexing.wait_for(anvil.head())
+    assert execute(database_url, "SELECT stored_logs FROM chain") == [("standard",)]
+    assert execute(database_url, "SELECT count(*) > 30 FROM event_topics") == [(True,)]
+
+
+@pytest.fixture
+def made(database_url: str) -> Iterator[Chain]:
+    """Blocks made up, of which all logs are stored."""
+    execute(database_url, MADE_CHAIN, 1, b"genesis", "all")
+    database = Database(database_url, statement_timeout_ms=0)
+    yield Chain(database)
+    database.close()
+
+
+def log(log_index: int, *topics: bytes, data: bytes = b"") -> EventLog:
+    return EventLog(0, log_index, EMITTER, topics, data)
+
+
+def test_logs_without_topics_and_logs_of_much_data_are_stored_whole(
+    database_url: str, made: Chain
+) -> None:
+    large = bytes(range(256)) * 400
+    topics = tuple(bytes([n]) * 32 for n in range(4))
+    logs = [log(0), log(2, *topics, data=large), log(7, topics[1], data=b"\0")]
+    made.append([Move(EMITTER, EMITTER)], logs)
+    assert plain(
+        database_url,
+        "SELECT log_index, topic0, topics, data FROM logs LEFT JOIN event_topics USING (topic_id)"
+        " ORDER BY ordinal",
+    ) == [
+        (0, None, b"", b""),
+        (2, topics[0], b"".join(topics[1:]), large),
+        (7, topics[1], b"", b"\0"),
+    ]
+
+
+def test_a_page_of_too_much_data_is_refused_and_one_log_never(
+    database_url: str, made: Chain
+) -> None:
+    topic = b"\1" * 32
+    large = b"\7" * (9 * 1024 * 1024)
+    made.append([Move(EMITTER, EMITTER)], [log(n, topic, data=large) for n in range(2)])
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    for asked in ({}, {"topic0": "0x" + topic.hex()}):
+        answer = client.get("/api/v1/logs", query_string=asked)
+        assert (answer.status_code, "limit" in answer.json["error"]) == (503, True)
+        answer = client.get("/api/v1/logs", query_string={**asked, "limit": 1, "page": 2})
+        [found] = answer.json["logs"]
+        assert (found["logIndex"], len(found["data"]), answer.json["total"]) == (
+            *(0, 2 + 2 * len(large), 2),
+        )
+
+
+def test_ordinals_and_counters_go_on_where_a_fork_took_logs_back(
+    database_url: str, made: Chain
+) -> None:
+    one, other = b"\1" * 32, b"\2" * 32
+    for count in (3, 0, 200, 150):
+        made.append([Move(EMITTER, EMITTER)], [log(n, one) for n in range(count)])
+    made.unwind(2)
+    made.append([Move(EMITTER, EMITTER)], [log(0, other), log(1, one)])
+    assert execute(
+        database_url, "SELECT number, logs_before, log_count FROM blocks ORDER BY 1"
+    ) == [
+        *((0, 0, 3), (1, 3, 0), (2, 3, 200), (3, 203, 2)),
+    ]
+    assert plain(database_url, "SELECT topic0, log_count FROM event_topics ORDER BY 1") == [
+        *((one, 204), (other, 1)),
+    ]
+    assert execute(database_url, "SELECT log_count FROM addresses WHERE log_count > 0") == [(205,)]
+    assert execute(
+        database_url,
+        "SELECT list, place, ordinal, block_number FROM list_checkpoints"
+        " WHERE starts_with(list, 'logs') ORDER BY list",
+    ) == [("logs_by_address", 128, 128, 2), ("logs_by_topic0", 128, 128, 2)]
+    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+
+
+@pytest.mark.parametrize("blocks", [1, 10_000], ids=["another process", "threads"])
+def test_who_fetches_blocks_does_not_matter(
+    database_url: str, scenario: Played, blocks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.indexer.prefetch.MIN_PROCESS_BLOCKS", blocks)
+    monkeypatch.setattr("scan.indexer.catch_up.BATCH_LOG_CHARACTERS", 5_000)
+    with Indexing(database_url, scenario.anvil.url, logs="all") as indexing:
+        indexing.wait_for(scenario.anvil.head())
+    assert len(stored(database_url)) == len(scenario.truth.logs)
+    assert run(indexing.settings, node=True) == derived_tables.EXACT
+
+
+@pytest.mark.parametrize("change", ["five topics", "the same index", "topics of 31 bytes"])
+def test_logs_that_cannot_be_are_the_nodes_fault(anvil: Anvil, change: str) -> None:
+    coin = anvil.deploy(anvil.accounts[0], "Coin", "Name", "N", 18)
+    for _ in range(2):
+        anvil.transact(anvil.accounts[0], coin, "mint", anvil.accounts[0], 5)
+    anvil.mine()
+    number = anvil.head()
+    block = anvil.call("eth_getBlockByNumber", hex(number), True)
+    receipts = anvil.call("eth_getBlockReceipts", hex(number))
+    assert len(decode_block(block, receipts, number).logs) == 2
+    changed = receipts[1]["logs"][0]
+    if change == "five topics":
+        changed["topics"] = [TRANSFER] * 5
+    elif change == "the same index":
+        changed["logIndex"] = receipts[0]["logs"][0]["logIndex"]
+    else:
+        changed["topics"] = [TRANSFER[:-2]]
+    with pytest.raises(MalformedBlock):
+        decode_block(block, receipts, number)

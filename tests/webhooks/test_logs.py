@@ -1,0 +1,206 @@
+"""Events of type log: which logs a webhook gets, in which order, and what a fork does to them."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scan.ethereum.blocks import EventLog
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Receiver
+from tests.support.webhooks import Hook, Webhooks, wait_until
+
+OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
+A, B, C = (bytes([n]) * 32 for n in (0xA, 0xB, 0xC))
+
+
+def register(webhooks: Webhooks, url: str, topics: Any = None, *more: str) -> Hook:
+    body = {
+        "ownerAddress": f"0x{OWNER.hex()}",
+        "url": url,
+        "watchAddress": f"0x{EMITTER.hex()}",
+        "eventTypes": ["log", *more],
+        "topics": topics,
+    }
+    answer = webhooks.client.post("/api/v1/webhooks", json=body)
+    assert answer.status_code == 201, answer.get_json()
+    return Hook(answer.get_json()["id"], answer.get_json()["secret"])
+
+
+def log(log_index: int, *topics: bytes, emitter: bytes = EMITTER, transaction: int = 0) -> EventLog:
+    return EventLog(transaction, log_index, emitter, topics, bytes([log_index]))
+
+
+def hexes(*topics: bytes) -> list[str]:
+    return [f"0x{topic.hex()}" for topic in topics]
+
+
+def indexes(webhooks: Webhooks, hook: Hook) -> list[int]:
+    """Of the logs that were sent, in the order of their deliveries."""
+    return [each["payload"]["data"]["logIndex"] for each in webhooks.deliveries(hook)]
+
+
+LOGS = [
+    log(0),
+    log(1, A),
+    log(2, A, B),
+    log(3, B, A),
+    log(4, A, C, B),
+    log(5, A, B, C, C),
+    log(6, A, emitter=OTHER),
+]
+
+
+@pytest.mark.parametrize(
+    ("topics", "expected"),
+    [
+        (None, [0, 1, 2, 3, 4, 5]),
+        ([], [0, 1, 2, 3, 4, 5]),
+        ([A], [1, 2, 4, 5]),
+        ([[A]], [1, 2, 4, 5]),
+        ([[A, B]], [1, 2, 3, 4, 5]),
+        ([None], [1, 2, 3, 4, 5]),
+        ([None, None], [2, 3, 4, 5]),
+        ([None, [B, C]], [2, 4, 5]),
+        ([A, None, B], [4]),
+        ([A, B, C, C], [5]),
+        ([None] * 4, [5]),
+        ([C], []),
+    ],
+)
+def test_topics_narrow_as_they_do_for_a_node(
+    webhooks: Webhooks, topics: Any, expected: list[int]
+) -> None:
+    def as_json(place: Any) -> Any:
+        if isinstance(place, list):
+            return hexes(*place)
+        return None if place is None else hexes(place)[0].upper().replace("0X", "0x")
+
+    given = None if topics is None else [as_json(place) for place in topics]
+    hook = register(webhooks, "https://localhost:1/", given)
+    webhooks.chain.append([Move(OTHER, EMITTER)], LOGS)
+    assert indexes(webhooks, hook) == expected
+    shown = webhooks.record(OWNER, hook)["topics"]
+    assert shown == (None if given is None else json.loads(json.dumps(given).lower()))
+
+
+def test_a_log_as_it_is_sent(webhooks: Webhooks, receiver: Receiver) -> None:
+    register(webhooks, receiver.url())
+    [_, transaction] = webhooks.chain.append(
+        [Move(OTHER, OWNER), Move(OTHER, EMITTER)],
+        [log(5, A, B, transaction=1), log(6, transaction=1)],
+    )
+    with webhooks.delivering():
+        first, second = receiver.wait_for(2)
+    assert first.headers["X-Scan-Event"] == "log"
+    assert first.event == {
+        "event": "log",
+        "timestamp": "2023-11-14T22:13:20Z",
+        "data": {
+            "hash": f"0x{transaction.hex()}",
+            "blockNumber": 0,
+            "logIndex": 5,
+            "transactionIndex": 1,
+            "address": f"0x{EMITTER.hex()}",
+            "topics": hexes(A, B),
+            "data": "0x05",
+            "methodId": None,
+        },
+    }
+    assert second.event["data"]["topics"] == [] and b" " not in second.body
+
+
+def test_events_of_all_types_come_in_the_order_of_the_chain(webhooks: Webhooks) -> None:
+    """made_blocks gives a transfer of tokens the index of its transaction as its log's."""
+    hook = register(webhooks, "https://localhost:1/", None, "token_transfer", "tx")
+    moves = [Move(EMITTER, OTHER, tokens=5) for _ in range(3)]
+    logs = [log(0), *(log(1 + n, transaction=n) for n in range(3))]
+    webhooks.chain.append(moves, logs)
+    found = [
+        (each["event"], each["payload"]["data"].get("logIndex"))
+        for each in webhooks.deliveries(hook)
+    ]
+    assert found == [
+        *(("tx", None), ("token_transfer", 0), ("log", 0), ("log", 1)),
+        *(("tx", None), ("token_transfer", 1), ("log", 2)),
+        *(("tx", None), ("token_transfer", 2), ("log", 3)),
+    ]
+
+
+def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook = register(webhooks, receiver.url(), [hexes(A)[0]])
+    webhooks.chain.append()
+    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, A), log(1, B)])
+    with webhooks.delivering():
+        receiver.wait_for(1)
+        wait_until(lambda: not webhooks.pending())
+    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, A)])
+    webhooks.chain.unwind(0)
+    webhooks.chain.append([Move(OTHER, EMITTER)], [log(3, A)])
+    with webhooks.delivering():
+        found = receiver.wait_for(3)
+    assert [(r.event["data"]["logIndex"], r.event["data"].get("removed")) for r in found] == [
+        *((0, None), (0, True), (3, None))
+    ]
+    assert [d["status"] for d in webhooks.deliveries(hook)] == [
+        *("delivered", "cancelled", "delivered", "delivered")
+    ]
+
+
+def test_a_queue_with_too_many_logs_stops_its_webhook(webhooks: Webhooks) -> None:
+    hook = register(webhooks, "https://localhost:1/")
+    quiet = register(webhooks, "https://localhost:1/", [hexes(A)[0]])
+    webhooks.chain.append(
+        [Move(OTHER, EMITTER)], [log(n % 256)._replace(log_index=n) for n in range(10_001)]
+    )
+    record = webhooks.record(OWNER, hook)
+    assert not record["active"] and "10,000" in record["stoppedReason"]
+    assert webhooks.record(OWNER, quiet)["active"]
+
+
+def test_a_test_event_is_a_log(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = register(webhooks, receiver.url(), [hexes(A)[0]])
+    assert webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test").status_code == 201
+    with webhooks.delivering():
+        [received] = receiver.wait_for(1)
+    assert received.event["event"] == "log" and received.event["data"]["test"] is True
+    assert received.event["data"]["address"] == f"0x{EMITTER.hex()}"
+
+
+@pytest.fixture(params=["none", "standard", "all"])
+def stored(request: pytest.FixtureRequest) -> Iterator[str]:
+    yield request.param
+
+
+def test_logs_of_a_real_chain_are_sent_whatever_is_stored(
+    anvil: Anvil, webhooks: Webhooks, stored: str
+) -> None:
+    """Registered before the block was mined, also while the indexer is away."""
+    sender = anvil.accounts[0]
+    coin = anvil.deploy(sender, "Coin", "Name", "N", 18)
+    hook = webhooks.register(
+        OWNER, "https://localhost:1/", ("log",), bytes.fromhex(coin.address[2:])
+    )
+    first = anvil.head() + 1
+    for _ in range(3):
+        anvil.transact(sender, coin, "mint", sender, 5)
+        anvil.transact(sender, coin, "approve", anvil.accounts[1], 7)
+        anvil.mine()
+    with Indexing(webhooks.settings.database_url, anvil.url, logs=stored) as indexing:
+        indexing.wait_for(anvil.head())
+    span = {"address": coin.address, "fromBlock": hex(first), "toBlock": "latest"}
+    expected = [
+        (int(found["blockNumber"], 16), int(found["logIndex"], 16), found["topics"], found["data"])
+        for found in anvil.call("eth_getLogs", span)
+    ]
+    sent = [each["payload"]["data"] for each in webhooks.deliveries(hook)]
+    assert len(expected) == 6
+    assert [(d["blockNumber"], d["logIndex"], d["topics"], d["data"]) for d in sent] == expected
+    [[count]] = execute(webhooks.settings.database_url, "SELECT count(*) FROM logs")
+    assert (count == 0) == (stored == "none")
