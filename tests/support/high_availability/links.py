@@ -85,7 +85,14 @@ class Links:
         threading.Thread(target=self._loop.run_forever, name="links", daemon=True).start()
 
     def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
+        asyncio.run_coroutine_threadsafe(self._end(), self._loop)
+
+    async def _end(self) -> None:
+        ended = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in ended:
+            task.cancel()
+        await asyncio.gather(*ended, return_exceptions=True)
+        self._loop.stop()
 
     def through(self, name: str, address: str) -> str:
         link = self.links[name] = Link(name, address, free_port())
