@@ -88,6 +88,7 @@ class Links:
         asyncio.run_coroutine_threadsafe(self._end(), self._loop)
 
     async def _end(self) -> None:
+        self._loop.set_exception_handler(lambda *_: None)  # they are cancelled, which is no news
         ended = asyncio.all_tasks() - {asyncio.current_task()}
         for task in ended:
             task.cancel()
