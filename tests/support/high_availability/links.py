@@ -51,7 +51,8 @@ class Connection:
         self._links = links
         self._port = port
         self._begun = time.monotonic()
-        self._is_cut: bool | None = None  # by the isolation there is; None before it is known
+        self._judged_for = ""  # the isolated node
+        self._is_cut = False
 
     async def wait_until_open(self) -> None:
         while self.link.mode == "silent" or self._is_isolated():
@@ -68,10 +69,13 @@ class Connection:
         """
         isolated = self._links.isolated
         if isolated is None:
-            self._is_cut = None
-        elif self._is_cut is None and isolated.seen_at > self._begun:
+            return False
+        if self._judged_for != isolated.node:
+            if isolated.seen_at <= self._begun:
+                return True  # until it is known
+            self._judged_for = isolated.node
             self._is_cut = (self.link.machine == isolated.node) != (self._port in isolated.ports)
-        return isolated is not None and self._is_cut is not False
+        return self._is_cut
 
 
 class Links:
