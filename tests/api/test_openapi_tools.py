@@ -76,7 +76,7 @@ def test_a_generated_client_reads_the_running_service(
     assert blocks.total == stats.latest_block + 1
     assert blocks.blocks[0].number == stats.latest_block - 3
     block = call("chain.get_block", client, blocks.blocks[0].hash_)
-    assert block == blocks.blocks[0]
+    assert block.to_dict().items() >= blocks.blocks[0].to_dict().items()
     newest = call("chain.list_transactions", client, limit=1).transactions[0]
     address = call("chain.get_address", client, newest.from_address)
     assert address.recent_txs[0].hash_ == newest.hash_

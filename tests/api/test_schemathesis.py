@@ -12,6 +12,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from scan.http.indexed_block import REQUIRED
 from tests.support.openapi_document import OPERATIONS
 
 CHECKS = (
@@ -49,6 +50,11 @@ def test_no_fault_and_no_undocumented_answer(api, method, path, mode) -> None:
         suppress_health_check=list(HealthCheck),
     )
     def ask(case) -> None:
-        case.call_and_validate(checks=CHECKS)
+        required = str((case.headers or {}).get(REQUIRED, ""))
+        if required.isdigit():  # 503 is right for a block that is yet to come
+            case.headers[REQUIRED] = "0"
+        # Etherscan's form reports errors with status 200.
+        checks = CHECKS[:-1] if path in ("/api", "/v2/api") else CHECKS
+        case.call_and_validate(checks=checks)
 
     ask()
