@@ -26,7 +26,8 @@ GREATEST = 2**256 - 1
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
     database = Database(database_url, statement_timeout_ms=0)
-    database.rows("indexer/chain_insert", chain_id=1, genesis_hash=bytes(32), start_block=0)
+    chain = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0, "stored_logs": None}
+    database.rows("indexer/chain_insert", **chain)
     yield database
     database.close()
 
@@ -92,7 +93,8 @@ def test_what_a_transaction_asked_for(database: Database, client: FlaskClient, c
         client.get(f"/api/v1/transactions?address={to_hex(SOMEBODY)}").json["transactions"],
         client.post("/api/v1/query", json=body).json["data"],
     ):
-        assert found == [record]
+        [listed] = found
+        assert listed.items() <= record.items()
 
 
 def test_a_creation_calls_no_method(database: Database, client: FlaskClient) -> None:

@@ -23,7 +23,7 @@ INDEXED = {
     *("token_holders", "dexes", "pools", "rejected_emitters", "dex_trades", "addresses", "chain"),
     *("list_checkpoints", "indexer_status", "migrations", "schema_state", "label_state"),
     *("verification_jobs", "token_items", "item_balances"),
-    *("internal_transfers", "withdrawals"),
+    *("internal_transfers", "withdrawals", "logs", "event_topics"),
 }
 
 

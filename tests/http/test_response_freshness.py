@@ -248,6 +248,7 @@ def test_a_response_with_a_balance_of_another_block_is_not_cached(
         indexing.wait_for(1)
         anvil.mine()
         indexing.wait_for(2)
+    execute(database_url, "UPDATE blocks SET traced = false WHERE number = 2")
     path = f"/api/v1/addresses/{sender}"
     with gunicorn(database_url, RPC_URL="http://127.0.0.1:1", **UNLIMITED) as server:
         client = Client(server)
