@@ -130,7 +130,10 @@ def test_a_listener_receives_what_is_notified(database_url: str, pooled: str) ->
 
 def test_a_dispatcher_is_found_alive_through_a_pooler(database_url: str, pooled: str) -> None:
     dispatcher = Dispatcher(settings_for(pooled, NOWHERE))
-    held = "SELECT count(*) FROM pg_locks WHERE classid = hashtext('scan.deliverer')::oid"
+    held = (
+        "SELECT count(*) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+        " WHERE l.classid = hashtext('scan.deliverer')::oid AND d.datname = current_database()"
+    )
     dispatcher.start()
     try:
         wait_until(lambda: execute(database_url, held) == [(1,)])
