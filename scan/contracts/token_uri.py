@@ -1,13 +1,12 @@
 """The URI of an item, as its contract returns it: bounded, cleaned, remembered, never fetched."""
 
-import threading
-from collections import OrderedDict
 from typing import NamedTuple
 
 from scan.contracts.read_calls import stopped_in_contract
 from scan.errors import Unavailable
 from scan.ethereum import token_metadata
 from scan.ethereum.client import AnswerTooLarge, Node, NodeError, RpcError
+from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, to_hex
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
@@ -16,7 +15,8 @@ TIMEOUT_S = 2.0
 MOST_AT_ONCE = 4
 MAX_URI_BYTES = 65_536  # images and metadata that stand in a data: URI are up to that long
 MAX_ANSWER_BYTES = 2 * MAX_URI_BYTES + 1024  # hex, and JSON around it
-MOST_REMEMBERED = 500
+CACHE_BYTES = 32 * 1024 * 1024
+ENTRY_BYTES = 500  # beside the text
 SELECTORS = {"BEP721": "c87b56dd", "BEP1155": "0e89341c"}  # tokenURI(uint256), uri(uint256)
 
 REVERTED = "The contract reverted."
@@ -40,18 +40,17 @@ class TokenUris:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._places = ConcurrencyLimit(MOST_AT_ONCE, busy="Too many ask for URIs of items.")
-        self._lock = threading.Lock()
-        self._remembered: OrderedDict[tuple[bytes, int, bytes], TokenUri] = OrderedDict()
+        self._cache: SizedCache[TokenUri] = SizedCache(CACHE_BYTES)
 
     def at(
         self, token: bytes, token_type: str, token_id: int, block_number: int, block_hash: bytes
     ) -> TokenUri:
         key = (token, token_id, block_hash)
-        found = self._remembered.get(key)
+        found = self._cache.get(key)
         if found is None:
             found = self._asked(token, token_type, token_id, block_number)
             if found.is_final:
-                self._remember(key, found)
+                self._cache.store(key, found, ENTRY_BYTES + len(found.uri or ""))
         return found
 
     def _asked(self, token: bytes, token_type: str, token_id: int, block_number: int) -> TokenUri:
@@ -77,12 +76,6 @@ class TokenUris:
             return TokenUri(None, REVERTED if is_final else NODE_AWAY, is_final)
         except (NodeError, BadHex, Unavailable):
             return TokenUri(None, NODE_AWAY, is_final=False)
-
-    def _remember(self, key: tuple[bytes, int, bytes], found: TokenUri) -> None:
-        with self._lock:
-            self._remembered[key] = found
-            while len(self._remembered) > MOST_REMEMBERED:
-                self._remembered.popitem(last=False)
 
 
 def _read(returned: bytes) -> TokenUri:

@@ -3,6 +3,7 @@
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
 from scan.hex import BadHex, data, quantity
 
@@ -10,7 +11,6 @@ TIMEOUT_S = 1.5
 # A log takes 400 to 800 bytes of a node's JSON beside its data.
 MOST_BYTES = 16 * 1024 * 1024
 MAX_LOGS = 20_000
-MAX_TOPICS = 4
 
 REFUSED = "The node refuses to give this transaction."
 MISSING = "The node does not have this transaction now."

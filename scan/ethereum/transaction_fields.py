@@ -21,7 +21,7 @@ ENTRY_BYTES = 760  # of a cached transaction without its input, measured
 WHOLE_BLOCK_FROM = 20  # a block is read whole where so many of its transactions are needed
 
 
-class TransactionPlace(NamedTuple):
+class NeededTransaction(NamedTuple):
     """A transaction in its block, both by their hashes in hex, and what is needed of it."""
 
     hash: str
@@ -56,12 +56,12 @@ class TransactionFieldsReader:
         self._node = node
         self._cache: SizedCache[TransactionFields] = SizedCache(CACHE_BYTES)
 
-    def cached(self, places: Iterable[TransactionPlace]) -> _Found:
+    def cached(self, places: Iterable[NeededTransaction]) -> _Found:
         """Those that were read before."""
         found = ((place.hash, self._cache.get(place)) for place in places)
         return {transaction_hash: fields for transaction_hash, fields in found if fields}
 
-    def read(self, places: Iterable[TransactionPlace]) -> _Found:
+    def read(self, places: Iterable[NeededTransaction]) -> _Found:
         """Raises UpstreamFailed, also where the node has another block there.
 
         What a read gets before its time is over is there for the next one.
@@ -79,7 +79,7 @@ class TransactionFieldsReader:
             " smaller pages."
         )
 
-    def _ask(self, missing: Sequence[TransactionPlace]) -> _Found:
+    def _ask(self, missing: Sequence[NeededTransaction]) -> _Found:
         ends_at = time.monotonic() + TIMEOUT_S
         blocks = defaultdict(list)
         for place in missing:
@@ -90,7 +90,9 @@ class TransactionFieldsReader:
                 found |= self._ask_block(number, places, ends_at)
         return found | self._ask_each([p for p in missing if p.hash not in found], ends_at)
 
-    def _ask_block(self, number: int, places: Sequence[TransactionPlace], ends_at: float) -> _Found:
+    def _ask_block(
+        self, number: int, places: Sequence[NeededTransaction], ends_at: float
+    ) -> _Found:
         """Nothing where the node does not give the block, or its receipts, as a whole."""
         calls = [Call("eth_getBlockByNumber", (hex(number), True))]
         if any(place.is_needed_whole for place in places):
@@ -106,7 +108,7 @@ class TransactionFieldsReader:
             if place.hash in transactions
         }
 
-    def _ask_each(self, places: Sequence[TransactionPlace], ends_at: float) -> _Found:
+    def _ask_each(self, places: Sequence[NeededTransaction], ends_at: float) -> _Found:
         calls = []
         for place in places:
             calls.append(Call("eth_getTransactionByHash", (place.hash,)))
@@ -120,7 +122,7 @@ class TransactionFieldsReader:
             for place in places
         }
 
-    def _keep(self, place: TransactionPlace, transaction: Any, receipt: Any) -> TransactionFields:
+    def _keep(self, place: NeededTransaction, transaction: Any, receipt: Any) -> TransactionFields:
         _check(place, transaction, "hash")
         others = None
         if place.is_needed_whole:
@@ -138,7 +140,7 @@ def _left_s(ends_at: float) -> float:
     return left_s
 
 
-def _check(place: TransactionPlace, answer: Any, hash_name: str) -> None:
+def _check(place: NeededTransaction, answer: Any, hash_name: str) -> None:
     """Raises NodeError where this is not of the transaction in its block."""
     if isinstance(answer, RpcError):
         raise NodeError("it refused one")

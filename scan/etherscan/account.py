@@ -7,12 +7,14 @@ import orjson
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.etherscan import node_calls
-from scan.etherscan.parameters import BlockSpan, Parameters
+from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.chain_lists import without_traces
 from scan.http.chain_reads import do_not_cache, read_chain
+from scan.http.node_batches import NOT_ANSWERING
+from scan.http.node_logs import BlockSpan
 from scan.parameters import BIGINT_MAX
 
 MOST_BALANCES = 20
@@ -130,7 +132,7 @@ def _ask_balances(addresses: list[bytes], block: str) -> list[str]:
     except RpcError:
         raise Failure("Error! The node does not have the state of this block") from None
     except BadHex:
-        raise UpstreamFailed(node_calls.NOT_ANSWERING) from None
+        raise UpstreamFailed(NOT_ANSWERING) from None
 
 
 def _integer_at(asked: Parameters, call_data: str) -> str:

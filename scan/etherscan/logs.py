@@ -2,12 +2,12 @@
 
 from scan.errors import UpstreamFailed
 from scan.ethereum.log_filter import TOPICS, LogFilter, having
-from scan.etherscan.parameters import BlockSpan, Parameters
+from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.http import log_lists
 from scan.http.chain_lists import PageRequest
 from scan.http.chain_reads import read_chain
-from scan.http.node_logs import ANOTHER_CHAIN, TooManyLogs
+from scan.http.node_logs import ANOTHER_CHAIN, BlockSpan, TooManyLogs
 
 MOST_ROWS = 1000
 NO_LOGS = "No records found"

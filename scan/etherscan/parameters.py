@@ -8,6 +8,7 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.etherscan.replies import Failure
 from scan.hex import BadHex, data
+from scan.http.node_logs import BlockSpan
 
 MOST_ROWS = 10_000
 MOST_SKIPPED = 2**62
@@ -24,13 +25,6 @@ _QUANTITY = re.compile(r"0[xX]([0-9a-fA-F]{1,64})")
 class Page(NamedTuple):
     limit: int
     offset: int
-
-
-class BlockSpan(NamedTuple):
-    """Both ends belong to it."""
-
-    first: int
-    last: int
 
 
 class Parameters:

@@ -11,7 +11,6 @@ from scan.http.services import Services
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 NODE_CALLS_AT_ONCE = 4
-PLACE_TIMEOUT_S = 2.0
 NAMES_BYTES = 16 * 1024 * 1024
 
 

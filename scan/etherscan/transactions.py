@@ -7,10 +7,11 @@ import orjson
 
 from scan.contracts.function_names import function_names
 from scan.contracts.proxy_contracts import clone_of
-from scan.ethereum.transaction_fields import TransactionFields, TransactionPlace
-from scan.etherscan.parts import PLACE_TIMEOUT_S, parts
+from scan.ethereum.transaction_fields import NeededTransaction, TransactionFields
+from scan.etherscan.parts import parts
 from scan.hex import data, to_hex
 from scan.http.chain_reads import read_chain
+from scan.http.node_batches import PLACE_TIMEOUT_S
 from scan.http.services import services
 
 Row = dict[str, Any]
@@ -61,12 +62,12 @@ def _complete(rows: list[Row]) -> list[Row]:
     return [row | _of_node(found[row["hash"]]) if row["missing"] else row for row in rows]
 
 
-def _place(row: Row) -> TransactionPlace:
+def _place(row: Row) -> NeededTransaction:
     number = int(row["blockNumber"])
-    return TransactionPlace(row["hash"], row["blockHash"], number, row["missing"] == "all")
+    return NeededTransaction(row["hash"], row["blockHash"], number, row["missing"] == "all")
 
 
-def _read(places: Collection[TransactionPlace]) -> Mapping[str, TransactionFields]:
+def _read(places: Collection[NeededTransaction]) -> Mapping[str, TransactionFields]:
     found = parts().fields.cached(places)
     if len(found) == len(places):
         return found

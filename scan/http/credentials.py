@@ -51,7 +51,7 @@ class Charging(NamedTuple):
     charged: Callable[[], Charged]
 
 
-_Judge = Callable[[Callable[[], RateLimitResult]], Charged]
+_Judge = Callable[[RateLimitResult], Charged]
 
 
 class Credentials:
@@ -95,12 +95,12 @@ class Credentials:
             else self._limiter.of_key(charged_key.id, charged_key.requests_per_minute, address)
         )
         judge = partial(self._judge, caller, key, charged_key)
-        return self._count(windows, judge, may_wait=may_wait)
+        return self._count(windows, judge, charged_key, may_wait=may_wait)
 
     def charge_page(self, caller: Caller, *, may_wait: bool) -> Charged | Charging:
         """As charge(), by the limit of pages; a key that comes along is not looked at."""
         windows = self._limiter.of_page(self._address(caller))
-        return self._count(windows, self._judge_page, may_wait=may_wait)
+        return self._count(windows, _judge_page, None, may_wait=may_wait)
 
     def peek(self, caller: Caller) -> RateLimitResult:
         """What the client's address has left; charges nothing."""
@@ -110,26 +110,31 @@ class Credentials:
             return self._nothing_left(None)
 
     def _count(
-        self, windows: tuple[Window, ...], judge: _Judge, *, may_wait: bool
+        self, windows: tuple[Window, ...], judge: _Judge, key: ApiKey | None, *, may_wait: bool
     ) -> Charged | Charging:
         store = self._limiter.store
         if not may_wait:
             counted = store.submit(*windows)
             if counted is not None:
-                return Charging(counted, partial(judge, counted.result))
-        return judge(partial(store.charge, *windows))
+                return Charging(counted, partial(self._charged, counted.result, judge, key))
+        return self._charged(partial(store.charge, *windows), judge, key)
+
+    def _charged(
+        self, count: Callable[[], RateLimitResult], judge: _Judge, key: ApiKey | None
+    ) -> Charged:
+        try:
+            verdict = count()
+        except Unavailable as unavailable:
+            return Charged(self._nothing_left(key), refusal=unavailable)
+        return judge(verdict)
 
     def _judge(
         self,
         caller: Caller,
         key: ApiKey | None,
         charged_key: ApiKey | None,
-        count: Callable[[], RateLimitResult],
+        verdict: RateLimitResult,
     ) -> Charged:
-        try:
-            verdict = count()
-        except Unavailable as unavailable:
-            return Charged(self._nothing_left(charged_key), refusal=unavailable)
         if not verdict.allowed:
             return Charged(verdict, refusal=_rate_limited(verdict, charged_key))
         if key is not None:
@@ -137,17 +142,6 @@ class Credentials:
         elif caller.api_key is not None and not caller.is_lenient:
             return Charged(verdict, refusal=InvalidApiKey("The API key is unknown or inactive."))
         return Charged(verdict, key)
-
-    def _judge_page(self, count: Callable[[], RateLimitResult]) -> Charged:
-        try:
-            verdict = count()
-        except Unavailable as unavailable:
-            return Charged(self._nothing_left(None), refusal=unavailable)
-        if verdict.allowed:
-            return Charged(verdict)
-        wait_s = verdict.retry_after_s
-        message = f"The limit of {verdict.limit} pages is used up; try again in {wait_s} s."
-        return Charged(verdict, refusal=RateLimited(message, headers={"Retry-After": str(wait_s)}))
 
     def _address(self, caller: Caller) -> str:
         return client_address(caller.peer, caller.forwarded_for, self._trusted_proxies)
@@ -200,6 +194,14 @@ def limit_headers(verdict: RateLimitResult) -> list[tuple[str, str]]:
         ("X-RateLimit-Remaining", str(verdict.remaining)),
         ("X-RateLimit-Reset", str(int(time.time() + verdict.reset_in_s) + 1)),
     ]
+
+
+def _judge_page(verdict: RateLimitResult) -> Charged:
+    if verdict.allowed:
+        return Charged(verdict)
+    wait_s = verdict.retry_after_s
+    message = f"The limit of {verdict.limit} pages is used up; try again in {wait_s} s."
+    return Charged(verdict, refusal=RateLimited(message, headers={"Retry-After": str(wait_s)}))
 
 
 def _rate_limited(verdict: RateLimitResult, key: ApiKey | None) -> RateLimited:

@@ -13,27 +13,24 @@ from typing import Any, NamedTuple
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.client import AnswerTooLarge, Call, NodeError, RpcError
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity
 from scan.http.chain_reads import read_chain
+from scan.http.node_batches import TIMEOUT_S, read_batch
 from scan.http.services import services
 
-TIMEOUT_S = 8.0
-MOST_BYTES = 32 * 1024 * 1024  # of one exchange
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs, unless it has one alone
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
 FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # asked for in one exchange
 NEAR_BLOCKS = 50  # blocks of an address no further apart are asked for together
-PLACE_TIMEOUT_S = 2.0
 ENTRY_BYTES = 600  # of a cached list without its block numbers
 TOO_MUCH = (
     "These are more logs than the node can be asked for in one request; narrow them by blockFrom"
     " and blockTo, an address or topics. An index with SCAN_LOGS=all has no such limit."
 )
 TOO_LARGE = "The data of these logs is too large for one page; ask for a smaller limit."
-NOT_ANSWERING = "The node does not answer; try again shortly."
 NOT_LOGS = "The node gave something else than the logs it was asked for."
 ANOTHER_CHAIN = "The node and the index are not at the same chain at the moment; try again shortly."
 
@@ -144,25 +141,14 @@ def _require_same_chain(number: int, expected: bytes | None) -> None:
     `expected` was read before the first log was, so neither chain has changed meanwhile.
     """
     try:
-        [block] = _batch([Call("eth_getBlockByNumber", (hex(number), False))], TIMEOUT_S)
+        [block] = read_batch(
+            services().log_reads, [Call("eth_getBlockByNumber", (hex(number), False))]
+        )
         found = data(block["hash"], 32)
     except (RpcError, BadHex, KeyError, TypeError):
         found = None
     if expected is None or found != expected:
         raise UpstreamFailed(ANOTHER_CHAIN)
-
-
-def _batch(calls: Sequence[Call], timeout_s: float) -> list[Any]:
-    """Raises RpcError where one is refused, AnswerTooLarge past MOST_BYTES."""
-    try:
-        with services().log_reads.place(wait_s=PLACE_TIMEOUT_S):
-            results = services().node.batch(calls, timeout_s, MOST_BYTES)
-    except NodeError:
-        raise UpstreamFailed(NOT_ANSWERING) from None
-    refusal = next((each for each in results if isinstance(each, RpcError)), None)
-    if refusal is not None:
-        raise refusal
-    return results
 
 
 class _Reading:
@@ -192,7 +178,7 @@ class _Reading:
 
     def _read(self, spans: Sequence[BlockSpan], left_s: float) -> list[FoundLog]:
         calls = [Call("eth_getLogs", (self._wanted.for_node(*each),)) for each in spans]
-        results = _batch(calls, left_s)
+        results = read_batch(services().log_reads, calls, left_s)
         try:
             logs = [
                 _decode(log, span)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psycopg2
 import requests
 
 from deploy.ha.cluster import MACHINES, ROOT, Cluster
@@ -59,7 +60,7 @@ class Stand:
     def indexed_block(self) -> int:
         try:
             rows = execute(self.cluster.database_url, "SELECT max(number) FROM blocks")
-        except Exception:
+        except psycopg2.Error:
             return -1
         return int(rows[0][0] or 0)  # type: ignore[call-overload]
 
