@@ -41,15 +41,15 @@ from scan.ethereum.sized_cache import SizedCache
 from scan.etherscan import blueprint as etherscan
 from scan.etherscan.parts import parts_of
 from scan.etherscan.replies import ETHERSCAN
-from scan.http.chain_reads import do_not_cache
 from scan.http.credentials import Credentials
-from scan.http.exchange import exchange_of
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.indexed_block import REQUIRED, IndexedBlock
 from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
 from scan.http.replica_poller import ReplicaPoller
+from scan.http.request_state import request_state_of
+from scan.http.requests import reader
 from scan.http.services import Services
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
@@ -61,6 +61,7 @@ from scan.pages import search as page_search
 from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
+from scan.queries.reader import Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import make_limiter
 from scan.settings import Settings
@@ -152,38 +153,42 @@ def _services(settings: Settings) -> Services:
     node_reads = NodeReads()
     abis = ContractAbis(reads, node, node_reads)
     installer = CompilerInstaller(InstalledCompilers(settings))
-    return Services(
-        settings,
+    sources = Sources(
         reads,
-        writes,
         node,
-        AccountStates(node),
-        ContractWallets(node),
-        make_limiter(settings),
-        ApiKeyLookup(writes, reads if has_replica else None),
-        KeyUsage(writes),
         ConcurrencyLimit(
             UNBOUNDED_STATEMENTS,
             places_per_client=1,
             clients_wait=True,
             busy="Too many combinations of filters are being read; try again shortly.",
         ),
-        Verifier(writes, node, installer, CompilerPlaces()),
-        VerificationJobs(writes),
+        AccountStates(node),
         ReadCalls(reads, node),
-        contract_abis=abis,
-        transaction_details=TransactionDetailsReader(node, node_reads, abis),
-        token_uris=TokenUris(node),
-        log_blocks=SizedCache(LOG_LISTS_BYTES),
+        abis,
+        TransactionDetailsReader(node, node_reads, abis),
+        TokenUris(node),
         log_reads=ConcurrencyLimit(
             LOG_READS, busy="Too many requests wait for the node; try again shortly."
         ),
+        log_blocks=SizedCache(LOG_LISTS_BYTES),
+        traces=settings.traces,
+    )
+    return Services(
+        settings,
+        sources,
+        writes,
+        ContractWallets(node),
+        make_limiter(settings),
+        ApiKeyLookup(writes, reads if has_replica else None),
+        KeyUsage(writes),
+        Verifier(writes, node, installer, CompilerPlaces()),
+        VerificationJobs(writes),
     )
 
 
 def _site(app: Flask) -> Site:
     served: Services = app.extensions["scan"]
-    return Site(served.settings, served.reads, served.read_calls)
+    return Site(served.settings, served.reads, served.sources.read_calls)
 
 
 def _interfaces(app: Flask) -> tuple[Interface, ...]:
@@ -224,8 +229,8 @@ def _middleware(app: Flask) -> Middleware:
 
 def _answer_error(error: errors.ScanError) -> Response:
     """In the form of the interface that was asked."""
-    do_not_cache()
-    refusal = (exchange_of(request.environ).interface or REST).refuse(error)
+    reader().do_not_cache()
+    refusal = (request_state_of(request.environ).interface or REST).refuse(error)
     return Response(refusal.body, refusal.status, refusal.headers)
 
 
@@ -272,7 +277,7 @@ def _answer_bug(error: Exception) -> Response:
 def _begin() -> Response | None:
     """The route for the metrics; browsers' preflights are answered here."""
     if request.url_rule is not None:
-        exchange_of(request.environ).route = request.url_rule.rule
+        request_state_of(request.environ).route = request.url_rule.rule
     return _answer_preflight() if request.method == "OPTIONS" else None
 
 

@@ -30,7 +30,7 @@ bind = (
     if ":" in _settings.host
     else f"{_settings.host}:{_settings.port}"
 )
-worker_class = "scan.http.worker.Worker"
+worker_class = "scan.server.worker.Worker"
 threads = 8
 # `workers` is not set here: WEB_CONCURRENCY and -w say how many, and on_starting whether
 # that many can count together.
@@ -42,7 +42,7 @@ secure_scheme_headers = {}
 forwarder_headers = ""
 
 # The heartbeat comes from the main loop, so a slow answer does not end a worker; a hung loop
-# does. scan.http.worker has its own limits for clients.
+# does. scan.server.worker has its own limits for clients.
 timeout = 30
 graceful_timeout = 15  # `scan run` waits 20 s
 # Longer than nginx keeps an idle upstream connection (deploy/nginx.conf: 30 s), so that nginx,
@@ -60,7 +60,7 @@ limit_request_field_size = 16384
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
 # gunicorn's control socket would lie in the home directory and could add workers.
 control_socket_disable = True
-logger_class = "scan.http.gunicorn_logger.GunicornLogs"
+logger_class = "scan.server.access_log.GunicornLogs"
 # Files go through the response buffer as well, so that no thread waits for a client.
 sendfile = False
 # No max_requests: a restarted worker starts with empty windows.

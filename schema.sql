@@ -68,7 +68,7 @@ CREATE TABLE IF NOT EXISTS blocks (
     logs_before bigint NOT NULL DEFAULT 0, -- of those that are stored
     log_count integer NOT NULL DEFAULT 0
 );
--- serves api/addresses_get, api/addresses_list, etherscan/balances_get: the newest block after which
+-- serves queries/addresses_get, queries/addresses_list, queries/balances_get: the newest block after which
 -- stored balances may have changed unseen
 CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE;
 -- serves indexer/addresses_restore_last_seen
@@ -101,9 +101,9 @@ CREATE TABLE IF NOT EXISTS transactions (
     method bytea,                  -- the first bytes of its input, at most 4; null without input
     blob_versioned_hashes bytea[]
 );
--- A hash index takes a third of a btree's room; serves api/transactions_get
+-- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
--- serve api/transactions_list_by_address, api/transactions_list_by_party, api/addresses_get, indexer/addresses_restore_last_seen
+-- serve queries/transactions_list_by_address, queries/transactions_list_by_party, queries/addresses_get, indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS transactions_by_from ON transactions (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS transactions_by_to ON transactions (to_address, ordinal)
     WHERE to_address <> from_address;
@@ -124,8 +124,8 @@ CREATE TABLE IF NOT EXISTS internal_transfers (
     to_address bytea NOT NULL,
     value numeric(78, 0) NOT NULL
 );
--- serve api/internal_transfers_list_by_address, api/internal_transfers_list_by_party,
--- etherscan/internal_transfers_list, indexer/addresses_restore_last_seen
+-- serve queries/internal_transfers_list_by_address, queries/internal_transfers_list_by_party,
+-- queries/etherscan_internal_transfers_list, indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS internal_transfers_by_from ON internal_transfers (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS internal_transfers_by_to ON internal_transfers (to_address, ordinal)
     WHERE to_address <> from_address;
@@ -187,12 +187,12 @@ CREATE TABLE IF NOT EXISTS tokens (
     transfer_count bigint NOT NULL DEFAULT 0,
     item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
 ) WITH (fillfactor = 60);
--- serves api/tokens_list
+-- serves queries/tokens_list
 CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
--- serve api/search_list, by prefix
+-- serve queries/search_list, by prefix
 CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
 CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
--- Names that are nearly those looked for: serves api/search_list_similar, where the extension is there
+-- Names that are nearly those looked for: serves queries/search_list_similar, where the extension is there
 -- and may be used. PostgreSQL's own packages have it, the embedded one does not.
 DO $$
 BEGIN
@@ -221,15 +221,15 @@ CREATE TABLE IF NOT EXISTS token_transfers (
     value numeric(78, 0) NOT NULL,
     token_id numeric(78, 0)
 );
--- serve api/token_transfers_list_by_address, api/token_transfers_list_by_party, indexer/addresses_restore_last_seen
+-- serve queries/token_transfers_list_by_address, queries/token_transfers_list_by_party, indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS token_transfers_by_from ON token_transfers (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS token_transfers_by_to ON token_transfers (to_address, ordinal)
     WHERE to_address <> from_address;
 CREATE INDEX IF NOT EXISTS token_transfers_to_self ON token_transfers (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
--- serves api/token_transfers_list_by_party, indexer/tokens_list_stale
+-- serves queries/token_transfers_list_by_party, indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_address, ordinal);
--- serves api/token_items_get, api/token_transfers_list_by_item, indexer/token_items_derive, indexer/item_balances_derive
+-- serves queries/token_items_get, queries/token_transfers_list_by_item, indexer/token_items_derive, indexer/item_balances_derive
 CREATE INDEX IF NOT EXISTS token_transfers_by_item
     ON token_transfers (token_address, token_id, ordinal) WHERE token_id IS NOT NULL;
 
@@ -240,7 +240,7 @@ CREATE TABLE IF NOT EXISTS token_holders (
     balance numeric NOT NULL,      -- a BEP1155's is the sum over its ids, so it may exceed uint256
     PRIMARY KEY (holder, token_address)
 );
--- serves api/tokens_list_holders
+-- serves queries/tokens_list_holders
 CREATE INDEX IF NOT EXISTS token_holders_by_balance
     ON token_holders (token_address, balance, holder);
 
@@ -255,10 +255,10 @@ CREATE TABLE IF NOT EXISTS token_items (
     transfer_count bigint NOT NULL,
     owner bytea,                   -- of a BEP721, by its newest transfer; null: burnt, or a BEP1155
     owner_count bigint,            -- of a BEP1155: who have more than none; null of a BEP721
-    -- serves api/tokens_list_items, api/token_items_get
+    -- serves queries/tokens_list_items, queries/token_items_get
     PRIMARY KEY (token_address, first_ordinal)
 );
--- serves api/addresses_list_items
+-- serves queries/addresses_list_items
 CREATE INDEX IF NOT EXISTS token_items_by_owner ON token_items (owner, first_ordinal)
     WHERE owner IS NOT NULL;
 
@@ -268,10 +268,10 @@ CREATE TABLE IF NOT EXISTS item_balances (
     holder bytea NOT NULL,
     first_ordinal bigint NOT NULL, -- of the item
     balance numeric NOT NULL,
-    -- serves api/addresses_list_items
+    -- serves queries/addresses_list_items
     PRIMARY KEY (holder, first_ordinal)
 );
--- serves api/token_items_get
+-- serves queries/token_items_get
 CREATE INDEX IF NOT EXISTS item_balances_by_item ON item_balances (first_ordinal, balance, holder);
 
 -- Exchanges by name, as dex_trades name them.
@@ -313,7 +313,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve api/dex_trades_list_by_party
+-- serve queries/dex_trades_list_by_party
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 
@@ -337,7 +337,7 @@ CREATE TABLE IF NOT EXISTS logs (
     topics bytea NOT NULL,         -- the others, 32 bytes each
     data bytea NOT NULL
 );
--- serve api/logs_list_by_key, indexer/lists_insert_checkpoints
+-- serve queries/logs_list_by_key, indexer/lists_insert_checkpoints
 -- By its third column an address and a first topic together pass over other entries in the index.
 CREATE INDEX IF NOT EXISTS logs_by_address ON logs (address, ordinal, topic_id);
 CREATE INDEX IF NOT EXISTS logs_by_topic ON logs (topic_id, ordinal);
@@ -373,7 +373,7 @@ CREATE TABLE IF NOT EXISTS labels (
     address bytea PRIMARY KEY,
     label text NOT NULL
 );
--- serves api/search_list
+-- serves queries/search_list
 CREATE INDEX IF NOT EXISTS labels_by_text ON labels (lower(label) text_pattern_ops);
 -- Counts the changes of labels, verified contracts and imported signatures: a lock on the chain's row would hold up the indexer.
 CREATE TABLE IF NOT EXISTS label_state (
@@ -1024,10 +1024,10 @@ CREATE TABLE IF NOT EXISTS verified_contracts (
 -- serves contracts/verified_contracts_get, contracts/verified_contracts_get_of_clone, contracts/verified_contracts_get_function, contracts/verified_contracts_get_errors, contracts/contracts_find
 CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
     ON verified_contracts (code_hash, match, verified_at, address);
--- serves pages/verified_contracts_list
+-- serves queries/verified_contracts_list
 CREATE INDEX IF NOT EXISTS verified_contracts_by_time
     ON verified_contracts (verified_at, address, code_hash);
--- serves api/search_list
+-- serves queries/search_list
 CREATE INDEX IF NOT EXISTS verified_contracts_by_name
     ON verified_contracts (lower(contract_name) text_pattern_ops);
 -- Pages show contracts by their names.

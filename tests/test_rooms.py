@@ -16,7 +16,8 @@ FLOORS = (
     "database ethereum rate_limits",
     "contracts accounts",
     "indexer webhooks verification",
-    "http audit",
+    "queries audit server",
+    "http",
     "api pages etherscan sourcify",
     "app commands",
 )

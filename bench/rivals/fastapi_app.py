@@ -68,20 +68,20 @@ def _bytes(address: str | None) -> bytes | None:
 
 @app.get("/api/v1/stats")
 async def stats(request: Request) -> Response:
-    row = await _row(request, "api/network_get_stats", version=VERSION, chain_name=None)
+    row = await _row(request, "queries/network_get_stats", version=VERSION, chain_name=None)
     return _json(row[0])
 
 
 @app.get("/api/v1/blocks")
 async def blocks(request: Request, page: Page = 1, limit: Limit = 25) -> Response:
-    row = await _row(request, "api/blocks_list", **_window(limit, (page - 1) * limit))
+    row = await _row(request, "queries/blocks_list", **_window(limit, (page - 1) * limit))
     return _json(f'{{"blocks":{row[0]},"total":{row[2]}}}')
 
 
 @app.get("/api/v1/blocks/{number}")
 async def block(request: Request, number: int) -> Response:
     named = {"number": number, "hash": None, "has_number": True, "has_hash": False}
-    return _json((await _row(request, "api/blocks_get", **named))[0])
+    return _json((await _row(request, "queries/blocks_get", **named))[0])
 
 
 @app.get("/api/v1/transactions")
@@ -98,23 +98,23 @@ async def transactions(
 async def transaction(
     request: Request, hash_: Annotated[str, Path(pattern="^0[xX][0-9a-fA-F]{64}$")]
 ) -> Response:
-    return _json((await _row(request, "api/transactions_get", hash=_bytes(hash_)))[0])
+    return _json((await _row(request, "queries/transactions_get", hash=_bytes(hash_)))[0])
 
 
 @app.get("/api/v1/tokens")
 async def tokens(request: Request, page: Page = 1, limit: Limit = 25) -> Response:
-    row = await _row(request, "api/tokens_list", **_window(limit, (page - 1) * limit))
+    row = await _row(request, "queries/tokens_list", **_window(limit, (page - 1) * limit))
     return _json(f'{{"tokens":{row[0]},"total":{row[2]}}}')
 
 
 @app.get("/api/v1/tokens/{address}")
 async def token(request: Request, address: Address) -> Response:
-    return _json((await _row(request, "api/tokens_get", address=_bytes(address)))[0])
+    return _json((await _row(request, "queries/tokens_get", address=_bytes(address)))[0])
 
 
 @app.get("/api/v1/addresses/{address}")
 async def address_detail(request: Request, address: Address) -> Response:
-    row = await _row(request, "api/addresses_get", address=_bytes(address))
+    row = await _row(request, "queries/addresses_get", address=_bytes(address))
     count, label, first_seen, last_seen, recent, balance, balance_block, is_contract = row[:8]
     detail = {
         "address": address.lower(),
@@ -164,7 +164,7 @@ async def query(request: Request, body: QueryBody) -> Response:
         block_to=asked.blockTo if asked.blockNumber is None else asked.blockNumber,
     )
     if body.entity in ("blocks", "tokens"):
-        row = await _row(request, f"api/{body.entity}_list", **window)
+        row = await _row(request, f"queries/{body.entity}_list", **window)
     else:
         filters = _filters(body.entity, asked)
         row = await _filtered(request, body.entity, filters, window)
@@ -186,7 +186,7 @@ async def _filtered(
     """By the same choice of statement and checkpoint list as the service's."""
     given = [name for name, value in filters.items() if value is not None]
     if not given:
-        return await _row(request, f"api/{entity}_list", **window)
+        return await _row(request, f"queries/{entity}_list", **window)
     has_from, has_to = window["block_from"] > 0, window["block_to"] < BIGINT_MAX
     has_list = len(given) == 1 and not has_from and not has_to
     key = filters[given[0]]
@@ -198,5 +198,5 @@ async def _filtered(
         "key": key.encode() if isinstance(key, str) else key,
         **{f"has_{name}": value is not None for name, value in filters.items()},
     }
-    name = f"api/{entity}_list_by_{'address' if filters.get('address') else 'party'}"
+    name = f"queries/{entity}_list_by_{'address' if filters.get('address') else 'party'}"
     return await _row(request, name, **window, **filters)

@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scan.database.prepared_statements import literal_params
 from scan.database.statements import Statement, load_statements
 
 # As the service's connections have them: a prepared plan is made once, and follows an index.
@@ -36,7 +35,7 @@ class NumberedStatements:
     def find(self, name: str, params: Mapping[str, object]) -> NumberedStatement:
         """`params` may hold more than the statement takes."""
         statement = self._statements[name]
-        literals = {param: params[param] for param in sorted(literal_params(statement))}
+        literals = {param: params[param] for param in sorted(statement.literals or ())}
         key = (name, *literals.values())
         found = self._numbered.get(key)
         if found is None:

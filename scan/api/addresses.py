@@ -7,14 +7,13 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.errors import InvalidParameter, NotFound, UpstreamFailed
+from scan.errors import InvalidParameter, UpstreamFailed
 from scan.hex import to_hex
-from scan.http import chain_lists as lists
-from scan.http.chain_lists import Page, PageRequest, page_body
-from scan.http.chain_reads import do_not_cache, read_chain
-from scan.http.requests import query_arguments
-from scan.http.responses import json_body, json_value
-from scan.http.services import services
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import json_body, json_value, list_body
+from scan.queries import addresses, internal_transfers
+from scan.queries.addresses import unseen
+from scan.queries.pages import Window
 
 blueprint = Blueprint("addresses", __name__)
 
@@ -32,16 +31,16 @@ class Balance(NamedTuple):
 @blueprint.get("/addresses")
 def list_addresses() -> Response:
     asked = _addresses_asked(query_arguments("addresses"))
-    found, head_number, head_hash, newest_untraced = read_chain(
-        "api/addresses_list", addresses=asked
+    found, head_number, head_hash, newest_untraced = reader().row(
+        "queries/addresses_list", addresses=asked
     )
     rows = orjson.loads(found)
     stale = [at for at, row in zip(asked, rows, strict=True) if row["balanceBlock"] != head_number]
     states = {}
     if stale and head_number is not None:
-        states = services().account_states.all_at(stale, head_number, bytes(head_hash))
+        states = reader().sources.account_states.all_at(stale, head_number, bytes(head_hash))
     if len(states) < len(set(stale)):  # the node may return them to the next request
-        do_not_cache()
+        reader().do_not_cache()
     for address, row in zip(asked, rows, strict=True):
         if address in states:
             state = states[address]
@@ -70,10 +69,10 @@ def _addresses_asked(arguments: Mapping[str, str]) -> list[bytes]:
 def get_address(address: str) -> Response:
     query_arguments()
     key = parameters.address(address)
-    row = read_chain("api/addresses_get", address=key)
+    row = reader().row("queries/addresses_get", address=key)
     count, label, first_seen, last_seen, recent, *stored, number, head_hash, is_unchanged = row
     if count is None:
-        raise _unseen()
+        raise unseen()
     balance = _balance(key, Balance(*stored), number, bytes(head_hash), is_unchanged)
     detail = {
         "address": to_hex(key),
@@ -98,10 +97,10 @@ def _balance(
     """
     if stored.block == head_number and stored.value is not None:
         return stored
-    state = services().account_states.at(address, head_number, head_hash)
+    state = reader().sources.account_states.at(address, head_number, head_hash)
     if state is not None:
         return Balance(str(state.balance), head_number, state.is_contract)
-    do_not_cache()  # the node may return it to the next request
+    reader().do_not_cache()  # the node may return it to the next request
     if stored.value is None:
         raise _unread()
     return stored._replace(block=head_number) if is_unchanged else stored
@@ -111,36 +110,29 @@ def _unread() -> UpstreamFailed:
     return UpstreamFailed("The node does not answer, and this balance has not been read yet.")
 
 
-def _unseen() -> NotFound:
-    return NotFound("This address has not been seen in any indexed block.")
-
-
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    return _list_held("tokens", "api/addresses_list_tokens", address)
+    return _list_held("tokens", address)
 
 
 @blueprint.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    return _list_held("items", "api/addresses_list_items", address)
+    return _list_held("items", address)
 
 
-def _list_held(name: str, statement: str, address: str) -> Response:
+def _list_held(kind: str, address: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    row = read_chain(statement, address=parameters.address(address), limit=limit, offset=offset)
-    held = Page(*row)
-    if held.data is None:
-        raise _unseen()
-    return json_body(page_body(name, held))
+    key = parameters.address(address)
+    return list_body(kind, addresses.held(reader(), kind, key, limit, offset))
 
 
 @blueprint.get("/addresses/<address>/internal")
 def list_internal_transfers(address: str) -> Response:
-    request = PageRequest(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
+    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
     key = parameters.address(address)
-    page = lists.internal_transfers(request, address=key)
-    if page.total == 0 and not read_chain("api/addresses_is_seen", address=key)[0]:
-        raise _unseen()
+    page = internal_transfers.page(reader(), window, address=key)
+    if page.total == 0 and not addresses.is_seen(reader(), key):
+        raise unseen()
     return json_body(
         f'{{"internalTransfers":{page.data},"total":{page.total},'
         f'"untracedBlocks":{page.untraced_blocks}}}'

@@ -50,7 +50,7 @@ def get_contract(address: str) -> Response:
     row = services().reads.row("contracts/contracts_get_code", address=wanted)
     if row is None:
         raise NotFound("No contract is indexed at this address.")
-    proxy = services().read_calls.proxy(wanted, bytes(row[1]))
+    proxy = services().sources.read_calls.proxy(wanted, bytes(row[1]))
     shown = None if proxy is None else orjson.dumps(_proxy(proxy)).decode()
     body = services().reads.value(
         "contracts/verified_contracts_get", address=wanted, code_hash=row[0], proxy=shown
@@ -80,7 +80,7 @@ def call_contract(address: str) -> Response:
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")
-    called = services().read_calls.call(wanted, function, arguments)
+    called = services().sources.read_calls.call(wanted, function, arguments)
     value: dict[str, object] = {"result": called.value}
     if called.proxy is not None:
         value["implementation"] = to_hex(called.proxy.implementation)

@@ -5,12 +5,12 @@ from typing import Any
 import orjson
 from flask import Blueprint, Response
 
-from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
-from scan.http.chain_reads import read_chain
+from scan.http.requests import reader
 from scan.http.responses import json_value
 from scan.http.services import services
+from scan.queries import network
 
 blueprint = Blueprint("health", __name__)
 
@@ -32,8 +32,7 @@ def ready() -> Response:
         services().limiter.peek_address("")
         _require_current_schema()
         chain_name = services().settings.chain_name or None
-        (body,) = read_chain("api/chain_get_status", version=VERSION, chain_name=chain_name)
-        status = orjson.loads(body)
+        status = orjson.loads(network.status(reader(), chain_name))
         if services().reads is not services().writes:
             _compare_with_primary(status)
     except ScanError as error:
@@ -57,7 +56,7 @@ def _compare_with_primary(status: dict[str, Any]) -> None:
     Reading goes on while the primary is away, so that is no reason to fail.
     """
     try:
-        row = services().writes.row("api/chain_get_head")
+        row = services().writes.row("queries/chain_get_head")
     except Unavailable:
         status["problem"] = "the primary cannot be reached, so the lag is the replica's own"
         return

@@ -4,10 +4,9 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.http.chain_lists import page_body
-from scan.http.requests import query_arguments
-from scan.http.responses import json_body
-from scan.http.token_items import read_item, read_item_transfers, read_items
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import json_body, list_body
+from scan.queries import items
 
 blueprint = Blueprint("items", __name__)
 
@@ -15,13 +14,14 @@ blueprint = Blueprint("items", __name__)
 @blueprint.get("/tokens/<address>/items")
 def list_items(address: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    return json_body(page_body("items", read_items(parameters.address(address), limit, offset)))
+    page = items.page(reader(), parameters.address(address), limit, offset)
+    return list_body("items", page)
 
 
 @blueprint.get("/tokens/<address>/items/<token_id>")
 def get_item(address: str, token_id: str) -> Response:
     query_arguments()
-    item = read_item(parameters.address(address), parameters.token_id(token_id))
+    item = items.get(reader(), parameters.address(address), parameters.token_id(token_id))
     detail = {
         **orjson.loads(item.record),
         "tokenUri": item.uri.uri,
@@ -36,5 +36,5 @@ def get_item(address: str, token_id: str) -> Response:
 def list_item_transfers(address: str, token_id: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
     key = parameters.address(address)
-    page = read_item_transfers(key, parameters.token_id(token_id), limit, offset)
-    return json_body(page_body("transfers", page))
+    page = items.transfers(reader(), key, parameters.token_id(token_id), limit, offset)
+    return list_body("transfers", page)

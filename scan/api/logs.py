@@ -3,12 +3,12 @@
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.http import log_lists
-from scan.http.chain_lists import PageRequest, page_body
-from scan.http.log_lists import TOPIC_NAMES
-from scan.http.requests import query_arguments
-from scan.http.responses import json_body
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import list_body
 from scan.parameters import BIGINT_MAX
+from scan.queries import logs
+from scan.queries.logs import TOPIC_NAMES
+from scan.queries.pages import Window
 
 blueprint = Blueprint("logs", __name__)
 
@@ -19,6 +19,6 @@ def list_logs() -> Response:
     limit, offset = parameters.limit_and_offset(arguments)
     block_from = parameters.integer_text(arguments, "blockFrom", default=0, least=0)
     block_to = parameters.integer_text(arguments, "blockTo", default=BIGINT_MAX, least=0)
-    request = PageRequest(limit, offset, block_from=block_from, block_to=block_to)
-    page = log_lists.logs(request, log_lists.read_filter(arguments), has_total=True)
-    return json_body(page_body("logs", page))
+    window = Window(limit, offset, block_from=block_from, block_to=block_to)
+    page = logs.page(reader(), window, logs.read_filter(arguments), has_total=True)
+    return list_body("logs", page)

@@ -50,9 +50,9 @@ class State(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         try:
-            chain = self._database.row("api/chain_get_metrics") or ()
-            deliveries = self._database.row("api/deliveries_get_metrics") or ()
-            chain_id = self._database.value("api/chain_get_id")
+            chain = self._database.row("queries/chain_get_metrics") or ()
+            deliveries = self._database.row("queries/deliveries_get_metrics") or ()
+            chain_id = self._database.value("queries/chain_get_id")
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
             return

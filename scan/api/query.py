@@ -7,12 +7,19 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.http import chain_lists as lists
-from scan.http import log_lists
-from scan.http.chain_lists import Page, PageRequest
-from scan.http.log_lists import TOPIC_NAMES
-from scan.http.requests import json_object
+from scan.http.requests import json_object, reader
 from scan.http.responses import json_body
+from scan.queries import (
+    blocks,
+    dex_trades,
+    internal_transfers,
+    logs,
+    token_transfers,
+    tokens,
+    transactions,
+)
+from scan.queries.logs import TOPIC_NAMES
+from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("query", __name__)
 
@@ -35,7 +42,7 @@ def query() -> Response:
     parameters.only_known(body, BODY_KEYS, "key")
     entity = parameters.required_one_of(body, "entity", FILTER_KEYS)
     filters = _filters(body, entity)
-    page = _find(entity, filters, _page_request(body, filters))
+    page = _find(entity, filters, _window(body, filters))
     more = ""
     if entity == "internal_transfers":
         more = f',"untracedBlocks":{page.untraced_blocks}'
@@ -50,7 +57,7 @@ def _filters(body: Mapping[str, Any], entity: str) -> dict[str, Any]:
     return filters
 
 
-def _page_request(body: Mapping[str, Any], filters: Mapping[str, Any]) -> PageRequest:
+def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
     limit = parameters.integer(
         body, "limit", default=parameters.DEFAULT_LIMIT, least=1, most=parameters.MAX_LIMIT
     )
@@ -61,30 +68,32 @@ def _page_request(body: Mapping[str, Any], filters: Mapping[str, Any]) -> PageRe
     if "blockNumber" in filters:
         number = parameters.integer(filters, "blockNumber", default=0, least=0)
         block_from, block_to = max(block_from, number), min(block_to, number)
-    return PageRequest(limit, offset, direction, block_from, block_to)
+    return Window(limit, offset, direction, block_from, block_to)
 
 
-def _find(entity: str, filters: Mapping[str, Any], request: PageRequest) -> Page:
+def _find(entity: str, filters: Mapping[str, Any], window: Window) -> Page:
     if entity == "blocks":
-        return lists.blocks(request)
+        return blocks.page(reader(), window)
     if entity == "tokens":
-        return lists.tokens(request)
+        return tokens.page(reader(), window)
     if entity == "logs":
-        return log_lists.logs(request, log_lists.read_filter(filters))
+        return logs.page(reader(), window, logs.read_filter(filters))
     address = parameters.optional_address(filters, "address")
     if entity == "dex_trades":
-        return lists.dex_trades(request, maker=address, dex=_dex(filters))
+        return dex_trades.page(reader(), window, maker=address, dex=_dex(filters))
     sender = parameters.optional_address(filters, "from")
     recipient = parameters.optional_address(filters, "to")
     if entity == "transactions":
-        return lists.transactions(request, address=address, sender=sender, recipient=recipient)
+        return transactions.page(
+            reader(), window, address=address, sender=sender, recipient=recipient
+        )
     if entity == "internal_transfers":
-        return lists.internal_transfers(
-            request, address=address, sender=sender, recipient=recipient
+        return internal_transfers.page(
+            reader(), window, address=address, sender=sender, recipient=recipient
         )
     token = parameters.optional_address(filters, "tokenAddress")
-    return lists.token_transfers(
-        request, address=address, sender=sender, recipient=recipient, token=token
+    return token_transfers.page(
+        reader(), window, address=address, sender=sender, recipient=recipient, token=token
     )
 
 

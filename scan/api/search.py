@@ -3,9 +3,9 @@
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.http.requests import query_arguments
+from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
-from scan.http.search import read_search
+from scan.queries import search as search_queries
 
 blueprint = Blueprint("search", __name__)
 
@@ -13,4 +13,4 @@ blueprint = Blueprint("search", __name__)
 @blueprint.get("/search")
 def search() -> Response:
     text = parameters.required(query_arguments("q"), "q")
-    return json_body(f'{{"results":{read_search(text)}}}')
+    return json_body(f'{{"results":{search_queries.search(reader(), text)}}}')

@@ -3,42 +3,28 @@
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.errors import NotFound
-from scan.http import chain_lists as lists
-from scan.http.chain_lists import Page, PageRequest, page_body
-from scan.http.chain_reads import read_chain
-from scan.http.requests import query_arguments
-from scan.http.responses import json_body
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import json_body, list_body
+from scan.queries import tokens
+from scan.queries.pages import Window
 
 blueprint = Blueprint("tokens", __name__)
 
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    request = PageRequest(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
-    return json_body(page_body("tokens", lists.tokens(request)))
+    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
+    return list_body("tokens", tokens.page(reader(), window))
 
 
 @blueprint.get("/tokens/<address>")
 def get_token(address: str) -> Response:
     query_arguments()
-    (body,) = read_chain("api/tokens_get", address=parameters.address(address))
-    if body is None:
-        raise NotFound("No token is known at this address.")
-    return json_body(body)
+    return json_body(tokens.get(reader(), parameters.address(address)))
 
 
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    holders = Page(
-        *read_chain(
-            "api/tokens_list_holders",
-            address=parameters.address(address),
-            limit=limit,
-            offset=offset,
-        )
-    )
-    if holders.data is None:
-        raise NotFound("No token is known at this address.")
-    return json_body(page_body("holders", holders))
+    holders = tokens.holders(reader(), parameters.address(address), limit, offset)
+    return list_body("holders", holders)

@@ -14,10 +14,10 @@ from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, LimitReached, NotFound, OwnerMismatch
 from scan.ethereum.log_filter import TOPICS
 from scan.hex import to_hex
-from scan.http.chain_lists import Page, page_body
 from scan.http.requests import api_key, client_address, json_object, query_arguments
-from scan.http.responses import json_body, json_value
+from scan.http.responses import json_body, json_value, list_body
 from scan.http.services import services
+from scan.queries.pages import Page
 from scan.webhooks import urls
 from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
 
@@ -132,7 +132,7 @@ def list_deliveries(webhook_id: str) -> Response:
         "webhooks/deliveries_list", webhook_id=webhook.id, limit=limit, offset=offset
     )
     assert row is not None
-    return json_body(page_body("deliveries", Page(*row)))
+    return list_body("deliveries", Page(*row))
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")

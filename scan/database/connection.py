@@ -21,9 +21,8 @@ from scan.database.errors import (
     SharedSession,
     translated_errors,
 )
-from scan.database.prepared_statements import literal_params, prepare_text
 from scan.database.sessions import apply_settings, require_own_session
-from scan.database.statements import Statement, load_statements
+from scan.database.statements import Statement, load_statements, prepare_text
 from scan.database.transaction import Row, Transaction, run
 from scan.errors import Unavailable
 
@@ -95,7 +94,7 @@ class Database:
             return self._run(found, params)
 
     def prepared_row(self, statement: str, **params: object) -> Row | None:
-        """As row(), with a plan made once for all values but literals; see prepared_statements.py.
+        """As row(), with a plan made once for all values but literals; see statements.py.
 
         Planning a page's statement takes longer than running it.
         """
@@ -158,10 +157,11 @@ class Database:
             return run(cursor, statement, params)
 
     def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        literals = literal_params(statement)
         with self._working() as connection, connection.cursor() as cursor:
-            values = [value for name, value in params.items() if name not in literals]
-            name = self._prepare(cursor, statement, params, literals)
+            values = [
+                value for name, value in params.items() if name not in (statement.literals or ())
+            ]
+            name = self._prepare(cursor, statement, params)
             places = f"({', '.join(['%s'] * len(values))})" if values else ""
             cursor.execute(f"EXECUTE {name}{places}", values)
             return cast("list[Row]", cursor.fetchall())
@@ -171,11 +171,10 @@ class Database:
         cursor: Any,
         statement: Statement,
         params: dict[str, object],
-        literals: frozenset[str],
     ) -> str:
         """The name under which this connection has the statement prepared for such literals."""
         prepared: OrderedDict[tuple[object, ...], str] = self._local.prepared
-        key = (statement.name, *params, *(params[name] for name in literals))
+        key = (statement.name, *params, *(params[name] for name in statement.literals or ()))
         if key in prepared:
             prepared.move_to_end(key)
             return prepared[key]
@@ -183,7 +182,7 @@ class Database:
             cursor.execute(f"DEALLOCATE {prepared.popitem(last=False)[1]}")
         self._local.prepared_count += 1
         name = f"s{self._local.prepared_count}"
-        cursor.execute(prepare_text(cursor, statement, params, literals, name))
+        cursor.execute(prepare_text(cursor, statement, params, name))
         prepared[key] = name
         return name
 

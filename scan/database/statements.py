@@ -1,14 +1,22 @@
-"""The files of sql/: one statement each, with a header that says what it takes."""
+"""The files of sql/: one statement each, with a header that says what it takes.
+
+A statement whose header has a line `literals:` is prepared: planned once for all values, since
+planning a page's statement takes longer than running it. The parameters in that line stand in the
+prepared text itself, as their values decide the shape of the plan; the others are $1, $2, ….
+"""
 
 import functools
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from psycopg2.extensions import AsIs
 
 from scan.settings import ROOT
 
 _PARAMS = re.compile(r"^-- params: (.*(?:\n--   .*)*)", re.M)
+_LITERALS = re.compile(r"^-- literals: (.*(?:\n--   .*)*)", re.M)
 
 
 class StatementError(Exception):
@@ -16,11 +24,15 @@ class StatementError(Exception):
 
 
 class Statement(NamedTuple):
-    """One file of sql/: `text` as psycopg2 takes it, `types` as its header declares them."""
+    """One file of sql/: `text` as psycopg2 takes it, `types` as its header declares them.
+
+    `literals` is None for a statement that is never prepared.
+    """
 
     name: str
     text: str
     types: Mapping[str, str]
+    literals: frozenset[str] | None
 
     @property
     def params(self) -> frozenset[str]:
@@ -47,7 +59,18 @@ def _load(name: str, path: Path) -> Statement:
     used = set(re.findall(r"%\((\w+)\)s", body))
     if types.keys() != used:
         raise StatementError(f"{name} declares {sorted(types)} but uses {sorted(used)}")
-    return Statement(name, body, types)
+    literals = _LITERALS.search(header.group())
+    if literals is None:
+        return Statement(name, body, types, None)
+    named = frozenset(_names(literals[1]))
+    if not named <= used:
+        raise StatementError(f"{name} has literals that are no parameters: {sorted(named - used)}")
+    return Statement(name, body, types, named)
+
+
+def _names(declared: str) -> list[str]:
+    """`a, b` -> [a, b]; `none` -> []."""
+    return [] if declared.strip() == "none" else re.findall(r"\w+", declared)
 
 
 def _types(declared: str) -> dict[str, str]:
@@ -56,3 +79,24 @@ def _types(declared: str) -> dict[str, str]:
         return {}
     words = [part.split() for part in declared.replace("\n--", " ").split(",")]
     return {name: " ".join(rest).removesuffix(" null") for name, *rest in words}
+
+
+def prepare_text(
+    cursor: Any,
+    statement: Statement,
+    params: Mapping[str, object],
+    name: str,
+) -> bytes:
+    """PREPARE for the literals among `params`; raises StatementError where it takes others."""
+    if statement.literals is None:
+        raise StatementError(f"{statement.name} has no line of literals: it is not prepared")
+    if statement.params != params.keys():
+        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
+    places = [param for param in params if param not in statement.literals]
+    numbered = {
+        param: AsIs(f"${number}::{statement.types[param]}")
+        for number, param in enumerate(places, start=1)
+    }
+    text: bytes = cursor.mogrify(statement.text, {**params, **numbered})
+    types = ", ".join(statement.types[param] for param in places)
+    return f"PREPARE {name}{f'({types})' if types else ''} AS ".encode() + text

@@ -11,11 +11,12 @@ from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
 from scan.hex import BadHex, data, quantity, to_hex
-from scan.http.chain_lists import without_traces
-from scan.http.chain_reads import do_not_cache, read_chain
-from scan.http.node_batches import NOT_ANSWERING
-from scan.http.node_logs import BlockSpan
+from scan.http.requests import reader
 from scan.parameters import BIGINT_MAX
+from scan.queries import blocks
+from scan.queries.internal_transfers import without_traces
+from scan.queries.node_batches import NOT_ANSWERING
+from scan.queries.node_logs import BlockSpan
 
 MOST_BALANCES = 20
 NO_TRANSACTIONS = "No transactions found"
@@ -43,8 +44,8 @@ def balances(asked: Parameters) -> Reply:
 def transactions(asked: Parameters) -> Reply:
     address, span = asked.address(), asked.blocks()
     limit, offset = asked.page()
-    records, total = read_chain(
-        "etherscan/transactions_list",
+    records, total = reader().row(
+        "queries/etherscan_transactions_list",
         address=address,
         direction=asked.direction(),
         limit=limit,
@@ -60,17 +61,17 @@ def internal_transactions(asked: Parameters) -> Reply:
     window: dict[str, Any] = {"direction": asked.direction(), "limit": limit, "offset": offset}
     bounds = _bounds(asked.blocks())
     if asked.text("txhash"):
-        statement = "etherscan/internal_transfers_list_by_transaction"
-        found = read_chain(statement, hash=asked.hash32("txhash"), **window)
+        statement = "queries/etherscan_internal_transfers_list_by_transaction"
+        found = reader().row(statement, hash=asked.hash32("txhash"), **window)
     elif asked.text("address"):
-        statement = "etherscan/internal_transfers_list"
-        found = read_chain(statement, address=asked.address(), **window, **bounds)
+        statement = "queries/etherscan_internal_transfers_list"
+        found = reader().row(statement, address=asked.address(), **window, **bounds)
     else:
         ends = {name: bounds[name] for name in ("block_from", "block_to")}
-        found = read_chain("etherscan/internal_transfers_list_by_blocks", **window, **ends)
+        found = reader().row("queries/internal_transfers_list_by_blocks", **window, **ends)
     records, total, untraced_blocks = found
     if untraced_blocks is None:
-        raise Failure(f"Error! {without_traces()}")
+        raise Failure(f"Error! {without_traces(reader())}")
     return rows_reply(orjson.loads(records), NO_TRANSACTIONS, total)
 
 
@@ -97,8 +98,8 @@ def token_supply(asked: Parameters) -> Reply:
 
 def token_balances(asked: Parameters) -> Reply:
     limit, offset = asked.page()
-    [held] = read_chain(
-        "etherscan/token_balances_list", address=asked.address(), limit=limit, offset=offset
+    [held] = reader().row(
+        "queries/token_balances_list", address=asked.address(), limit=limit, offset=offset
     )
     return rows_reply(orjson.loads(held), NO_DATA)
 
@@ -109,7 +110,7 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
     stored: list[str | None] = [None] * len(addresses)
     unchanged = stored
     if tag == "latest":
-        found, head, older = read_chain("etherscan/balances_get", addresses=addresses)
+        found, head, older = reader().row("queries/balances_get", addresses=addresses)
         stored, unchanged = found or stored, older or unchanged
         tag = tag if head is None else hex(head)
     missing = [address for address, each in zip(addresses, stored, strict=True) if each is None]
@@ -120,7 +121,7 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
     except (UpstreamFailed, Unavailable):
         if None in unchanged:
             raise
-        do_not_cache()  # the node may return them to the next request
+        reader().do_not_cache()  # the node may return them to the next request
         return [str(each) for each in unchanged]
     return [each if each is not None else next(asked) for each in stored]
 
@@ -139,7 +140,7 @@ def _integer_at(asked: Parameters, call_data: str) -> str:
     """What a token's function without side effects returns."""
     contract, tag = asked.address("contractaddress"), asked.block_tag()
     if tag == "latest":
-        _, head = read_chain("etherscan/blocks_get_ends")
+        head = blocks.newest_number(reader())
         tag = tag if head is None else hex(head)
     call = {"to": to_hex(contract), "data": call_data}
     try:
@@ -163,15 +164,15 @@ def _transfers(asked: Parameters, token_type: str) -> Reply:
         **_bounds(asked.blocks()),
     }
     if address is not None:
-        records, total = read_chain(
-            "etherscan/token_transfers_list_by_address",
+        records, total = reader().row(
+            "queries/etherscan_token_transfers_list_by_address",
             planned_per_call=True,
             address=address,
             has_token=token is not None,
             **window,
         )
     elif token is not None:
-        records, total = read_chain("etherscan/token_transfers_list_by_token", **window)
+        records, total = reader().row("queries/token_transfers_list_by_token", **window)
     else:
         raise Failure("Error! Missing address or contractaddress")
     return rows_reply(complete_transfers(records, token_type), NO_TRANSACTIONS, total)

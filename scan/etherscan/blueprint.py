@@ -7,8 +7,7 @@ from scan.etherscan.actions import find_action
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.parts import parts
 from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
-from scan.http.chain_reads import do_not_cache
-from scan.http.requests import INCOMPLETE_BODY
+from scan.http.requests import INCOMPLETE_BODY, reader
 from scan.http.services import services
 
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024  # a source of 1 MiB, escaped
@@ -52,7 +51,7 @@ def _require_own_chain(asked: Parameters) -> None:
         return
     known = parts().chain_ids
     if not known:
-        found = services().reads.value("api/chain_get_id")
+        found = services().reads.value("queries/chain_get_id")
         known += [found] if found else []
     if known and str(asked.integer("chainid", 0)) != known[0]:
         raise Failure(WRONG_CHAIN.format(known[0]))
@@ -61,7 +60,7 @@ def _require_own_chain(asked: Parameters) -> None:
 def _response(reply: Reply | RpcReply) -> Response:
     body = reply.body()
     if len(body) > MOST_CACHED_BYTES:
-        do_not_cache()
+        reader().do_not_cache()
     response = Response(body, mimetype="application/json")
     if isinstance(reply, Reply) and reply.total is not None:
         response.headers["X-Total-Count"] = str(reply.total)

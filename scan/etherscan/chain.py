@@ -2,10 +2,12 @@
 
 import orjson
 
+from scan.errors import NotFound
 from scan.etherscan.account import NO_DATA
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
-from scan.http.chain_reads import read_chain
+from scan.http.requests import reader
+from scan.queries import blocks, tokens, transactions
 
 LATEST_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
 NO_SUCH_BLOCK = "Error! No closest block found"
@@ -17,7 +19,7 @@ def block_by_time(asked: Parameters) -> Reply:
     if closest not in ("before", "after"):
         raise Failure("Error! Invalid closest: before or after")
     time_s = min(asked.integer("timestamp", 0), LATEST_S)
-    before, after = read_chain("etherscan/blocks_get_by_time", time_s=time_s)
+    before, after = blocks.nearest(reader(), time_s)
     number = before if closest == "before" else after
     if number is None:
         raise Failure(NO_SUCH_BLOCK)
@@ -38,29 +40,32 @@ def execution_status(asked: Parameters) -> Reply:
 
 
 def token(asked: Parameters) -> Reply:
-    record, _ = read_chain("etherscan/tokens_get", address=asked.address("contractaddress"))
+    record, _ = reader().row(
+        "queries/etherscan_tokens_get", address=asked.address("contractaddress")
+    )
     return rows_reply([] if record is None else [orjson.loads(record)], NO_DATA)
 
 
 def token_holder_count(asked: Parameters) -> Reply:
-    _, count = read_chain("etherscan/tokens_get", address=asked.address("contractaddress"))
+    _, count = reader().row(
+        "queries/etherscan_tokens_get", address=asked.address("contractaddress")
+    )
     return Reply(str(count or 0))
 
 
 def token_holders(asked: Parameters) -> Reply:
     limit, offset = asked.page()
     address = asked.address("contractaddress")
-    records, _, total = read_chain(
-        "api/tokens_list_holders", address=address, limit=limit, offset=offset
-    )
+    try:
+        page = tokens.holders(reader(), address, limit, offset)
+    except NotFound:
+        return rows_reply([], NO_DATA, 0)
     rows = [
         {"TokenHolderAddress": each["address"], "TokenHolderQuantity": each["balance"]}
-        for each in orjson.loads(records or "[]")
+        for each in orjson.loads(page.data)
     ]
-    return rows_reply(rows, NO_DATA, total)
+    return rows_reply(rows, NO_DATA, page.total)
 
 
 def _status(asked: Parameters) -> bool | None:
-    status: bool | None
-    [status] = read_chain("etherscan/transactions_get_status", hash=asked.hash32("txhash"))
-    return status
+    return transactions.status(reader(), asked.hash32("txhash"))

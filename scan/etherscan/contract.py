@@ -82,7 +82,7 @@ def find(address: bytes) -> Found:
 def _proxy(address: bytes, code: bytes) -> Proxy | None:
     try:
         with parts().node_calls.place():
-            return proxy_at(services().node, address, code)
+            return proxy_at(services().sources.node, address, code)
     except Unavailable:
         return None
 

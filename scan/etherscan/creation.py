@@ -10,7 +10,7 @@ from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.etherscan.node_calls import batch_node
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply
-from scan.http.chain_reads import read_chain
+from scan.http.requests import reader
 from scan.http.services import services
 
 MOST_CONTRACTS = 5
@@ -21,7 +21,7 @@ TRACER = {"tracer": "callTracer"}
 def contract_creations(asked: Parameters) -> Reply:
     """A contract whose creation neither a transaction nor a trace shows is left out."""
     addresses = asked.addresses("contractaddresses", MOST_CONTRACTS)
-    [found] = read_chain("etherscan/contracts_get_creations", addresses=addresses)
+    [found] = reader().row("queries/contracts_get_creations", addresses=addresses)
     try:
         rows = [row for each in orjson.loads(found) if (row := _row(each)) is not None]
     except (RpcError, AnswerTooLarge, KeyError, TypeError):

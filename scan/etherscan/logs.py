@@ -4,10 +4,11 @@ from scan.errors import UpstreamFailed
 from scan.ethereum.log_filter import TOPICS, LogFilter, having
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
-from scan.http import log_lists
-from scan.http.chain_lists import PageRequest
-from scan.http.chain_reads import read_chain
-from scan.http.node_logs import ANOTHER_CHAIN, BlockSpan, TooManyLogs
+from scan.http.requests import reader
+from scan.queries import blocks
+from scan.queries import logs as log_queries
+from scan.queries.node_logs import ANOTHER_CHAIN, BlockSpan, TooManyLogs
+from scan.queries.pages import Window
 
 MOST_ROWS = 1000
 NO_LOGS = "No records found"
@@ -21,7 +22,9 @@ def get_logs(asked: Parameters) -> Reply:
     limit, offset = asked.page(MOST_ROWS)
     first, last = _span(asked)
     try:
-        found, _ = log_lists.find(PageRequest(limit, offset, "asc", first, last), wanted)
+        found, _ = log_queries.records_and_total(
+            reader(), Window(limit, offset, "asc", first, last), wanted
+        )
     except TooManyLogs:
         raise Failure(TOO_MUCH) from None
     return rows_reply(_rows(found) if found else [], NO_LOGS)
@@ -44,18 +47,18 @@ def _filter(asked: Parameters) -> LogFilter:
 def _span(asked: Parameters) -> BlockSpan:
     if asked.text("fromblock").lower() != "latest":
         return asked.blocks("fromblock", "toblock")
-    _, newest = read_chain("etherscan/blocks_get_ends")
-    return BlockSpan(newest or 0, newest or 0)
+    newest = blocks.newest_number(reader()) or 0
+    return BlockSpan(newest, newest)
 
 
-def _rows(found: list[log_lists.Record]) -> list[object]:
-    places = log_lists.transactions_of(
-        [(log["blockNumber"], log["transactionIndex"]) for log in found]
+def _rows(found: list[log_queries.Record]) -> list[object]:
+    places = log_queries.transactions_of(
+        reader(), [(log["blockNumber"], log["transactionIndex"]) for log in found]
     )
     return [_row(log, place) for log, place in zip(found, places, strict=True)]
 
 
-def _row(log: log_lists.Record, transaction: log_lists.Record) -> object:
+def _row(log: log_queries.Record, transaction: log_queries.Record) -> object:
     """Raises UpstreamFailed where its block was reorganised away meanwhile."""
     if transaction["hash"] != log["transactionHash"]:
         raise UpstreamFailed(ANOTHER_CHAIN)

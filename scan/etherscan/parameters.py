@@ -8,7 +8,7 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.etherscan.replies import Failure
 from scan.hex import BadHex, data
-from scan.http.node_logs import BlockSpan
+from scan.queries.node_logs import BlockSpan
 
 MOST_ROWS = 10_000
 MOST_SKIPPED = 2**62

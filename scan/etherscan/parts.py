@@ -23,7 +23,7 @@ class Parts(NamedTuple):
 
 def parts_of(served: Services) -> Parts:
     return Parts(
-        TransactionFieldsReader(served.node),
+        TransactionFieldsReader(served.sources.node),
         ConcurrencyLimit(
             NODE_CALLS_AT_ONCE, busy="Too many requests wait for the node; try again shortly."
         ),

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import orjson
 
 from scan.errors import RateLimited, ScanError
-from scan.http.interfaces import Interface, json_response
-from scan.http.wsgi import WsgiResponse
+from scan.http.interfaces import Interface
+from scan.server.wsgi import WsgiResponse, json_response
 
 PATHS = ("/api", "/v2/api")
 RATE_LIMITED = "Max rate limit reached. "

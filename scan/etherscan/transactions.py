@@ -10,9 +10,9 @@ from scan.contracts.proxy_contracts import clone_of
 from scan.ethereum.transaction_fields import NeededTransaction, TransactionFields
 from scan.etherscan.parts import parts
 from scan.hex import data, to_hex
-from scan.http.chain_reads import read_chain
-from scan.http.node_batches import PLACE_TIMEOUT_S
+from scan.http.requests import reader
 from scan.http.services import services
+from scan.queries.node_batches import PLACE_TIMEOUT_S
 
 Row = dict[str, Any]
 
@@ -126,7 +126,7 @@ class _FunctionNames:
 def _verifications(addresses: Collection[bytes]) -> list[dict[str, str]]:
     if not addresses:
         return []
-    [found] = read_chain("etherscan/verified_contracts_list", addresses=sorted(addresses))
+    [found] = reader().row("queries/verified_contracts_find", addresses=sorted(addresses))
     rows: list[dict[str, str]] = orjson.loads(found)
     return rows
 
@@ -137,7 +137,7 @@ def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
     if names is None:
         names = function_names(
             services().reads.value(
-                "etherscan/verified_contracts_list_functions",
+                "queries/verified_contracts_list_functions",
                 code_hash=data(verification["codeHash"]),
                 address=data(verification["verifiedAddress"]),
             )

@@ -2,6 +2,5 @@
 
 Enters: a WSGI request. Leaves: a response with its id, its limits and its metrics.
 Start with middleware.py (the steps in order), then credentials.py (key and limit) and
-response_cache.py; worker.py is the gunicorn worker that serves cached responses itself.
-chain_lists.py and log_lists.py have the lists that interfaces share.
+response_cache.py; requests.py and responses.py are what views use.
 """

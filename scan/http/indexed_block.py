@@ -13,7 +13,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, Unavailable
 from scan.http.index_version import IndexVersion
-from scan.http.wsgi import Environ
+from scan.server.wsgi import Environ
 
 SHOWN = "X-Scan-Block"
 REQUIRED = "X-Scan-At-Least-Block"

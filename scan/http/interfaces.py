@@ -1,13 +1,10 @@
 """The interfaces whose requests are charged, and how each of them refuses a request."""
 
 from collections.abc import Callable
-from http import HTTPStatus
 from typing import NamedTuple
 
-import orjson
-
 from scan.errors import ScanError
-from scan.http.wsgi import WsgiResponse
+from scan.server.wsgi import WsgiResponse, refuse
 
 API = "/api/v1"
 
@@ -25,18 +22,6 @@ class Interface(NamedTuple):
         return path.rstrip("/") in self.paths or any(
             path == prefix or path.startswith(f"{prefix}/") for prefix in self.prefixes
         )
-
-
-def json_response(status: int, value: object, headers: list[tuple[str, str]]) -> WsgiResponse:
-    """A response that Flask does not see."""
-    body = orjson.dumps(value)
-    fixed = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
-    return WsgiResponse(f"{status} {HTTPStatus(status).phrase}", [*fixed, *headers], body)
-
-
-def refuse(error: ScanError) -> WsgiResponse:
-    """An error in the shape of /api/v1."""
-    return json_response(error.status, error.body(), list(error.headers.items()))
 
 
 REST = Interface(refuse, prefixes=(API,))

@@ -8,8 +8,9 @@ from gunicorn.http.errors import ParseException
 from scan import parameters
 from scan.accounts.api_keys import ApiKey
 from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
-from scan.http.exchange import exchange_of
+from scan.http.request_state import request_state_of
 from scan.http.services import services
+from scan.queries.reader import Reader
 from scan.rate_limits import client_address as addresses
 
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
@@ -17,7 +18,7 @@ INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
 
 def api_key() -> ApiKey | None:
     """The key that the request was charged to."""
-    charged = exchange_of(request.environ).charged
+    charged = request_state_of(request.environ).charged
     return None if charged is None else charged.key
 
 
@@ -29,6 +30,14 @@ def client_address() -> str:
         environ.get("HTTP_X_FORWARDED_FOR", ""),
         services().settings.trusted_proxies,
     )
+
+
+def reader() -> Reader:
+    """What this request reads the chain with; its response is cached by what that has read."""
+    state = request_state_of(request.environ)
+    if state.reader is None:
+        state.reader = Reader(services().sources, client)
+    return state.reader
 
 
 def client() -> str:

@@ -4,9 +4,9 @@ import threading
 import time
 from typing import NamedTuple
 
-from scan.http.exchange import CacheKey
 from scan.http.index_version import IndexVersion
-from scan.http.wsgi import WsgiResponse
+from scan.http.request_state import CacheKey
+from scan.server.wsgi import WsgiResponse
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_TIMED = 64

@@ -8,19 +8,17 @@ from flask import Blueprint, Response, request
 from scan.errors import NotFound, Unavailable
 from scan.ethereum.client import Call, NodeError, RpcError
 from scan.hex import BadHex, quantity, to_hex
-from scan.http import chain_lists
-from scan.http.chain_lists import Page, PageRequest
-from scan.http.chain_reads import do_not_cache, read_chain
-from scan.http.services import services
+from scan.http.requests import reader
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.formatting import amount
 from scan.pages.method_names import add_methods
-from scan.pages.records import PAGE_SIZE, Listing, address_of, listing, names_of, page_request
+from scan.pages.records import PAGE_SIZE, Listing, address_of, listing, names_of, window
 from scan.pages.site import page, site
+from scan.queries import addresses, dex_trades, internal_transfers, token_transfers, transactions
+from scan.queries.pages import Window
 
 TABS = ("transactions", "transfers", "internal", "trades", "tokens", "items", "chart", "contract")
-HELD = {"tokens": "api/addresses_list_tokens", "items": "api/addresses_list_items"}
 CHART_POINTS = 40
 CHART_TIMEOUT_S = 2.0
 
@@ -78,16 +76,16 @@ def contract_page(
 
 def read_account(key: bytes) -> Account:
     """Raises NotFound for an address never seen."""
-    *row, number, hash_, is_unchanged = read_chain("api/addresses_get", address=key)
+    *row, number, hash_, is_unchanged = reader().row("queries/addresses_get", address=key)
     count, label, first_seen, last_seen, _, balance, block, is_contract = row
     if count is None:
-        raise NotFound("This address has not been seen in any indexed block.")
+        raise addresses.unseen()
     if block != number:
-        state = services().account_states.at(key, number, bytes(hash_))
+        state = reader().sources.account_states.at(key, number, bytes(hash_))
         if state is not None:
             balance, block, is_contract = state.balance, number, state.is_contract
         else:
-            do_not_cache()  # the node may answer the next request
+            reader().do_not_cache()  # the node may answer the next request
             block = number if is_unchanged else block
     return Account(
         to_hex(key),
@@ -102,27 +100,26 @@ def read_account(key: bytes) -> Account:
 
 
 def _list(tab: str, key: bytes) -> Listing | None:
-    wanted = page_request()
+    wanted = window()
     if tab == "transactions":
-        found = listing(chain_lists.transactions(wanted, address=key))
+        found = listing(transactions.page(reader(), wanted, address=key))
         add_methods(found.records)
         return found
     if tab == "transfers":
-        return listing(chain_lists.token_transfers(wanted, address=key))
+        return listing(token_transfers.page(reader(), wanted, address=key))
     if tab == "internal":
         return _internal_transfers(key, wanted)
     if tab == "trades":
-        return listing(chain_lists.dex_trades(wanted, maker=key))
-    if tab in HELD:
-        row = read_chain(HELD[tab], address=key, limit=PAGE_SIZE, offset=wanted.offset)
-        return listing(Page(*row))
+        return listing(dex_trades.page(reader(), wanted, maker=key))
+    if tab in addresses.HELD:
+        return listing(addresses.held(reader(), tab, key, PAGE_SIZE, wanted.offset))
     return None
 
 
-def _internal_transfers(key: bytes, wanted: PageRequest) -> Listing | None:
+def _internal_transfers(key: bytes, wanted: Window) -> Listing | None:
     """None where no traces were read."""
     try:
-        return listing(chain_lists.internal_transfers(wanted, address=key))
+        return listing(internal_transfers.page(reader(), wanted, address=key))
     except NotFound:
         return None
 
@@ -130,11 +127,10 @@ def _internal_transfers(key: bytes, wanted: PageRequest) -> Listing | None:
 def _balance_chart(key: bytes) -> Chart | None:
     """At blocks evenly spread from the first it was seen in; None where the node has no such
     state: only archive nodes keep all of it."""
-    (body,) = read_chain("pages/addresses_list_sample_blocks", address=key, points=CHART_POINTS)
-    blocks = json.loads(body)
+    blocks = json.loads(addresses.sample_blocks(reader(), key, CHART_POINTS))
     found = _balances(to_hex(key), [block["number"] for block in blocks])
     if found is None:
-        do_not_cache()
+        reader().do_not_cache()
         return None
     points = [
         Point(block["time"], wei, amount(wei)) for block, wei in zip(blocks, found, strict=True)
@@ -146,7 +142,7 @@ def _balances(address: str, numbers: list[int]) -> list[int] | None:
     calls = [Call("eth_getBalance", (address, hex(number))) for number in numbers]
     try:
         with site().node_reads.place():
-            found = services().node.once(calls, CHART_TIMEOUT_S)
+            found = reader().sources.node.once(calls, CHART_TIMEOUT_S)
         return (
             None if any(isinstance(each, RpcError) for each in found) else [*map(quantity, found)]
         )

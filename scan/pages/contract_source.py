@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from scan.contracts.abi import AbiError, parse_types, signature
 from scan.contracts.proxy_contracts import Proxy
 from scan.hex import to_hex
-from scan.http.chain_reads import do_not_cache
+from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.formatting import visible_lines
 from scan.pages.records import Record
@@ -56,7 +56,7 @@ def read_contract(address: bytes) -> ShownContract:
     code = _code(address)
     if code is None:
         return ShownContract(has_code=False)
-    do_not_cache()  # where a proxy leads is the node's to say
+    reader().do_not_cache()  # where a proxy leads is the node's to say
     proxy = site().calls.proxy(address, code.code)
     verified = _verified(address, code.code_hash)
     if verified is None and proxy is not None and proxy.kind == "eip1167":

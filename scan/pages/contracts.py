@@ -9,8 +9,7 @@ from gunicorn.http.errors import ParseException
 from scan import parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
-from scan.http.chain_reads import do_not_cache, read_chain
-from scan.http.requests import INCOMPLETE_BODY, client_address
+from scan.http.requests import INCOMPLETE_BODY, client_address, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page, read_account
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract
@@ -29,8 +28,8 @@ blueprint = Blueprint("pages_contracts", __name__)
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
     number = page_number()
-    body, _, total = read_chain(
-        "pages/verified_contracts_list", limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
+    body, _, total = reader().row(
+        "queries/verified_contracts_list", limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
     )
     return page("contracts.html", contracts=Listing(json.loads(body), total, number))
 
@@ -81,7 +80,7 @@ def verify_source(address: str) -> Response:
 
 
 def _form() -> Any:
-    do_not_cache()
+    reader().do_not_cache()
     request.max_content_length = MAX_FORM_BYTES
     request.max_form_memory_size = MAX_FORM_BYTES
     try:

@@ -6,17 +6,16 @@ from typing import Any, NamedTuple
 
 from flask import Blueprint, Response
 
-from scan import VERSION
 from scan.errors import ScanError
-from scan.http import chain_lists
-from scan.http.chain_lists import PageRequest
-from scan.http.chain_reads import read_chain
+from scan.http.requests import reader
 from scan.pages.charts import DAY_S, Chart, Point, bar_chart
 from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of
 from scan.pages.site import HEADERS, page, site
+from scan.queries import blocks, network, transactions
+from scan.queries.pages import Window
 
-NEWEST = PageRequest(limit=8, offset=0)
+NEWEST = Window(limit=8, offset=0)
 
 blueprint = Blueprint("pages_home", __name__)
 
@@ -38,8 +37,7 @@ def home() -> Response:
     """Never an error: whoever looks here wants to know why nothing else answers."""
     problem, status, charts, live = None, {}, [], {}
     try:
-        (body,) = read_chain("api/chain_get_status", version=VERSION, chain_name=None)
-        status = json.loads(body)
+        status = json.loads(network.status(reader()))
         live = _newest()
         charts = _charts(live["blocks"])
     except ScanError as error:
@@ -61,15 +59,14 @@ def _without_database(problem: str) -> Response:
 
 
 def _newest() -> dict[str, Any]:
-    (stats,) = read_chain("api/network_get_stats", version=VERSION, chain_name=None)
-    blocks = listing(chain_lists.blocks(NEWEST)).records
-    transactions = listing(chain_lists.transactions(NEWEST)).records
-    add_methods(transactions)
+    newest_blocks = listing(blocks.page(reader(), NEWEST)).records
+    newest_transactions = listing(transactions.page(reader(), NEWEST)).records
+    add_methods(newest_transactions)
     return {
-        "stats": json.loads(stats),
-        "blocks": blocks,
-        "transactions": transactions,
-        "names": names_of([*blocks, *transactions]),
+        "stats": json.loads(network.stats(reader())),
+        "blocks": newest_blocks,
+        "transactions": newest_transactions,
+        "names": names_of([*newest_blocks, *newest_transactions]),
     }
 
 
@@ -97,5 +94,4 @@ def _without_empty_past(activity: list[Record]) -> list[Record]:
 
 
 def _activity(span: Span) -> list[Record]:
-    (body,) = read_chain("pages/activity_list", span_s=span.seconds, spans=span.spans)
-    return list(json.loads(body))
+    return list(json.loads(network.activity(reader(), span.seconds, span.spans)))

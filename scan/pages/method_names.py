@@ -5,20 +5,20 @@ from collections.abc import Iterable, Mapping
 from scan.contracts.abi_decoding import functions_of
 from scan.contracts.contract_abis import NO_CONTRACT, Contract
 from scan.hex import data, to_hex
-from scan.http.services import services
+from scan.http.requests import reader
 from scan.pages.records import Record
 
 
 def add_methods(transactions: Iterable[Record]) -> None:
     """Sets `method` of each: a name where an ABI or one imported signature has it, else 4 bytes."""
     calls = [each for each in transactions if each["methodId"]]
-    contracts = services().contract_abis.find({data(each["toAddress"]) for each in calls})
+    contracts = reader().sources.contract_abis.find({data(each["toAddress"]) for each in calls})
     unknown = []
     for each in calls:
         each["method"] = _name(each, contracts)
         if each["method"] is None:
             unknown.append(each)
-    imported = services().contract_abis.imported({data(each["methodId"]) for each in unknown})
+    imported = reader().sources.contract_abis.imported({data(each["methodId"]) for each in unknown})
     for each in unknown:
         signatures = imported.get(data(each["methodId"]), [])
         only = signatures[0].partition("(")[0] if len(signatures) == 1 else None

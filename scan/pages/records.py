@@ -8,8 +8,9 @@ from flask import request
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.http.chain_lists import Page, PageRequest
-from scan.http.chain_reads import read_chain
+from scan.http.requests import reader
+from scan.queries import addresses
+from scan.queries.pages import Page, Window
 
 PAGE_SIZE = 25
 MAX_NAMED = 500  # addresses on a page that are shown by name
@@ -45,12 +46,12 @@ def page_number() -> int:
     return parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
 
 
-def page_request(block: int | None = None) -> PageRequest:
+def window(block: int | None = None) -> Window:
     """The page asked for, of the whole list or of one block's."""
     offset = (page_number() - 1) * PAGE_SIZE
     if block is None:
-        return PageRequest(PAGE_SIZE, offset)
-    return PageRequest(PAGE_SIZE, offset, block_from=block, block_to=block)
+        return Window(PAGE_SIZE, offset)
+    return Window(PAGE_SIZE, offset, block_from=block, block_to=block)
 
 
 def listing(found: Page) -> Listing:
@@ -58,21 +59,12 @@ def listing(found: Page) -> Listing:
     return Listing(records, found.total or 0, page_number(), found.untraced_blocks)
 
 
-def record(statement: str, **params: Any) -> Record | None:
-    """The record of a statement that returns one or null."""
-    (body,) = read_chain(statement, **params)
-    return None if body is None else dict(json.loads(body))
-
-
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
     """What is known of all addresses in records, and of `more`."""
-    found = {each[field] for each in records for field in ADDRESS_FIELDS if each.get(field)}
-    found |= {address for address in more if address}
-    (names,) = read_chain(
-        "pages/names_list",
-        addresses=[bytes.fromhex(address[2:]) for address in sorted(found)[:MAX_NAMED]],
-    )
-    return dict(json.loads(names))
+    shown = {each[field] for each in records for field in ADDRESS_FIELDS if each.get(field)}
+    shown |= {address for address in more if address}
+    keys = [bytes.fromhex(address[2:]) for address in sorted(shown)[:MAX_NAMED]]
+    return dict(json.loads(addresses.names(reader(), keys)))
 
 
 def address_of(text: str) -> bytes:

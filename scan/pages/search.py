@@ -5,8 +5,9 @@ from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 
-from scan.http.search import read_search
+from scan.http.requests import reader
 from scan.pages.site import page
+from scan.queries import search as search_queries
 
 PATHS = {
     "block": "/block/",
@@ -22,7 +23,7 @@ blueprint = Blueprint("pages_search", __name__)
 @blueprint.get("/search")
 def search() -> Response:
     text = request.args.get("q", "").strip()
-    found = json.loads(read_search(text)) if text else []
+    found = json.loads(search_queries.search(reader(), text)) if text else []
     exact = [each for each in found if each["match"] == "exact"]
     if len(exact) == 1:
         return Response(status=302, headers={"Location": _path(exact[0])})

@@ -14,10 +14,10 @@ from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.http.interfaces import Interface
-from scan.http.wsgi import WsgiResponse
 from scan.pages import formatting
 from scan.pages.static_files import url_of
 from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
@@ -75,7 +75,7 @@ class Site:
         """Asks the database until there is a chain."""
         if self._chain_id is None:
             row = self._database.prepared_row(
-                "api/network_get_stats", version=VERSION, chain_name=None
+                "queries/network_get_stats", version=VERSION, chain_name=None
             )
             self._chain_id = json.loads(row[1])["chainId"] if row else None
         return self._chain()

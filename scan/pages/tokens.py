@@ -4,12 +4,8 @@ import json
 
 from flask import Blueprint, Response, request
 
-from scan.errors import NotFound
 from scan.hex import to_hex
-from scan.http import chain_lists
-from scan.http.chain_lists import Page
-from scan.http.chain_reads import read_chain
-from scan.http.token_items import read_items
+from scan.http.requests import reader
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.formatting import share
 from scan.pages.records import (
@@ -18,10 +14,10 @@ from scan.pages.records import (
     address_of,
     listing,
     names_of,
-    page_request,
-    record,
+    window,
 )
 from scan.pages.site import page
+from scan.queries import items, token_transfers, tokens
 
 TABS = ("transfers", "holders", "items", "chart")
 
@@ -30,15 +26,13 @@ blueprint = Blueprint("pages_tokens", __name__)
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    return page("tokens.html", tokens=listing(chain_lists.tokens(page_request())))
+    return page("tokens.html", tokens=listing(tokens.page(reader(), window())))
 
 
 @blueprint.get("/token/<address>")
 def get_token(address: str) -> Response:
     key = address_of(address)
-    token = record("api/tokens_get", address=key)
-    if token is None:
-        raise NotFound("No token is known at this address.")
+    token = json.loads(tokens.get(reader(), key))
     tab = request.args.get("tab")
     tab = tab if tab in TABS else TABS[0]
     shown = _list(tab, key)
@@ -55,21 +49,17 @@ def get_token(address: str) -> Response:
 
 
 def _list(tab: str, token: bytes) -> Listing | None:
-    wanted = page_request()
     if tab == "transfers":
-        return listing(chain_lists.token_transfers(wanted, token=token))
+        return listing(token_transfers.page(reader(), window(), token=token))
     if tab == "holders":
-        row = read_chain(
-            "api/tokens_list_holders", address=token, limit=PAGE_SIZE, offset=wanted.offset
-        )
-        return listing(Page(*row))
+        return listing(tokens.holders(reader(), token, PAGE_SIZE, window().offset))
     if tab == "items":
-        return listing(read_items(token, PAGE_SIZE, wanted.offset))
+        return listing(items.page(reader(), token, PAGE_SIZE, window().offset))
     return None
 
 
 def _chart(token: bytes) -> Chart | None:
-    (points,) = read_chain("pages/token_transfers_count_over_time", address=token)
+    points = token_transfers.count_over_time(reader(), token)
     return line_chart(
         [Point(each["time"], each["transfers"]) for each in json.loads(points)],
         title="Transfers in all",

@@ -8,11 +8,11 @@ from scan.contracts.transaction_details import DecodedLog, TransactionDetails
 from scan.errors import Unavailable
 from scan.ethereum.client import AnswerTooLarge, NodeError, RpcError
 from scan.hex import BadHex, data, quantity, to_hex
-from scan.http.chain_reads import do_not_cache
+from scan.http.requests import reader
 from scan.http.services import services
-from scan.http.transaction_details import read_details
 from scan.pages.records import Record
 from scan.pages.site import site
+from scan.queries import transactions
 
 TRACE_TIMEOUT_S = 4.0
 MAX_TRACE_BYTES = 8 * 1024 * 1024
@@ -64,7 +64,7 @@ class ShownDetails(NamedTuple):
 
 
 def shown_details(transaction: Record, *, with_internal: bool) -> ShownDetails:
-    found = read_details(transaction)
+    found = transactions.details(reader(), transaction)
     return ShownDetails(
         found.nonce,
         found.gas_limit,
@@ -91,7 +91,7 @@ def _internal(transaction: Record, found: TransactionDetails) -> list[InternalCa
         with site().node_reads.place():
             return _internal_calls(transaction["hash"])
     except (NodeError, AnswerTooLarge, BadHex, Unavailable, KeyError, TypeError, AttributeError):
-        do_not_cache()
+        reader().do_not_cache()
         return None
 
 
@@ -100,7 +100,7 @@ def _internal_calls(transaction_hash: str) -> list[InternalCall] | None:
     if services().settings.traces == "off":
         return None
     try:
-        trace = services().node.call(
+        trace = services().sources.node.call(
             "debug_traceTransaction",
             transaction_hash,
             {"tracer": "callTracer"},

@@ -6,12 +6,12 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.http import chain_lists
-from scan.http.chain_reads import read_chain
+from scan.http.requests import reader
 from scan.pages.method_names import add_methods
-from scan.pages.records import Record, listing, names_of, page_request, record
+from scan.pages.records import Record, listing, names_of, window
 from scan.pages.site import page
 from scan.pages.transaction_details import shown_details
+from scan.queries import internal_transfers, transactions
 
 MAX_INTERNAL = 200
 
@@ -20,41 +20,38 @@ blueprint = Blueprint("pages_transactions", __name__)
 
 @blueprint.get("/txs")
 def list_transactions() -> Response:
-    transactions = listing(chain_lists.transactions(page_request()))
-    add_methods(transactions.records)
-    return page(
-        "transactions.html", transactions=transactions, names=names_of(transactions.records)
-    )
+    newest = listing(transactions.page(reader(), window()))
+    add_methods(newest.records)
+    return page("transactions.html", transactions=newest, names=names_of(newest.records))
 
 
 @blueprint.get("/tx/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
-    found = record("api/transactions_get", hash=key)
-    if found is None:
+    body = transactions.get(reader(), key)
+    if body is None:
         raise NotFound(
             "This transaction is not indexed: it may be pending, never sent, or of another chain."
         )
-    row = read_chain("pages/transactions_get_events", hash=key)
-    transfers, trades = (list[Record](json.loads(text)) for text in (row[0], row[2]))
-    internal, _, internal_count, is_traced = read_chain(
-        "api/internal_transfers_list_by_transaction", hash=key, limit=MAX_INTERNAL, offset=0
-    )
-    internal = list[Record](json.loads(internal or "[]"))
+    record: Record = json.loads(body)
+    events = transactions.events(reader(), key)
+    transfers, trades = json.loads(events.transfers), json.loads(events.trades)
+    moved, is_traced = internal_transfers.of_transaction(reader(), key, MAX_INTERNAL, 0)
+    internal = list[Record](json.loads(moved.data or "[]"))
     asked_internal = not is_traced and request.args.get("tab") == "internal"
-    details = shown_details(found, with_internal=asked_internal)
+    details = shown_details(record, with_internal=asked_internal)
     return page(
         "transaction.html",
-        transaction=found,
-        fee=int(found["gasPrice"]) * int(found["gasUsed"]),
+        transaction=record,
+        fee=int(record["gasPrice"]) * int(record["gasUsed"]),
         transfers=transfers,
-        transfer_count=row[1],
+        transfer_count=events.transfer_count,
         trades=trades,
-        trade_count=row[3],
+        trade_count=events.trade_count,
         details=details,
         internal=internal,
-        internal_count=internal_count,
+        internal_count=moved.total,
         is_traced=is_traced,
         asked_internal=asked_internal,
-        names=names_of([found, *transfers, *trades, *internal], *details.addresses()),
+        names=names_of([record, *transfers, *trades, *internal], *details.addresses()),
     )

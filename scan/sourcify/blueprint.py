@@ -40,7 +40,7 @@ def get_contract(chain_id: str, address: str) -> Response:
     if stored.match is None:
         return json_value(minimal_record(stored, wanted, None, None), 404)
     parts = services()
-    return json_value(contract_record(stored, wanted, selection, parts.reads, parts.node))
+    return json_value(contract_record(stored, wanted, selection, parts.reads, parts.sources.node))
 
 
 @blueprint.post("/v2/verify/<chain_id>/<address>")
@@ -64,7 +64,7 @@ def get_verification(verification_id: str) -> Response:
 
 @blueprint.get("/chains")
 def list_chains() -> Response:
-    chain_id = services().reads.value("api/chain_get_id")
+    chain_id = services().reads.value("queries/chain_get_id")
     chain = {"name": f"Chain {chain_id}", "chainId": int(chain_id or 0), "supported": True}
     return json_value([] if chain_id is None else [chain])
 
@@ -101,7 +101,7 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Respo
 
 def _job_record(job: Job) -> dict[str, Any]:
     database = services().writes
-    chain_id = database.value("api/chain_get_id")
+    chain_id = database.value("queries/chain_get_id")
     stored = stored_contract(database, chain_id, job.address, {})
     contract = minimal_record(stored, job.address, job.match, job.creation_match)
     if job.match is not None:

@@ -34,7 +34,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 
 
 class StoredContract(NamedTuple):
-    """A row of sourcify/contracts_get; JSON is text, and null where it was not read."""
+    """A row of queries/contracts_get; JSON is text, and null where it was not read."""
 
     chain_id: str
     match: str | None
@@ -60,7 +60,7 @@ def stored_contract(
 ) -> StoredContract:
     """Raises UnsupportedChain for any chain but the one indexed."""
     parts = {part for field in selection for part in _PARTS.get(field, ())}
-    row = database.row("sourcify/contracts_get", address=address, parts=list(parts))
+    row = database.row("queries/contracts_get", address=address, parts=list(parts))
     assert row is not None
     if row[0] is None or row[0] != chain_id.lstrip("0"):
         raise UnsupportedChain(f"The chain with chainId {chain_id} is not supported")

@@ -3,8 +3,8 @@
 import uuid
 
 from scan.errors import LimitReached, NotFound, ScanError
-from scan.http.interfaces import Interface, json_response
-from scan.http.wsgi import WsgiResponse
+from scan.http.interfaces import Interface
+from scan.server.wsgi import WsgiResponse, json_response
 
 _CUSTOM_CODES = {
     "not_found": "route_not_found",

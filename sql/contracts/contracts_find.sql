@@ -1,6 +1,7 @@
 -- What the index has of the contracts at addresses: their code, the token they are, and which
 -- verification has their code's ABI.
 -- params: addresses bytea[]
+-- literals: none
 -- returns: one row: JSON array of {address, codeHash, tokenType, verifiedAddress, verifiedAt} of
 --   those that are contracts; the last three may be null
 -- index: contracts_pkey, tokens_pkey, verified_contracts_by_code_hash

@@ -1,5 +1,6 @@
 -- Imported signatures of functions and events; of one selector at most 20.
 -- params: selectors bytea[]
+-- literals: none
 -- returns: one row: JSON object {selector in hex: [signature]} of those that have any
 -- index: signatures_pkey
 SELECT coalesce(json_object_agg(hex(asked.selector), found.signatures), '{}')::text

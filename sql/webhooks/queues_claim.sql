@@ -3,6 +3,7 @@
 -- queues are counted apart from its others, so that a receiver that hangs takes no place of theirs.
 -- params: now timestamptz, confirmations integer, healthy_only boolean, most_per_host integer,
 --   most_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
+-- literals: none
 -- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy
 -- index: delivery_queues_waiting
 WITH crowded AS MATERIALIZED (

@@ -38,7 +38,8 @@ def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
         seed_items(url, TRANSFERS)
         database = ExplainingDatabase(url)
         app = create_app(settings_for(url, NOBODY))
-        app.extensions["scan"] = replace(app.extensions["scan"], reads=database)
+        served = app.extensions["scan"]
+        app.extensions["scan"] = replace(served, sources=replace(served.sources, database=database))
         yield Seeded(app.test_client(), database)
         database.close()
 

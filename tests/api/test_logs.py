@@ -237,10 +237,10 @@ def test_what_the_node_cannot_give_is_refused_with_advice(
     assert (answer.status_code, answer.json["code"]) == (503, "unavailable")
     assert "blockFrom" in answer.json["error"]
     node.fault = None
-    monkeypatch.setattr("scan.http.node_logs.MOST_LOGS", 50)
+    monkeypatch.setattr("scan.queries.node_logs.MOST_LOGS", 50)
     assert client.get("/api/v1/logs").status_code == 503
     assert client.post("/api/v1/query", json={"entity": "logs"}).json["count"] == 25
-    monkeypatch.setattr("scan.http.node_logs.MOST_DATA_BYTES", 40)
+    monkeypatch.setattr("scan.queries.node_logs.MOST_DATA_BYTES", 40)
     one = {"entity": "logs", "limit": 1, "offset": 3}
     assert client.post("/api/v1/query", json=one).json["count"] == 1
     many = {"entity": "logs", "limit": 24}

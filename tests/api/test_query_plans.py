@@ -24,7 +24,7 @@ NOBODY = "http://127.0.0.1:9"
 # Everything else grows with the chain.
 TABLES_THAT_STAY_SMALL = {"chain", "dexes"}
 DEEPER = 1.5
-SCOPE = "http/logs_get_scope"  # a few probes, before each list of logs
+SCOPE = "queries/logs_get_scope"  # a few probes, before each list of logs
 
 
 # (entity, filter key) -> where a record has what the filter matches
@@ -64,7 +64,7 @@ def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
         database = ExplainingDatabase(url)
         app = create_app(settings_for(url, NOBODY))
         served: Services = app.extensions["scan"]
-        app.extensions["scan"] = replace(served, reads=database)
+        app.extensions["scan"] = replace(served, sources=replace(served.sources, database=database))
         client = app.test_client()
         yield Seeded(
             client,
@@ -257,5 +257,5 @@ def test_single_answers_use_an_index(
 def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
     address = seeded.value("transactions", "address", heat)
     seeded.database.plans.clear()
-    assert seeded.database.prepared_row("api/addresses_get", address=bytes.fromhex(address[2:]))
+    assert seeded.database.prepared_row("queries/addresses_get", address=bytes.fromhex(address[2:]))
     require_index_and_order(seeded.database.plans[0], 25)

@@ -103,7 +103,7 @@ def seeded(postgres: Postgres, template: str) -> Iterator[tuple[FlaskClient, Exp
         database = ExplainingDatabase(url)
         app = create_app(settings_for(url, NOBODY))
         served: Services = app.extensions["scan"]
-        app.extensions["scan"] = replace(served, reads=database)
+        app.extensions["scan"] = replace(served, sources=replace(served.sources, database=database))
         yield app.test_client(), database
         database.close()
 

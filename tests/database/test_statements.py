@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from scan.database.connection import Database
-from scan.database.prepared_statements import LITERALS
 from scan.database.statements import StatementError, load_statements
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -121,13 +120,23 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -
     assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
 
 
-def test_the_table_of_prepared_statements_names_statements_and_their_parameters() -> None:
-    statements = load_statements()
-    for name, literals in LITERALS.items():
-        assert literals <= statements[name].params
+def test_a_header_may_name_literals(tmp_path: Path) -> None:
+    text = "-- A.\n-- params: a text, b bigint\n-- literals: b\nSELECT %(a)s, %(b)s;\n"
+    (tmp_path / "things_list.sql").write_text(text)
+    assert load_statements(tmp_path)["things_list"].literals == {"b"}
+    (tmp_path / "things_list.sql").write_text(text.replace("literals: b", "literals: none"))
+    load_statements.cache_clear()
+    assert load_statements(tmp_path)["things_list"].literals == set()
 
 
-def test_a_statement_outside_the_table_is_not_prepared(database_url: str) -> None:
+def test_literals_have_to_be_parameters(tmp_path: Path) -> None:
+    text = "-- A.\n-- params: a text\n-- literals: c\nSELECT %(a)s;\n"
+    (tmp_path / "things_list.sql").write_text(text)
+    with pytest.raises(StatementError, match="no parameters"):
+        load_statements(tmp_path)
+
+
+def test_a_statement_without_literals_is_not_prepared(database_url: str) -> None:
     database = Database(database_url, statement_timeout_ms=1000)
     with pytest.raises(StatementError):
         database.prepared_row("http/chain_get_version")
@@ -140,5 +149,5 @@ def test_a_call_with_other_parameters_is_refused(
 ) -> None:
     database = Database(database_url, statement_timeout_ms=1000)
     with pytest.raises(StatementError):
-        database.rows("api/blocks_get", **params)
+        database.rows("queries/blocks_get", **params)
     database.close()

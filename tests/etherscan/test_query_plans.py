@@ -66,7 +66,7 @@ def ask(
     """Rows, total and plan."""
     first, last = blocks
     row = seeded.prepared_row(
-        f"etherscan/{wanted.statement}",
+        f"queries/{wanted.statement}",
         **wanted.fields,
         block_from=first,
         block_to=last,
@@ -125,7 +125,7 @@ def test_transfers_of_an_address_use_an_index(
 ) -> None:
     first, last = blocks
     seeded.row(
-        "etherscan/token_transfers_list_by_address",
+        "queries/etherscan_token_transfers_list_by_address",
         address=key(HOT),
         token=key(HOT_TOKEN) if has_token else None,
         type="BEP20",
@@ -146,7 +146,7 @@ def test_transfers_of_an_address_use_an_index(
 def test_a_block_is_found_by_its_time_through_the_primary_key(
     seeded: ExplainingDatabase, time_s: int
 ) -> None:
-    seeded.prepared_row("etherscan/blocks_get_by_time", time_s=time_s)
+    seeded.prepared_row("queries/blocks_get_by_time", time_s=time_s)
     plan = seeded.plans[-1]
     assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
     assert plan.buffers < 200

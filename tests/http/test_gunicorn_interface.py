@@ -10,8 +10,8 @@ from gunicorn.glogging import Logger
 from gunicorn.http import body, errors, message, parser, unreader, wsgi
 from gunicorn.workers.gthread import PollableMethodQueue, ThreadWorker
 
-from scan.http.chunked_body import ChunkedBody
-from scan.http.received_bytes import MoreNeeded, ReceivedBytes
+from scan.server.chunked_body import ChunkedBody
+from scan.server.received_bytes import MoreNeeded, ReceivedBytes
 
 CLASSES: list[tuple[Any, list[str]]] = [
     (ThreadWorker, ["accept", "run", "murder_pending", "set_accept_enabled", "load_wsgi"]),

@@ -11,10 +11,10 @@ import pytest
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.http import index_version, response_cache
-from scan.http.exchange import CacheKey
 from scan.http.index_version import CHANNEL, IndexVersion
+from scan.http.request_state import CacheKey
 from scan.http.response_cache import ResponseCache
-from scan.http.wsgi import WsgiResponse
+from scan.server.wsgi import WsgiResponse
 from tests.support.database import execute
 from tests.support.serving import wait_until
 

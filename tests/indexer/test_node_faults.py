@@ -32,7 +32,7 @@ def status(database_url: str) -> dict[str, Any]:
     database = Database(database_url, statement_timeout_ms=1000)
     try:
         return dict(
-            json.loads(database.row("api/chain_get_status", version="", chain_name=None)[1])
+            json.loads(database.row("queries/chain_get_status", version="", chain_name=None)[1])
         )
     finally:
         database.close()

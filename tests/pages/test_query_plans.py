@@ -29,7 +29,7 @@ def newest(database: ExplainingDatabase, statement: str, **params: object) -> An
 
 @pytest.fixture(scope="module")
 def token(database: ExplainingDatabase) -> bytes:
-    row = newest(database, "api/tokens_list", direction="desc", limit=1, offset=0)
+    row = newest(database, "queries/tokens_list", direction="desc", limit=1, offset=0)
     return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
 
 
@@ -37,10 +37,14 @@ def token(database: ExplainingDatabase) -> bytes:
     ("statement", "params", "most_buffers"),
     [
         # 25 ends of spans, each found in 10 probes of 3 pages; 200 blocks of each span at most.
-        ("pages/activity_list", {"span_s": 300, "spans": 24}, 20_000),
-        ("pages/activity_list", {"span_s": 86_400, "spans": 14}, 20_000),
-        ("pages/names_list", {"addresses": [bytes([n]) * 20 for n in range(100)]}, 3_000),
-        ("pages/verified_contracts_list", {"limit": 25, "offset": 0}, 100),
+        ("queries/activity_list", {"span_s": 300, "spans": 24}, 20_000),
+        ("queries/activity_list", {"span_s": 86_400, "spans": 14}, 20_000),
+        (
+            "queries/addresses_list_names",
+            {"addresses": [bytes([n]) * 20 for n in range(100)]},
+            3_000,
+        ),
+        ("queries/verified_contracts_list", {"limit": 25, "offset": 0}, 100),
     ],
     ids=str,
 )
@@ -58,8 +62,8 @@ def test_charts_of_one_token_and_one_address_are_bounded(
     database: ExplainingDatabase, token: bytes
 ) -> None:
     database.plans.clear()
-    newest(database, "pages/token_transfers_count_over_time", address=token)
-    newest(database, "pages/addresses_list_sample_blocks", address=token, points=40)
+    newest(database, "queries/token_transfers_count_over_time", address=token)
+    newest(database, "queries/addresses_list_sample_blocks", address=token, points=40)
     for plan in database.plans:
         assert plan.sequential_scans() - SMALL == set()
         assert plan.buffers <= 2_000
@@ -70,7 +74,7 @@ def test_events_of_a_transaction_are_found_in_its_block_alone(
 ) -> None:
     row = newest(
         database,
-        "api/transactions_list",
+        "queries/transactions_list",
         block_from=0,
         block_to=2**62,
         direction="desc",
@@ -79,7 +83,7 @@ def test_events_of_a_transaction_are_found_in_its_block_alone(
     )
     hash_ = bytes.fromhex(row[1].split('"hash":"0x')[1][:64])
     database.plans.clear()
-    newest(database, "pages/transactions_get_events", hash=hash_)
+    newest(database, "queries/transactions_get_events", hash=hash_)
     [plan] = database.plans
     assert plan.sequential_scans() - SMALL == set()
     assert plan.buffers <= 2_000

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from app import SESSION
 from scan.database.connection import Database
-from scan.database.prepared_statements import literal_params
 from scan.database.transaction import Row
 
 SORTS = ("Sort", "Incremental Sort")
@@ -49,10 +48,9 @@ class ExplainingDatabase(Database):
     def prepared_row(self, statement: str, **params: object) -> Row | None:
         found = super().prepared_row(statement, **params)
         used = self._statements[statement]
-        literals = literal_params(used)
         with self._connection().cursor() as cursor:
-            name = self._prepare(cursor, used, params, literals)  # the one that was just run
-        values = [value for key, value in params.items() if key not in literals]
+            name = self._prepare(cursor, used, params)  # the one that was just run
+        values = [value for key, value in params.items() if key not in (used.literals or ())]
         places = f"({', '.join(['%s'] * len(values))})" if values else ""
         self._explain(statement, f"EXECUTE {name}{places}", values)
         return found

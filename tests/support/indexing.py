@@ -54,7 +54,7 @@ class Indexing:
         )
 
     def _status(self) -> Any:
-        return self._database.row("api/chain_get_status", version="", chain_name=None)[1]
+        return self._database.row("queries/chain_get_status", version="", chain_name=None)[1]
 
     def _follow(self) -> None:
         database = Database(self.settings.database_url, statement_timeout_ms=0)

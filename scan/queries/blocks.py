@@ -1,0 +1,41 @@
+"""Blocks: their list, one by number or hash, the nearest to a moment."""
+
+from typing import NamedTuple
+
+from scan.queries.pages import Page, Window, read_page
+from scan.queries.reader import Reader
+
+
+class NearestBlocks(NamedTuple):
+    """Numbers of the newest block at or before a moment and of the oldest at or after it."""
+
+    before: int | None
+    after: int | None
+
+
+def page(reader: Reader, window: Window) -> Page:
+    return read_page(reader, "queries/blocks_list", window)
+
+
+def get(reader: Reader, named: int | bytes | None) -> str | None:
+    """One by its number or its hash, or the newest; JSON as text."""
+    is_number, is_hash = isinstance(named, int), isinstance(named, bytes)
+    record: str | None
+    (record,) = reader.row(
+        "queries/blocks_get",
+        number=named if is_number else None,
+        hash=named if is_hash else None,
+        has_number=is_number,
+        has_hash=is_hash,
+    )
+    return record
+
+
+def nearest(reader: Reader, time_s: int) -> NearestBlocks:
+    """`time_s` in seconds of Unix time."""
+    return NearestBlocks(*reader.row("queries/blocks_get_by_time", time_s=time_s))
+
+
+def newest_number(reader: Reader) -> int | None:
+    _, newest = reader.row("queries/blocks_get_ends")
+    return None if newest is None else int(newest)

@@ -1,0 +1,45 @@
+"""Value that contracts moved, as traces show it."""
+
+from scan.errors import NotFound
+from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.reader import Reader
+
+
+def page(
+    reader: Reader,
+    window: Window,
+    *,
+    address: bytes | None = None,
+    sender: bytes | None = None,
+    recipient: bytes | None = None,
+) -> Page:
+    """Raises NotFound where internal transfers are not indexed at all."""
+    filters = {"address": address, "from": sender, "to": recipient}
+    page = filtered_page(reader, "internal_transfers", filters, window)
+    if page.untraced_blocks is None:
+        raise NotFound(without_traces(reader))
+    return page
+
+
+def of_transaction(
+    reader: Reader, transaction_hash: bytes, limit: int, offset: int
+) -> tuple[Page, bool | None]:
+    """A page, and whether its block's traces were read; None for one that is not indexed."""
+    *page, is_traced = reader.row(
+        "queries/internal_transfers_list_by_transaction",
+        hash=transaction_hash,
+        limit=limit,
+        offset=offset,
+    )
+    return Page(*page), is_traced
+
+
+def without_traces(reader: Reader) -> str:
+    """Why internal transfers are not indexed, as far as this process knows."""
+    if reader.sources.traces == "off":
+        return "Internal transfers are not indexed, since SCAN_TRACES is off."
+    return (
+        "Internal transfers are not indexed, since the node gave no traces: they need"
+        " SCAN_TRACES=auto and a node that offers debug_traceBlockByHash with callTracer, or"
+        " trace_block."
+    )

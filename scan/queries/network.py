@@ -1,0 +1,25 @@
+"""The chain as a whole: statistics, the state of its index, activity over time."""
+
+from scan import VERSION
+from scan.queries.reader import Reader
+
+
+def stats(reader: Reader, chain_name: str | None = None) -> str:
+    """The statistics of SPEC 4.1 as JSON text."""
+    record: str
+    (record,) = reader.row("queries/network_get_stats", version=VERSION, chain_name=chain_name)
+    return record
+
+
+def status(reader: Reader, chain_name: str | None = None) -> str:
+    """What /readyz shows of the index, as JSON text."""
+    record: str
+    (record,) = reader.row("queries/chain_get_status", version=VERSION, chain_name=chain_name)
+    return record
+
+
+def activity(reader: Reader, span_s: int, spans: int) -> str:
+    """[{start, blocks, transactions, gasUsed, sampled}] for spans of time, as JSON text."""
+    rows: str
+    (rows,) = reader.row("queries/activity_list", span_s=span_s, spans=spans)
+    return rows

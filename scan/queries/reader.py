@@ -1,0 +1,66 @@
+"""One request's reads of the chain, and what its response depends on."""
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from scan.contracts.account_state import AccountStates
+from scan.contracts.contract_abis import ContractAbis
+from scan.contracts.read_calls import ReadCalls
+from scan.contracts.token_uri import TokenUris
+from scan.contracts.transaction_details import TransactionDetailsReader
+from scan.database.connection import Database
+from scan.database.transaction import Row
+from scan.ethereum.client import Node
+from scan.ethereum.sized_cache import SizedCache
+from scan.rate_limits.concurrency import ConcurrencyLimit
+
+PLACE_WAIT_S = 0.25
+
+
+@dataclass(frozen=True)
+class Sources:
+    """What questions about the chain are answered from; lives as long as the process."""
+
+    database: Database  # may be a replica
+    node: Node
+    unbounded_statements: ConcurrencyLimit
+    account_states: AccountStates
+    read_calls: ReadCalls
+    contract_abis: ContractAbis
+    transaction_details: TransactionDetailsReader
+    token_uris: TokenUris
+    log_reads: ConcurrencyLimit  # of logs that are not stored
+    log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
+    traces: str  # as SCAN_TRACES has it
+
+
+class Reader:
+    """Reads for one request; its response may be cached while the index has the version read."""
+
+    def __init__(self, sources: Sources, client: Callable[[], Hashable]) -> None:
+        """`client` is who the request is charged to."""
+        self.sources = sources
+        self.versions: set[int] = set()  # of the index, that statements have read
+        self.is_cacheable = True
+        self._client = client
+
+    def row(self, statement: str, *, planned_per_call: bool = False, **params: object) -> Row:
+        """The row of a statement whose first column is index_version(), without that column.
+
+        Such a statement always returns one row. It is prepared unless it is `planned_per_call`, as
+        where the best index depends on the values; few of those run at once, one for each client,
+        and Unavailable is raised beyond.
+        """
+        database = self.sources.database
+        if planned_per_call:
+            with self.sources.unbounded_statements.place(self._client(), wait_s=PLACE_WAIT_S):
+                row = database.row(statement, **params)
+        else:
+            row = database.prepared_row(statement, **params)
+        assert row is not None
+        self.versions.add(row[0])
+        return row[1:]
+
+    def do_not_cache(self) -> None:
+        """The response depends on more than the index."""
+        self.is_cacheable = False

@@ -1,0 +1,57 @@
+"""Search: blocks, transactions, addresses, tokens and contracts by number, hash or name."""
+
+import re
+
+import orjson
+
+from scan import parameters
+from scan.errors import Unavailable
+from scan.queries.reader import Reader
+
+MAX_TEXT = 100
+MAX_FOUND = 20
+LEAST_SIMILAR = 3  # characters: a trigram
+
+_DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
+_HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
+
+
+def search(reader: Reader, text: str) -> str:
+    """Records as a JSON array; raises InvalidParameter for a text that is none or too long."""
+    stripped = parameters.text(text, "q", most=MAX_TEXT).strip()
+    named = _HEX.match(stripped)
+    content = bytes.fromhex(named[1]) if named else b""
+    body: str
+    body, count, has_similar = reader.row(
+        "queries/search_list",
+        text=stripped,
+        number=_number(stripped),
+        hash=content if len(content) == 32 else None,
+        address=content if len(content) == 20 else None,
+    )
+    if count < MAX_FOUND and has_similar and len(stripped) >= LEAST_SIMILAR and not named:
+        return _with_similar(reader, body, stripped)
+    return body
+
+
+def _with_similar(reader: Reader, body: str, text: str) -> str:
+    """Where the tokens are many and the text is like none, it is no quick look-up: few at once."""
+    try:
+        (similar,) = reader.row(
+            "queries/search_list_similar", planned_per_call=True, text=text, limit=MAX_FOUND
+        )
+    except Unavailable:
+        reader.do_not_cache()
+        return body
+    found = orjson.loads(body)
+    known = {record["value"] for record in found}
+    found += [record for record in orjson.loads(similar) if record["value"] not in known]
+    return orjson.dumps(found[:MAX_FOUND]).decode()
+
+
+def _number(text: str) -> int | None:
+    """A block's number, also as people write it: 21,000,000."""
+    if not _DIGITS.match(text):
+        return None
+    number = int(re.sub(r"\D", "", text))
+    return number if number <= parameters.BIGINT_MAX else None

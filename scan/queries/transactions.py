@@ -1,0 +1,59 @@
+"""Transactions: their lists, one with what the node has of it, what happened in it."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from scan.contracts.transaction_details import TransactionDetails
+from scan.ethereum.transaction_contents import TransactionPlace
+from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.reader import Reader
+
+
+class TransactionEvents(NamedTuple):
+    """What a page shows of a transaction; lists are JSON as text, shorter than their counts."""
+
+    transfers: str
+    transfer_count: int
+    trades: str
+    trade_count: int
+
+
+def page(
+    reader: Reader,
+    window: Window,
+    *,
+    address: bytes | None = None,
+    sender: bytes | None = None,
+    recipient: bytes | None = None,
+) -> Page:
+    filters = {"address": address, "from": sender, "to": recipient}
+    return filtered_page(reader, "transactions", filters, window)
+
+
+def get(reader: Reader, transaction_hash: bytes) -> str | None:
+    """The record as JSON text; None for one that is not indexed."""
+    record: str | None
+    (record,) = reader.row("queries/transactions_get", hash=transaction_hash)
+    return record
+
+
+def status(reader: Reader, transaction_hash: bytes) -> bool | None:
+    """None for one that is not indexed."""
+    succeeded: bool | None
+    [succeeded] = reader.row("queries/transactions_get_status", hash=transaction_hash)
+    return succeeded
+
+
+def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
+    """What the node has of a transaction, decoded; not cached where asking again may give more."""
+    place = TransactionPlace(
+        record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
+    )
+    contents = reader.sources.transaction_details.read(place)
+    if contents.passing:
+        reader.do_not_cache()
+    return contents
+
+
+def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:
+    return TransactionEvents(*reader.row("queries/transactions_get_events", hash=transaction_hash))

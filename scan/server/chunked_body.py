@@ -1,0 +1,74 @@
+"""A request body in chunks, of which not everything has come."""
+
+import os
+import time
+from typing import Any
+
+from gunicorn.http.body import ChunkedReader
+from gunicorn.http.errors import InvalidChunkSize
+
+from scan.server.received_bytes import MoreNeeded, ReceivedBytes
+
+# A chunk takes 4 us to decode, whatever it holds.
+MAX_CHUNKS = 65_536
+# So much is waited for until it is decoded without having seen what may be its end.
+FIRST_DECODED_BYTES = 1024 * 1024
+# A client can send what looks like the end again and again; later ones are tried less often.
+QUICK_ATTEMPTS = 16
+LATER_ATTEMPTS_S = 0.5
+_END = b"\r\n\r\n"  # of the last chunk, or of the trailers behind it
+
+
+class ChunkedBody(ChunkedReader):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's reader, which goes on at the last chunk that had not come whole."""
+
+    def __init__(self, request: Any, received: ReceivedBytes) -> None:
+        super().__init__(request, received)
+        self._received = received
+        self._chunks = 0
+        self._whole_chunks_bytes = 0  # of `buf`
+        self._searched = 0  # of the received data
+        self._attempts = 0
+        self._next_attempt_at = 0.0
+        self._next_attempt_bytes = FIRST_DECODED_BYTES
+        self._may_be_whole = False
+
+    def may_be_whole(self) -> bool:
+        """Whether decode() is worth a try."""
+        data = self._received.data
+        if data.find(_END, max(0, self._searched - len(_END) + 1)) >= 0:
+            self._may_be_whole = True
+        self._searched = len(data)
+        if len(data) >= self._next_attempt_bytes:
+            return True
+        is_quick = self._attempts < QUICK_ATTEMPTS
+        return self._may_be_whole and (is_quick or time.monotonic() >= self._next_attempt_at)
+
+    def decode(self, max_bytes: int) -> bytes:
+        """The body, or one byte more than max_bytes where it is longer.
+
+        Raises MoreNeeded, and is called again then; ParseException or NoMoreData.
+        """
+        self._attempts += 1
+        try:
+            body: bytes = self.read(max_bytes + 1)
+            return body
+        except MoreNeeded:
+            self._received.rewind()
+            self._searched = len(self._received.data)
+            self._may_be_whole = False
+            self._next_attempt_at = time.monotonic() + LATER_ATTEMPTS_S
+            self._next_attempt_bytes = max(FIRST_DECODED_BYTES, 2 * len(self._received.data))
+            self.buf.truncate(self._whole_chunks_bytes)
+            self.buf.seek(0, os.SEEK_END)
+            self.parser = self.parse_chunked(self._received)
+            raise
+
+    def parse_chunk_size(self, unreader: ReceivedBytes, data: bytes | None = None) -> Any:
+        """gunicorn calls it between chunks; what lies before is never read again."""
+        unreader.release(unused=len(data or b""))
+        self._whole_chunks_bytes = self.buf.tell()
+        self._chunks += 1
+        if self._chunks > MAX_CHUNKS + self._attempts:
+            raise InvalidChunkSize(b"more than %d chunks" % MAX_CHUNKS)
+        return super().parse_chunk_size(unreader, data)

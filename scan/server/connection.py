@@ -1,0 +1,207 @@
+"""One client's connection, without any waiting: what has come, what is being answered, what is
+still to be sent. gunicorn parses requests and writes responses."""
+
+import io
+import socket
+from enum import Enum
+from typing import Any
+
+from gunicorn.http.body import Body, ChunkedReader
+from gunicorn.http.errors import LimitRequestHeaders, NoMoreData, ParseException
+from gunicorn.http.message import Request
+from gunicorn.http.parser import RequestParser
+from gunicorn.http.wsgi import create
+
+from scan.server.chunked_body import ChunkedBody
+from scan.server.received_bytes import MoreNeeded, ReceivedBytes
+
+MAX_HEAD_BYTES = 64 * 1024
+# The largest body that any path takes is 5 MiB; who announces more is refused without reading it.
+MAX_BODY_BYTES = 5 * 1024 * 1024 + 64 * 1024
+# Of a body in chunks, with their sizes.
+MAX_CHUNKED_BYTES = 2 * MAX_BODY_BYTES
+MAX_IGNORED_BYTES = 16 * 1024 * 1024
+_READ_BYTES = 64 * 1024
+
+
+class ResponseBuffer:
+    """To gunicorn the socket that a response is written to; it sends without waiting."""
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._data = bytearray()
+
+    def __len__(self) -> int:
+        """How many bytes the client has yet to take."""
+        return len(self._data)
+
+    def sendall(self, data: bytes) -> None:
+        self._data += data
+
+    send = sendall
+
+    def flush(self) -> bool:
+        """Whether nothing is left."""
+        try:
+            while self._data:
+                del self._data[: self._sock.send(self._data)]
+        except BlockingIOError:
+            return False
+        except OSError:  # the client is gone, which the next read finds, too
+            self._data.clear()
+        return True
+
+
+class State(Enum):
+    RECEIVING = "a request, or waiting for one"
+    IN_THREAD = "Flask runs, or the request is being counted"
+    SENDING = "the client has yet to take a response"
+    ENDING = "what the client still sends is ignored"
+
+
+class Connection:
+    """`deadline` (time.monotonic()) is for what is awaited; `request` is set from the end of its
+    head to the end of its response."""
+
+    def __init__(self, cfg: Any, sock: socket.socket, client: Any, server: Any) -> None:
+        self.sock = sock
+        self.client = client
+        self.received = ReceivedBytes()
+        self.to_send = ResponseBuffer(sock)
+        self.deadline = 0.0
+        self.request: Request | None = None
+        self.response: Any = None  # gunicorn's Response, as long as there is a request
+        self.environ: dict[str, Any] = {}
+        self.state = State.RECEIVING
+        self.watched: tuple[int, Any] = (0, None)  # in the worker's poller
+        self.received_bytes = 0  # since the last response
+        self.ignored_bytes = 0
+        self._cfg = cfg
+        self._server = server
+        self._parser = RequestParser(cfg, (), client)
+        self._parser.unreader = self.received
+        self._chunks: ChunkedBody | None = None  # until they are decoded
+        self._is_cut = False  # the body goes on, and nobody reads that
+
+    def receive(self) -> int | None:
+        """How many bytes came now; None for none. The end is noted in `received`."""
+        try:
+            data = self.sock.recv(_READ_BYTES)
+        except BlockingIOError:
+            return None
+        except OSError:
+            data = b""
+        self.received.has_ended = not data
+        self.received.data += data
+        self.received_bytes += len(data)
+        return len(data)
+
+    def ignore(self) -> bool:
+        """Whether the client is gone, or too much came that nobody reads any more."""
+        try:
+            data = self.sock.recv(_READ_BYTES)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
+        self.ignored_bytes += len(data)
+        return not data or self.ignored_bytes > MAX_IGNORED_BYTES
+
+    def may_have_head(self) -> bool:
+        """Whether parsing is worth a try; a head that is too long is refused by it."""
+        data = self.received.data
+        return (
+            data.find(b"\n\r\n") >= 0
+            or data.find(b"\n\n") >= 0
+            or self.received.has_ended
+            or len(data) > MAX_HEAD_BYTES
+        )
+
+    def parse_head(self) -> bool:
+        """Whether there is a request now; raises what gunicorn raises for one it refuses.
+
+        StopIteration and NoMoreData: the client has left.
+        """
+        end = self.received.data.find(b"\r\n\r\n")
+        if (len(self.received.data) if end < 0 else end) > MAX_HEAD_BYTES:
+            raise LimitRequestHeaders("the head is too long")
+        try:
+            request = next(self._parser)
+        except MoreNeeded:
+            self.received.rewind()
+            return False
+        self._is_cut, self._chunks = False, None
+        if isinstance(request.body.reader, ChunkedReader):
+            self._chunks = ChunkedBody(request, self.received)
+            request.body = Body(self._chunks)
+        self.received.release()
+        self.request = request
+        self.response, self.environ = create(
+            request, self.to_send, self.client, self._server, self._cfg
+        )
+        self.environ["wsgi.multithread"] = True
+        return True
+
+    def body_has_come(self) -> bool:
+        """Also where no more of it is awaited: it is too long, or the client sends no more."""
+        if self.received.has_ended:
+            return True
+        if self._chunks is not None:
+            return self._chunks.may_be_whole() or self.received_bytes > MAX_CHUNKED_BYTES
+        missing = self._missing_bytes()
+        return missing <= 0 or missing > MAX_BODY_BYTES
+
+    def is_whole(self) -> bool:
+        """Whether another request may follow: where it begins is known, and has come."""
+        assert self.request is not None
+        if self._is_cut or self._chunks is not None or self.request.body.failed:
+            return False
+        return self._missing_bytes() <= 0
+
+    def end_body(self) -> None:
+        """What has come is all that is read; raises MoreNeeded where chunks are to be awaited."""
+        if self._chunks is not None:
+            self._decode_chunks(self._chunks)
+        elif not self.is_whole():
+            self.received.has_ended = True
+
+    def end_request(self) -> None:
+        """What the application has not read of the body is no part of the next request."""
+        self._parser.finish_body()
+        self.received.release()
+        self.request = self.response = None
+        self.environ = {}
+
+    def _missing_bytes(self) -> int:
+        assert self.request is not None
+        return int(getattr(self.request.body.reader, "length", 0)) - len(self.received)
+
+    def _decode_chunks(self, chunks: ChunkedBody) -> None:
+        """Put the decoded body in place of the chunks, or what is wrong with them."""
+        if self.received_bytes > MAX_CHUNKED_BYTES:
+            self.received.has_ended = True
+        try:
+            body = chunks.decode(MAX_BODY_BYTES)
+        except (NoMoreData, ParseException) as error:
+            self.environ["wsgi.input"] = _BrokenBody(error)
+            self._is_cut = True
+        else:
+            # From here on it is as if the client had sent it whole, with its length.
+            self.environ["wsgi.input"] = io.BytesIO(body)
+            self.environ["CONTENT_LENGTH"] = str(len(body))
+            del self.environ["HTTP_TRANSFER_ENCODING"]
+            self._is_cut = len(body) > MAX_BODY_BYTES
+        self._chunks = None
+
+
+class _BrokenBody(io.RawIOBase):
+    """A body that raises what gunicorn raised, whoever reads it."""
+
+    def __init__(self, error: Exception) -> None:
+        self._error = error
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        raise self._error

@@ -1,0 +1,383 @@
+"""gunicorn's threaded worker with connections of our own: no thread waits for a client.
+
+The loop receives requests and sends responses, and answers by itself what needs no waiting;
+threads run Flask. What it uses of gunicorn is listed in tests/http/test_gunicorn.py.
+"""
+
+import errno
+import selectors
+import socket
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import Future
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+from gunicorn.http import errors
+from gunicorn.http.wsgi import Response
+from gunicorn.workers.gthread import ThreadWorker
+
+from scan.errors import ScanError, Unavailable
+from scan.server.connection import Connection, State
+from scan.server.received_bytes import MoreNeeded
+from scan.server.wsgi import CORS, refuse
+
+HEAD_WAIT_S = 10.0
+BODY_WAIT_S = 30.0
+SEND_WAIT_S = 60.0
+CLOSE_WAIT_S = 2.0
+STOP_WAIT_S = 5.0  # for what is being received or sent when the worker stops
+MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
+MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take
+ACCEPTED_AT_ONCE = 64
+CHECK_EVERY_S = 0.5
+LOG_EVERY_S = 60.0
+
+_OUT_OF_DESCRIPTORS = {errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM}
+_RETRIED = {errno.EAGAIN, errno.EWOULDBLOCK, errno.ECONNABORTED, errno.EINTR}
+_REFUSALS = {
+    errors.LimitRequestLine: (414, "too_large", "The request line is too long."),
+    errors.LimitRequestHeaders: (431, "too_large", "The request headers are too large."),
+    errors.ExpectationFailed: (417, "bad_request", "Only Expect: 100-continue is understood."),
+    errors.UnsupportedTransferCoding: (501, "bad_request", "Unknown transfer coding."),
+}
+
+
+class MalformedRequest(ScanError):
+    """What is no HTTP request, or one that gunicorn refuses."""
+
+    def __init__(self, error: Exception) -> None:
+        default = (400, "bad_request", "This is not a well-formed HTTP request.")
+        self.status, self.code, message = _REFUSALS.get(type(error), default)
+        super().__init__(message)
+
+
+class _Unparsed:
+    """To gunicorn's Response, the request that could not be parsed."""
+
+    method = "GET"
+    version = (1, 1)
+
+    def should_close(self) -> bool:
+        return True
+
+
+class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._connections: dict[Connection, None] = {}  # the longest idle first
+        self._received_bytes = 0
+        self._checked_at = 0.0
+        self._logged_at = -LOG_EVERY_S
+        self._is_stopping = False
+
+    def run(self) -> None:
+        # gunicorn looks up settings by name sixteen times a request, each through __getattr__:
+        # as plain attributes they save a tenth of a response from the cache.
+        self.cfg.__dict__.update((name, each.get()) for name, each in self.cfg.settings.items())
+        # Another application on these settings, as in benchmarks, has no such steps.
+        application = getattr(self.wsgi, "wsgi_app", None)
+        self._begin_request = getattr(application, "begin", _leave_to_thread)
+        self._charging = getattr(application, "charging", _leave_to_thread)
+        self._resume_request = getattr(application, "resume", _leave_to_thread)
+        self._answer_from_cache = getattr(application, "from_cache", _leave_to_thread)
+        super().run()
+
+    # Connections
+
+    def accept(self, listener: socket.socket) -> None:
+        for _ in range(ACCEPTED_AT_ONCE):
+            try:
+                sock, client = listener.accept()
+            except OSError as error:
+                if error.errno in _OUT_OF_DESCRIPTORS:
+                    self._make_room(str(error))
+                elif error.errno not in _RETRIED and self.alive:
+                    raise
+                return
+            self._open(sock, client, listener.getsockname())
+            if self.nr_conns >= self.worker_connections:
+                self._make_room("all connections are in use")
+
+    def _open(self, sock: socket.socket, client: Any, server: Any) -> None:
+        sock.setblocking(False)
+        conn = Connection(self.cfg, sock, client, server)
+        conn.deadline = time.monotonic() + HEAD_WAIT_S
+        self.nr_conns += 1
+        self._connections[conn] = None
+        self._watch(conn, selectors.EVENT_READ, self._receive)
+        self._receive(conn)  # most have sent their request by now
+
+    def _make_room(self, reason: str) -> None:
+        """Close the connection that has been idle for longest."""
+        now = time.monotonic()
+        if now - self._logged_at > LOG_EVERY_S:
+            self._logged_at = now
+            self.log.warning("Closing idle connections: %s", reason)
+        idle = next((conn for conn in self._connections if conn.request is None), None)
+        if idle is not None:
+            self._close(idle)
+        elif self.alive:
+            self.set_accept_enabled(False)  # until something has happened
+
+    def _close(self, conn: Connection) -> None:
+        if conn not in self._connections:
+            return
+        del self._connections[conn]
+        self._watch(conn, 0)
+        self._forget_received(conn)
+        self.nr_conns -= 1
+        conn.sock.close()
+
+    def _watch(
+        self, conn: Connection, events: int, callback: Callable[..., None] | None = None
+    ) -> None:
+        """Wait for `events` of the connection's socket; 0: for none."""
+        if conn.watched == (events, callback):
+            return
+        if conn.watched[0]:
+            self.poller.unregister(conn.sock)
+        if callback is not None:
+            self.poller.register(conn.sock, events, partial(callback, conn))
+        conn.watched = (events, callback)
+
+    # A request
+
+    def _receive(self, conn: Connection, _sock: Any = None) -> None:
+        count = conn.receive()
+        if count is None:
+            return
+        self._received_bytes += count
+        if self._received_bytes > MAX_RECEIVED_BYTES:
+            self._refuse_oldest_upload()
+        self._advance(conn)
+
+    def _advance(self, conn: Connection) -> None:
+        """As far as what has come allows."""
+        if conn not in self._connections or conn.state is not State.RECEIVING:
+            return
+        if conn.request is None and not self._begin(conn):
+            return
+        if conn.body_has_come():
+            self._answer(conn)
+        else:
+            self._watch(conn, selectors.EVENT_READ, self._receive)
+
+    def _begin(self, conn: Connection) -> bool:
+        """Whether there is a request that waits for its body, or for a thread."""
+        try:
+            if not conn.may_have_head() or not conn.parse_head():
+                self._watch(conn, selectors.EVENT_READ, self._receive)
+                return False
+        except (StopIteration, errors.NoMoreData):
+            self._end(conn)
+            return False
+        except Exception as error:
+            self._refuse(conn, error)
+            return False
+        self._connections[conn] = self._connections.pop(conn)
+        conn.deadline = time.monotonic() + BODY_WAIT_S
+        if not self.alive:
+            conn.response.force_close()
+        conn.to_send.flush()  # 100 Continue, where it was asked for
+        return not self._answered(conn, self._begin_request) and not self._is_charging(conn)
+
+    def _is_charging(self, conn: Connection) -> bool:
+        """Whether the request is being counted elsewhere, which this loop does not wait for."""
+        counted = self._charging(conn.environ)
+        if counted is None:
+            return False
+        conn.state = State.IN_THREAD
+        self._watch(conn, 0)
+        counted.add_done_callback(partial(self.method_queue.defer, self._was_charged, conn))
+        return True
+
+    def _was_charged(self, conn: Connection, counted: "Future[Any]") -> None:
+        conn.state = State.RECEIVING
+        if not self._answered(conn, self._resume_request):
+            self._advance(conn)
+
+    def _answer(self, conn: Connection) -> None:
+        if not self._answered(conn, self._answer_from_cache):
+            conn.state = State.IN_THREAD
+            self._watch(conn, 0)
+            future = self.tpool.submit(self._run_flask, conn)
+            future.add_done_callback(partial(self.method_queue.defer, self._flask_ran, conn))
+
+    def _answered(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
+        """Whether a step of the middleware that does not wait has answered."""
+        try:
+            body = step(conn.environ, conn.response.start_response)
+            if body is None:
+                return False
+            self._write(conn, body)
+        except Exception as error:  # it would end this loop, and with it every connection
+            self._fail(conn, error)
+            return True
+        self._send(conn)
+        return True
+
+    def _run_flask(self, conn: Connection) -> bool:
+        """In a thread. False: more of the body has to come first."""
+        began = datetime.now()
+        try:
+            conn.end_body()
+        except MoreNeeded:
+            return False
+        body = self.wsgi(conn.environ, conn.response.start_response)
+        try:
+            self._write(conn, body)
+        finally:
+            if hasattr(body, "close"):
+                body.close()
+            self.log.access(conn.response, conn.request, conn.environ, datetime.now() - began)
+        return True
+
+    def _write(self, conn: Connection, body: Iterable[bytes]) -> None:
+        if not conn.is_whole():
+            conn.response.force_close()
+        for part in body:
+            conn.response.write(part)
+        conn.response.close()
+
+    def _flask_ran(self, conn: Connection, future: "Future[bool]") -> None:
+        conn.state = State.RECEIVING
+        error = future.exception()
+        if error is not None:
+            self._fail(conn, error)
+        elif future.result():
+            self._send(conn)
+        else:
+            self._watch(conn, selectors.EVENT_READ, self._receive)
+
+    def _fail(self, conn: Connection, error: BaseException) -> None:
+        self.log.error("Error handling request", exc_info=error)
+        if conn.response.headers_sent:
+            self._end(conn)
+        else:
+            self._refuse(conn, ScanError("The request could not be served."))
+
+    def _refuse(self, conn: Connection, error: Exception) -> None:
+        if isinstance(error, errors.ParseException):
+            error = MalformedRequest(error)
+        elif not isinstance(error, ScanError):
+            self.log.error("Error parsing a request", exc_info=error)
+            error = ScanError("The request could not be served.")
+        status, headers, body, _ = refuse(error)
+        conn.response = Response(_Unparsed(), conn.to_send, self.cfg)
+        conn.response.start_response(status, [*CORS, *headers])
+        conn.response.write(body)
+        self._send(conn)
+
+    def _refuse_oldest_upload(self) -> None:
+        for conn in self._connections:
+            if conn.received_bytes > 0 and conn.state is State.RECEIVING:
+                self._refuse(conn, Unavailable("Too many uploads at once; try again shortly."))
+                return
+
+    # A response
+
+    def _send(self, conn: Connection, _sock: Any = None) -> None:
+        if conn.to_send.flush():
+            self._sent(conn)
+        elif conn.state is not State.SENDING:
+            conn.state = State.SENDING
+            conn.deadline = time.monotonic() + SEND_WAIT_S
+            self._watch(conn, selectors.EVENT_WRITE, self._send)
+
+    def _sent(self, conn: Connection) -> None:
+        if conn.response.should_close():
+            self._end(conn)
+            return
+        conn.end_request()
+        conn.state = State.RECEIVING
+        conn.deadline = time.monotonic() + (self.cfg.keepalive if self.alive else CLOSE_WAIT_S)
+        self._forget_received(conn)
+        if not len(conn.received):
+            self._watch(conn, selectors.EVENT_READ, self._receive)
+            return
+        self._watch(conn, 0)  # no more is read before the next request has been answered
+        conn.received_bytes = len(conn.received)
+        self._received_bytes += conn.received_bytes
+        self.method_queue.defer(self._advance, conn)
+
+    def _forget_received(self, conn: Connection) -> None:
+        self._received_bytes -= conn.received_bytes
+        conn.received_bytes = 0
+
+    def _end(self, conn: Connection) -> None:
+        """Closing before the client does could take from it what it has not read yet."""
+        self._forget_received(conn)
+        conn.received.clear()
+        try:
+            conn.sock.shutdown(socket.SHUT_WR)
+        except OSError:
+            self._close(conn)
+            return
+        conn.state = State.ENDING
+        conn.deadline = time.monotonic() + CLOSE_WAIT_S
+        self._watch(conn, selectors.EVENT_READ, self._ignore)
+        self._ignore(conn)
+
+    def _ignore(self, conn: Connection, _sock: Any = None) -> None:
+        if conn.ignore():
+            self._close(conn)
+
+    # Time
+
+    def murder_pending(self) -> None:
+        """gunicorn calls it after each wait of the loop, once a second at least."""
+        now = time.monotonic()
+        if now - self._checked_at < CHECK_EVERY_S:
+            return
+        self._checked_at = now
+        for conn in list(self._connections):
+            if not self.alive:
+                wait_s = CLOSE_WAIT_S if conn.request is None else STOP_WAIT_S
+                conn.deadline = min(conn.deadline, now + wait_s)
+            if now > conn.deadline:
+                self._time_out(conn)
+            elif conn.request is not None:
+                self._advance(conn)  # chunks whose decoding was put off
+        self._limit_unsent()
+
+    def _time_out(self, conn: Connection) -> None:
+        if conn.state is State.RECEIVING and conn.request is not None:
+            conn.received.has_ended = True
+            self._advance(conn)
+        elif conn.state is not State.IN_THREAD:
+            self._close(conn)
+
+    def _limit_unsent(self) -> None:
+        """Close the connections of clients that take their responses slowest."""
+        sending = [conn for conn in self._connections if conn.state is State.SENDING]
+        unsent = sum(len(conn.to_send) for conn in sending)
+        for conn in sending:
+            if unsent <= MAX_UNSENT_BYTES:
+                return
+            unsent -= len(conn.to_send)
+            self._close(conn)
+
+    def set_accept_enabled(self, enabled: bool) -> None:
+        """When stopping: take what has connected already, then refuse.
+
+        Left open, as gunicorn does, the socket takes connections that nobody will answer; refused
+        ones go to another instance at once.
+        """
+        super().set_accept_enabled(enabled and self.alive)
+        if not self.alive and not self._is_stopping:
+            self._is_stopping = True
+            for listener in self.sockets:
+                self._accept_all(listener)
+                listener.close()
+
+    def _accept_all(self, listener: socket.socket) -> None:
+        before = -1
+        while before != self.nr_conns < self.worker_connections:
+            before = self.nr_conns
+            self.accept(listener)
+
+
+def _leave_to_thread(environ: dict[str, Any], start_response: Any = None) -> None:
+    return None

@@ -1,9 +1,0 @@
--- One token, with what a page about it needs besides its record.
--- params: address bytea
--- returns: one row: index version, the record as JSON text or null
--- index: tokens_pkey, blocks_pkey
-SELECT index_version(), (
-    SELECT token_detail_record(k,
-        (SELECT b.timestamp FROM blocks b WHERE b.number = k.block_number))::text
-    FROM tokens k
-    WHERE k.address = %(address)s);

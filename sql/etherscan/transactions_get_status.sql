@@ -1,5 +1,0 @@
--- Whether a transaction succeeded.
--- params: hash bytea
--- returns: one row: index version, status (null where it is not indexed)
--- index: transactions_by_hash
-SELECT index_version(), (SELECT t.status FROM transactions t WHERE t.hash = %(hash)s);

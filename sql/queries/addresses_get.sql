@@ -1,0 +1,51 @@
+-- What is indexed about one address; its newest 25 transactions.
+-- params: address bytea
+-- literals: none
+-- returns: one row: index version, transaction_count (null for one never seen), label, first_seen and
+--   last_seen (ISO 8601), recent (JSON text), balance, balance_block, is_contract, head_number,
+--   head_hash, whether nothing has changed the balance since balance_block
+-- index: addresses_pkey, transactions_by_from, transactions_by_to, transactions_by_contract,
+--   transactions_pkey, contracts_pkey, blocks_pkey, blocks_untraced
+SELECT index_version(),
+    a.transaction_count,
+    (SELECT l.label FROM labels l WHERE l.address = a.address),
+    (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.first_seen),
+    (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.last_seen),
+    (SELECT json_list(string_agg(
+        (SELECT transaction_record(t, b)
+        FROM transactions t
+        JOIN blocks b ON b.number = t.block_number
+        WHERE t.ordinal = page.ordinal), ','))
+    FROM (
+        SELECT ordinal
+        FROM (
+            (SELECT t.ordinal
+            FROM transactions t
+            WHERE t.from_address = %(address)s
+            ORDER BY t.ordinal DESC
+            LIMIT 25)
+            UNION ALL
+            (SELECT t.ordinal
+            FROM transactions t
+            WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
+            ORDER BY t.ordinal DESC
+            LIMIT 25)
+            UNION ALL
+            (SELECT t.ordinal
+            FROM transactions t
+            WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
+            ORDER BY t.ordinal DESC
+            LIMIT 25)
+        ) AS places
+        ORDER BY ordinal DESC
+        LIMIT 25
+    ) AS page),
+    a.balance::text,
+    a.balance_block,
+    EXISTS (SELECT 1 FROM contracts c WHERE c.address = a.address),
+    head.number,
+    head.hash,
+    coalesce(a.balance_block >= newest_untraced_block(), false)
+FROM (SELECT 1) AS always
+LEFT JOIN addresses a ON a.address = %(address)s
+LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;

@@ -1,0 +1,21 @@
+-- Balances and counters of addresses, also of those never seen.
+-- params: addresses bytea[]
+-- literals: none
+-- returns: one row: index version, JSON array in the order asked of {address, balance, balanceBlock,
+--   txCount, isContract}, number and hash of the newest block (null where none is indexed), the newest
+--   block that stored balances must not be older than to be those of the newest block
+-- index: addresses_pkey, contracts_pkey, blocks_pkey, blocks_untraced
+SELECT index_version(),
+    (SELECT json_list(string_agg(format(
+        '{"address":"%%s","balance":%%s,"balanceBlock":%%s,"txCount":%%s,"isContract":%%s}',
+        hex(asked.address), json_text(a.balance::text), coalesce(a.balance_block::text, 'null'),
+        coalesce(a.transaction_count, 0),
+        EXISTS (SELECT 1 FROM contracts c WHERE c.address = asked.address)::text), ','
+        ORDER BY asked.place))
+    FROM unnest(%(addresses)s::bytea[]) WITH ORDINALITY AS asked (address, place)
+    LEFT JOIN addresses a ON a.address = asked.address),
+    head.number,
+    head.hash,
+    newest_untraced_block()
+FROM (SELECT 1) AS always
+LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;

@@ -1,0 +1,30 @@
+-- What addresses are called, for the names beside them on a page.
+-- params: addresses bytea[]
+-- literals: none
+-- returns: one row: index version, JSON text {address: {"label": text or null, "token": null or its
+--   name, symbol, decimals and type, "contract": a verified contract's name or null}} of those that
+--   have any
+-- index: labels_pkey, tokens_pkey, contracts_pkey, verified_contracts_by_code_hash
+SELECT index_version(), (
+    SELECT coalesce(json_object_agg(hex(named.address), json_build_object(
+        'label', named.label, 'token', named.token, 'contract', named.contract)), '{}')::text
+    FROM (
+        SELECT asked.address,
+            (SELECT l.label FROM labels l WHERE l.address = asked.address) AS label,
+            (SELECT json_build_object('name', k.name, 'symbol', k.symbol,
+                'decimals', k.decimals, 'type', k.type)
+            FROM tokens k
+            WHERE k.address = asked.address) AS token,
+            (SELECT v.contract_name
+            FROM verified_contracts v
+            WHERE v.code_hash = (
+                SELECT c.code_hash
+                FROM contracts c
+                WHERE c.address = asked.address
+                ORDER BY c.block_number DESC
+                LIMIT 1)
+            ORDER BY v.match, v.verified_at, v.address
+            LIMIT 1) AS contract
+        FROM unnest(%(addresses)s) AS asked (address)
+    ) AS named
+    WHERE named.label IS NOT NULL OR named.token IS NOT NULL OR named.contract IS NOT NULL);

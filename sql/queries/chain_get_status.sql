@@ -1,0 +1,23 @@
+-- How far the index is behind the node, for /readyz. An indexer that lives notes something at
+-- least every two minutes, unless a node has asked it to wait longer, which is a problem it reported.
+-- params: version text, chain_name text null
+-- literals: none
+-- returns: one row: index version, the body as JSON text
+-- index: blocks_pkey
+SELECT index_version(), row_to_json(body)::text
+FROM (
+    SELECT 'ready' AS "status",
+        head.number AS "indexedBlock",
+        greatest(s.node_head, head.number) AS "headBlock",
+        greatest(s.node_head - coalesce(head.number, c.start_block - 1), 0) AS "lagBlocks",
+        coalesce(s.problem, CASE WHEN s.checked_at < now() - interval '2 minutes'
+            THEN 'the indexer has not been heard of since ' || iso(s.checked_at) END) AS "problem",
+        iso(s.checked_at) AS "checkedAt",
+        c.chain_id AS "chainId",
+        %(version)s AS "version",
+        %(chain_name)s AS "chainName"
+    FROM (SELECT 1) AS always
+    LEFT JOIN chain c ON true
+    LEFT JOIN indexer_status s ON true
+    LEFT JOIN (SELECT b.number FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true
+) AS body;

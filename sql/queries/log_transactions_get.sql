@@ -1,0 +1,19 @@
+-- What logs need of their transactions and blocks, for the places where they stand.
+-- params: blocks bigint[], transaction_indexes integer[]
+-- literals: none
+-- returns: one row: index version, JSON array in the order asked of {blockHash, seconds, timestamp,
+--   hash, gasPrice, gasUsed}, with null for a place that is not indexed
+-- index: blocks_pkey, transactions_pkey
+SELECT index_version(), (
+    SELECT json_list(string_agg(coalesce((
+        SELECT format(
+            '{"blockHash":"%%s","seconds":%%s,"timestamp":"%%s","hash":"%%s","gasPrice":"%%s",'
+            '"gasUsed":"%%s"}',
+            hex(b.hash), seconds(b.timestamp), iso(b.timestamp), hex(t.hash), t.gas_price,
+            t.gas_used)
+        FROM blocks b
+        JOIN transactions t ON t.ordinal = b.transactions_before + asked.transaction_index
+            AND t.block_number = b.number
+        WHERE b.number = asked.block_number), 'null'), ',' ORDER BY asked.place))
+    FROM unnest(%(blocks)s::bigint[], %(transaction_indexes)s::integer[]) WITH ORDINALITY
+        AS asked (block_number, transaction_index, place));

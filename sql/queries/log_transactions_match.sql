@@ -1,0 +1,18 @@
+-- Whether all of these transactions stand in these blocks of the indexed chain.
+-- params: blocks bigint[], block_hashes bytea[], transaction_indexes integer[],
+--   transaction_hashes bytea[]
+-- literals: none
+-- returns: one row: index version, boolean
+-- index: blocks_pkey, transactions_pkey
+SELECT index_version(), NOT EXISTS (
+    SELECT
+    FROM unnest(%(blocks)s::bigint[], %(block_hashes)s::bytea[],
+        %(transaction_indexes)s::integer[], %(transaction_hashes)s::bytea[])
+        AS asked (block_number, block_hash, transaction_index, transaction_hash)
+    WHERE NOT EXISTS (
+        SELECT
+        FROM blocks b
+        JOIN transactions t ON t.ordinal = b.transactions_before + asked.transaction_index
+            AND t.block_number = b.number
+        WHERE b.number = asked.block_number AND b.hash = asked.block_hash
+            AND t.hash = asked.transaction_hash));

@@ -1,0 +1,31 @@
+-- Token transfers of a range of blocks, at any depth: a page is a range of ordinals.
+-- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
+-- literals: direction
+-- returns: one row: index version, data (JSON text), count in data, total in the range
+-- index: token_transfers_pkey, transactions_pkey, tokens_pkey, blocks_pkey
+WITH ordinals AS (
+    SELECT first, last FROM token_transfer_ordinals(%(block_from)s, %(block_to)s)
+), bounds AS (
+    SELECT p.lowest, p.highest
+    FROM ordinals,
+        page_of_range(ordinals.first, ordinals.last, %(offset)s, %(limit)s, %(direction)s) AS p
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT token_transfer_record(page.x,
+            (SELECT t.hash FROM transactions t
+                WHERE t.ordinal = b.transactions_before + (page.x).transaction_index),
+            (SELECT k.type FROM tokens k WHERE k.address = (page.x).token_address),
+            b.timestamp)::text
+        FROM blocks b
+        WHERE b.number = (page.x).block_number), ',')),
+    count(page.x),
+    coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0)
+FROM (
+    SELECT x
+    FROM token_transfers x
+    WHERE x.ordinal BETWEEN (SELECT lowest FROM bounds) AND (SELECT highest FROM bounds)
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
+    LIMIT %(limit)s
+) AS page;

@@ -1,0 +1,42 @@
+-- The transfers of one item of a token, newest first. See "Pages of the long lists" in schema.sql.
+-- params: address bytea, token_id numeric, limit integer, offset bigint
+-- literals: limit
+-- returns: one row: index version, data (JSON text), count in data, total (null where the item was
+--   never moved), type (null where there is no such token)
+-- index: tokens_pkey, token_transfers_by_item, token_items_pkey, list_checkpoints_pkey,
+--   token_transfers_pkey, transactions_pkey, blocks_pkey
+WITH token AS (
+    SELECT k.type FROM tokens k WHERE k.address = %(address)s
+), item AS (
+    SELECT i.transfer_count AS total
+    FROM token_items i
+    WHERE i.token_address = %(address)s AND i.first_ordinal = (
+        SELECT min(x.ordinal) FROM token_transfers x
+        WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s)
+), start AS (
+    SELECT s.ordinal, s.pass
+    FROM item, list_start('token_transfers_by_item', item_key(%(address)s, %(token_id)s),
+        item.total, %(offset)s, 'desc') AS s
+), page AS (
+    SELECT x.ordinal
+    FROM token_transfers x
+    WHERE x.token_address = %(address)s AND x.token_id = %(token_id)s
+        AND x.ordinal <= (SELECT ordinal FROM start)
+    ORDER BY x.ordinal DESC
+    LIMIT %(limit)s
+    OFFSET (SELECT pass FROM start)
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT token_transfer_record(x,
+            (SELECT t.hash FROM transactions t
+                WHERE t.ordinal = b.transactions_before + x.transaction_index),
+            (SELECT type FROM token),
+            b.timestamp)::text
+        FROM token_transfers x
+        JOIN blocks b ON b.number = x.block_number
+        WHERE x.ordinal = page.ordinal), ',')),
+    count(*),
+    (SELECT total FROM item),
+    (SELECT type FROM token)
+FROM page;

@@ -1,0 +1,53 @@
+-- Tokens by how many hold them. Pages of the second half are read from the other end, so that the
+-- last costs what the first does.
+-- params: direction text, limit integer, offset bigint
+-- literals: direction, limit
+-- returns: one row: index version, data (JSON text), count in data, total
+-- index: tokens_by_holder_count, tokens_pkey, chain_pkey
+WITH whole AS (
+    SELECT coalesce((SELECT token_count FROM chain), 0) AS total
+), span AS (
+    SELECT total, %(offset)s > total / 2 AS is_from_end,
+        least(%(limit)s, greatest(total - %(offset)s::numeric, 0))::bigint AS size
+    FROM whole
+), page AS (
+    SELECT holder_count, address
+    FROM (
+        (
+            SELECT k.holder_count, k.address
+            FROM tokens k
+            WHERE NOT (SELECT is_from_end FROM span)
+            ORDER BY
+                CASE WHEN %(direction)s = 'asc' THEN k.holder_count END ASC,
+                CASE WHEN %(direction)s = 'asc' THEN k.address END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN k.holder_count END DESC,
+                CASE WHEN %(direction)s = 'desc' THEN k.address END DESC
+            LIMIT %(limit)s
+            OFFSET %(offset)s
+        )
+        UNION ALL
+        (
+            SELECT k.holder_count, k.address
+            FROM tokens k
+            WHERE (SELECT is_from_end FROM span)
+            ORDER BY
+                CASE WHEN %(direction)s = 'desc' THEN k.holder_count END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN k.address END ASC,
+                CASE WHEN %(direction)s = 'asc' THEN k.holder_count END DESC,
+                CASE WHEN %(direction)s = 'asc' THEN k.address END DESC
+            LIMIT (SELECT size FROM span)
+            OFFSET (SELECT greatest(total - %(offset)s::numeric - size, 0) FROM span)
+        )
+    ) AS places
+    ORDER BY
+        CASE WHEN %(direction)s = 'asc' THEN holder_count END ASC,
+        CASE WHEN %(direction)s = 'asc' THEN address END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN holder_count END DESC,
+        CASE WHEN %(direction)s = 'desc' THEN address END DESC
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT token_record(k)::text FROM tokens k WHERE k.address = page.address), ',')),
+    count(*),
+    (SELECT total FROM whole)
+FROM page;

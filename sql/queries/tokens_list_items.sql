@@ -1,0 +1,31 @@
+-- The items of a token, those first moved last first. See "Pages of the long lists" in schema.sql.
+-- params: address bytea, limit integer, offset bigint
+-- literals: limit
+-- returns: one row: index version, data (JSON text), count in data, total, type (null where there is
+--   no such token)
+-- index: tokens_pkey, list_checkpoints_pkey, token_items_pkey, token_transfers_pkey
+WITH token AS (
+    SELECT k.type, k.item_count FROM tokens k WHERE k.address = %(address)s
+), start AS (
+    SELECT s.ordinal, s.pass
+    FROM token, list_start(
+        'token_items_by_token', %(address)s, token.item_count, %(offset)s, 'desc') AS s
+), page AS (
+    SELECT i.first_ordinal
+    FROM token_items i
+    WHERE i.token_address = %(address)s AND i.first_ordinal <= (SELECT ordinal FROM start)
+    ORDER BY i.first_ordinal DESC
+    LIMIT %(limit)s
+    OFFSET (SELECT pass FROM start)
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT token_item_record(i,
+            (SELECT x.token_id FROM token_transfers x WHERE x.ordinal = page.first_ordinal),
+            (SELECT type FROM token))::text
+        FROM token_items i
+        WHERE i.token_address = %(address)s AND i.first_ordinal = page.first_ordinal), ',')),
+    count(*),
+    (SELECT item_count FROM token),
+    (SELECT type FROM token)
+FROM page;

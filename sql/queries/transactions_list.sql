@@ -1,0 +1,24 @@
+-- Transactions of a range of blocks, at any depth: a page is a range of ordinals.
+-- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
+-- literals: direction
+-- returns: one row: index version, data (JSON text), count in data, total in the range
+-- index: transactions_pkey, blocks_pkey
+WITH ordinals AS (
+    SELECT first, last FROM transaction_ordinals(%(block_from)s, %(block_to)s)
+), bounds AS (
+    SELECT p.lowest, p.highest
+    FROM ordinals,
+        page_of_range(ordinals.first, ordinals.last, %(offset)s, %(limit)s, %(direction)s) AS p
+)
+SELECT index_version(),
+    json_list(string_agg(page.record, ',')),
+    count(*),
+    coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0)
+FROM (
+    SELECT (SELECT transaction_record(t, b) FROM blocks b WHERE b.number = t.block_number) AS record
+    FROM transactions t
+    WHERE t.ordinal BETWEEN (SELECT lowest FROM bounds) AND (SELECT highest FROM bounds)
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+    LIMIT %(limit)s
+) AS page;

@@ -1,0 +1,30 @@
+-- Which of these addresses have verified code, by which verification; and the code of those without
+-- one where it is as short as a minimal proxy's (EIP-1167).
+-- params: addresses bytea[]
+-- literals: none
+-- returns: one row: index version, JSON array of {address, codeHash, verifiedAddress, verifiedAt,
+--   code}, where either code or the three before it are null
+-- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash
+SELECT index_version(), (
+    SELECT json_list(string_agg(format(
+        '{"address":"%%s","codeHash":%%s,"verifiedAddress":%%s,"verifiedAt":%%s,"code":%%s}',
+        hex(asked.address), json_hex(v.code_hash), json_hex(v.address),
+        json_text(v.verified_at::text), json_hex(short.code)), ','))
+    FROM unnest(%(addresses)s::bytea[]) AS asked (address)
+    CROSS JOIN LATERAL (
+        SELECT c.code_hash
+        FROM contracts c
+        WHERE c.address = asked.address
+        ORDER BY c.block_number DESC
+        LIMIT 1
+    ) AS now
+    LEFT JOIN LATERAL (
+        SELECT v.code_hash, v.address, v.verified_at
+        FROM verified_contracts v
+        WHERE v.code_hash = now.code_hash
+        ORDER BY v.address = asked.address DESC, v.match, v.verified_at, v.address
+        LIMIT 1
+    ) AS v ON true
+    LEFT JOIN codes short ON short.code_hash = now.code_hash AND v.code_hash IS NULL
+        AND octet_length(short.code) < 64
+    WHERE v.code_hash IS NOT NULL OR short.code IS NOT NULL);
