@@ -7,14 +7,17 @@ from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.requests import client_address, json_object, query_arguments
-from scan.http.responses import json_body, json_value
+from scan.http.requests import client_address, json_object, query_arguments, reader
+from scan.http.responses import json_value
 from scan.http.services import services
+from scan.queries import contracts
+from scan.queries.contracts import Contract
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
 
 MAX_VERIFY_BYTES = 5 * 1024 * 1024
 MAX_ARGUMENTS = 1000
+STORED = frozenset({"settings", "abi", "sources"})
 
 blueprint = Blueprint("contracts", __name__)
 
@@ -38,7 +41,7 @@ def _verified(verified: Verified) -> dict[str, object]:
         "filePath": verified.file_path,
         "compilerVersion": verified.compiler_version,
         "settings": verified.settings,
-        "constructorArguments": None if arguments is None else to_hex(arguments),
+        "constructorArguments": _hex(arguments),
         "warning": verified.warning,
     }
 
@@ -46,29 +49,42 @@ def _verified(verified: Verified) -> dict[str, object]:
 @blueprint.get("/contracts/<address>")
 def get_contract(address: str) -> Response:
     query_arguments()
-    wanted = parameters.address(address)
-    row = services().reads.row("contracts/contracts_get_code", address=wanted)
-    if row is None:
+    key = parameters.address(address)
+    contract, lookup = contracts.get_with_proxy(reader(), key, STORED)
+    if contract.code_hash is None:
         raise NotFound("No contract is indexed at this address.")
-    proxy = services().sources.read_calls.proxy(wanted, bytes(row[1]))
-    shown = None if proxy is None else orjson.dumps(_proxy(proxy)).decode()
-    body = services().reads.value(
-        "contracts/verified_contracts_get", address=wanted, code_hash=row[0], proxy=shown
-    )
-    if body is None and proxy is not None and proxy.kind == "eip1167":
-        body = services().reads.value(
-            "contracts/verified_contracts_get_of_clone",
-            address=wanted,
-            implementation=proxy.implementation,
-            proxy=shown,
-        )
-    if body is None:
+    if not contract.is_verified:
         raise NotFound("The contract at this address is not verified.")
-    return json_body(body)
+    return json_value(_record(key, contract, lookup.proxy))
 
 
-def _proxy(proxy: Proxy) -> dict[str, str]:
-    return {"type": proxy.kind, "implementation": to_hex(proxy.implementation)}
+def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str, object]:
+    return {
+        "address": to_hex(address),
+        "match": contract.match,
+        "creationMatch": contract.creation_match,
+        "contractName": contract.name,
+        "filePath": contract.path,
+        "compilerVersion": contract.compiler_version,
+        "settings": _json(contract.settings),
+        "abi": _json(contract.abi),
+        "sources": _json(contract.sources),
+        "license": contract.license,
+        "constructorArguments": _hex(contract.constructor_arguments),
+        "codeHash": _hex(contract.code_hash),
+        "verifiedAt": contract.verified_at,
+        "verifiedBy": _hex(contract.verifier),
+        "proxy": proxy and {"type": proxy.kind, "implementation": to_hex(proxy.implementation)},
+    }
+
+
+def _json(text: str | None) -> orjson.Fragment | None:
+    """As PostgreSQL made it."""
+    return None if text is None else orjson.Fragment(text)
+
+
+def _hex(content: bytes | None) -> str | None:
+    return None if content is None else to_hex(bytes(content))
 
 
 @blueprint.post("/contracts/<address>/call")

@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from scan.errors import Unavailable, UpstreamFailed
+from scan.errors import UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.etherscan import node_calls
 from scan.etherscan.parameters import Parameters
@@ -14,6 +14,7 @@ from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.requests import reader
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks
+from scan.queries.addresses import get_many
 from scan.queries.internal_transfers import without_traces
 from scan.queries.node_batches import NOT_ANSWERING
 from scan.queries.node_logs import BlockSpan
@@ -105,25 +106,10 @@ def token_balances(asked: Parameters) -> Reply:
 
 
 def _balances(addresses: list[bytes], tag: str) -> list[str]:
-    """In wei: the stored ones where they are of the newest indexed block, else the node's; where it
-    does not answer, older ones that nothing indexed has changed since."""
-    stored: list[str | None] = [None] * len(addresses)
-    unchanged = stored
-    if tag == "latest":
-        found, head, older = reader().row("queries/balances_get", addresses=addresses)
-        stored, unchanged = found or stored, older or unchanged
-        tag = tag if head is None else hex(head)
-    missing = [address for address, each in zip(addresses, stored, strict=True) if each is None]
-    if not missing:
-        return [str(each) for each in stored]
-    try:
-        asked = iter(_ask_balances(missing, tag))
-    except (UpstreamFailed, Unavailable):
-        if None in unchanged:
-            raise
-        reader().do_not_cache()  # the node may return them to the next request
-        return [str(each) for each in unchanged]
-    return [each if each is not None else next(asked) for each in stored]
+    """In wei: of the newest indexed block, or of the block that `tag` names, from the node."""
+    if tag != "latest":
+        return _ask_balances(addresses, tag)
+    return [account.balance.required_wei() for account in get_many(reader(), addresses)]
 
 
 def _ask_balances(addresses: list[bytes], block: str) -> list[str]:

@@ -8,7 +8,7 @@ from scan.etherscan.parameters import Parameters
 from scan.etherscan.parts import parts
 from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
 from scan.http.requests import INCOMPLETE_BODY, reader
-from scan.http.services import services
+from scan.queries import network
 
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024  # a source of 1 MiB, escaped
 MOST_CACHED_BYTES = 512 * 1024  # longer lists would push everything else out of the cache
@@ -51,7 +51,7 @@ def _require_own_chain(asked: Parameters) -> None:
         return
     known = parts().chain_ids
     if not known:
-        found = services().reads.value("queries/chain_get_id")
+        found = network.chain_id(reader())
         known += [found] if found else []
     if known and str(asked.integer("chainid", 0)) != known[0]:
         raise Failure(WRONG_CHAIN.format(known[0]))

@@ -1,17 +1,16 @@
 """module=contract: ABIs and sources of verified contracts, and what stands behind proxies."""
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
-from scan.contracts.proxy_contracts import Proxy, proxy_at
-from scan.errors import Unavailable
 from scan.etherscan.parameters import Parameters
-from scan.etherscan.parts import parts
 from scan.etherscan.replies import Failure, Reply
 from scan.hex import to_hex
-from scan.http.services import services
+from scan.http.requests import reader
+from scan.queries import contracts
+from scan.queries.contracts import Contract
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
@@ -37,76 +36,43 @@ NOTHING = {
 }
 
 
-class Found(NamedTuple):
-    """What is known of an address; `verified` is a verified_contract_record."""
-
-    verified: Mapping[str, Any] | None
-    proxy: Proxy | None
-
-
-def abi(asked: Parameters) -> Reply:
-    verified = find(asked.address()).verified
-    if verified is None:
+def abi(parameters: Parameters) -> Reply:
+    contract, _ = contracts.get_with_proxy(reader(), parameters.address(), {"abi"})
+    if contract.abi is None:
         raise Failure(NOT_VERIFIED)
-    return Reply(orjson.dumps(verified["abi"]).decode())
+    return Reply(orjson.dumps(orjson.loads(contract.abi)).decode())
 
 
-def source_code(asked: Parameters) -> Reply:
-    found = find(asked.address())
-    row = NOTHING if found.verified is None else _row(found.verified)
-    if found.proxy is not None and found.verified is not None:
-        row = {**row, "Proxy": "1", "Implementation": to_hex(found.proxy.implementation)}
+def source_code(parameters: Parameters) -> Reply:
+    contract, lookup = contracts.get_with_proxy(
+        reader(), parameters.address(), {"settings", "abi", "sources"}
+    )
+    row = _row(contract) if contract.is_verified else NOTHING
+    if lookup.proxy is not None and contract.is_verified:
+        row = {**row, "Proxy": "1", "Implementation": to_hex(lookup.proxy.implementation)}
     return Reply([row])
 
 
-def find(address: bytes) -> Found:
-    """A minimal proxy has its implementation's verification."""
-    reads = services().reads
-    row = reads.row("contracts/contracts_get_code", address=address)
-    if row is None:
-        return Found(None, None)
-    proxy = _proxy(address, bytes(row[1]))
-    record = reads.value(
-        "contracts/verified_contracts_get", address=address, code_hash=row[0], proxy=None
-    )
-    if record is None and proxy is not None and proxy.kind == "eip1167":
-        record = reads.value(
-            "contracts/verified_contracts_get_of_clone",
-            address=address,
-            implementation=proxy.implementation,
-            proxy=None,
-        )
-    return Found(None if record is None else orjson.loads(record), proxy)
-
-
-def _proxy(address: bytes, code: bytes) -> Proxy | None:
-    try:
-        with parts().node_calls.place():
-            return proxy_at(services().sources.node, address, code)
-    except Unavailable:
-        return None
-
-
-def _row(verified: Mapping[str, Any]) -> dict[str, str]:
-    settings = verified["settings"]
+def _row(contract: Contract) -> dict[str, str]:
+    settings = orjson.loads(contract.settings or "{}")
     optimizer = settings.get("optimizer", {})
     return {
-        "SourceCode": _source_code(verified),
-        "ABI": orjson.dumps(verified["abi"]).decode(),
-        "ContractName": verified["contractName"],
-        "CompilerVersion": f"v{verified['compilerVersion']}",
+        "SourceCode": _source_code(orjson.loads(contract.sources or "{}"), settings),
+        "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
+        "ContractName": contract.name,
+        "CompilerVersion": f"v{contract.compiler_version}",
         "CompilerType": "solc",
         "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
         "Runs": str(optimizer.get("runs", DEFAULT_RUNS)),
-        "ConstructorArguments": (verified["constructorArguments"] or "").removeprefix("0x"),
+        "ConstructorArguments": bytes(contract.constructor_arguments or b"").hex(),
         "EVMVersion": settings.get("evmVersion") or "Default",
         "Library": _libraries(settings),
-        "ContractFileName": verified["filePath"],
-        "LicenseType": verified["license"] or "",
+        "ContractFileName": contract.path,
+        "LicenseType": contract.license or "",
         "Proxy": "0",
         "Implementation": "",
         "SwarmSource": "",
-        "SimilarMatch": verified["verifiedBy"] or "",
+        "SimilarMatch": to_hex(bytes(contract.verifier)) if contract.verifier else "",
     }
 
 
@@ -119,10 +85,9 @@ def _libraries(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _source_code(verified: Mapping[str, Any]) -> str:
+def _source_code(sources: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     """The text of a single file whose other fields say how it was compiled, else standard JSON in
     doubled braces."""
-    sources, settings = verified["sources"], verified["settings"]
     if len(sources) == 1 and _are_plain(settings):
         [source] = sources.values()
         return str(source["content"])

@@ -4,12 +4,12 @@ import re
 from collections.abc import Mapping
 
 from scan.errors import NotFound
-from scan.etherscan.contract import find
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply
 from scan.hex import to_hex
-from scan.http.requests import client_address
+from scan.http.requests import client_address, reader
 from scan.http.services import services
+from scan.queries import contracts
 
 # Clients ask again every 3 to 15 s, and an anonymous one may ask ten times a minute.
 WAIT_FOR_CONTRACT_S = 10.0
@@ -68,7 +68,7 @@ def proxy_status(asked: Parameters) -> Reply:
     if guid is None:
         raise Failure(UNKNOWN)
     address, expected = bytes.fromhex(guid[1]), guid[2]
-    proxy = find(address).proxy
+    proxy = contracts.proxy_of(reader(), address, contracts.get(reader(), address, {"code"})).proxy
     if proxy is None or expected not in ("any", proxy.implementation.hex()):
         raise Failure(NO_IMPLEMENTATION)
     return Reply(

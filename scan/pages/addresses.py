@@ -1,7 +1,7 @@
 """/address/:address: what it holds and what it did, and its contract."""
 
 import json
-from typing import Any, NamedTuple
+from typing import Any
 
 from flask import Blueprint, Response, request
 
@@ -25,77 +25,38 @@ CHART_TIMEOUT_S = 2.0
 blueprint = Blueprint("pages_addresses", __name__)
 
 
-class Account(NamedTuple):
-    """An address as the index has it; balance in wei, None where nobody could say."""
-
-    address: str
-    transaction_count: int
-    label: str | None
-    first_seen: str
-    last_seen: str
-    balance: int | None
-    balance_block: int | None
-    is_contract: bool
-
-
 @blueprint.get("/address/<address>")
 def get_address(address: str) -> Response:
     key = address_of(address)
-    account = read_account(key)
     tab = request.args.get("tab")
     tab = tab if tab in TABS else TABS[0]
     if tab == "contract":
-        return contract_page(account, read_contract(key))
+        return contract_page(key, read_contract(key))
     shown = _list(tab, key)
     return page(
         "address.html",
-        account=account,
+        address=to_hex(key),
+        account=addresses.get(reader(), key),
         tab=tab,
         shown=shown,
-        names=names_of(shown.records if shown else [], account.address),
+        names=names_of(shown.records if shown else [], to_hex(key)),
         chart=_balance_chart(key) if tab == "chart" else None,
     )
 
 
-def contract_page(
-    account: Account, contract: ShownContract, status: int = 200, **more: Any
-) -> Response:
+def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
     """The contract tab; `more` is what a form brought."""
-    names = names_of([], account.address, contract.implementation, contract.verified_by)
+    names = names_of([], to_hex(key), contract.implementation, contract.verifier)
     values = {"form": {}, "error": None, "call": None, **more}
     return page(
         "contract.html",
         status,
-        account=account,
+        address=to_hex(key),
+        account=addresses.get(reader(), key),
         tab="contract",
         contract=contract,
         names=names,
         **values,
-    )
-
-
-def read_account(key: bytes) -> Account:
-    """Raises NotFound for an address never seen."""
-    *row, number, hash_, is_unchanged = reader().row("queries/addresses_get", address=key)
-    count, label, first_seen, last_seen, _, balance, block, is_contract = row
-    if count is None:
-        raise addresses.unseen()
-    if block != number:
-        state = reader().sources.account_states.at(key, number, bytes(hash_))
-        if state is not None:
-            balance, block, is_contract = state.balance, number, state.is_contract
-        else:
-            reader().do_not_cache()  # the node may answer the next request
-            block = number if is_unchanged else block
-    return Account(
-        to_hex(key),
-        count,
-        label,
-        first_seen,
-        last_seen,
-        None if balance is None else int(balance),
-        block,
-        is_contract,
     )
 
 

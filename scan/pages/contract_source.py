@@ -8,12 +8,12 @@ from scan.contracts.abi import AbiError, parse_types, signature
 from scan.contracts.proxy_contracts import Proxy
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.http.services import services
 from scan.pages.formatting import visible_lines
-from scan.pages.records import Record
-from scan.pages.site import site
+from scan.queries import contracts
+from scan.queries.contracts import Contract
 
 MAX_SHOWN_FUNCTIONS = 300
+SHOWN = frozenset({"code", "settings", "abi", "sources"})
 LONGEST_SIGNATURE = 500  # as the API's functionName
 
 
@@ -40,7 +40,9 @@ class ShownContract(NamedTuple):
 
     has_code: bool
     code_size: int = 0
-    verified: Record | None = None
+    verified: Contract | None = None
+    abi: Sequence[Any] = ()
+    settings: Any = None
     files: Sequence[SourceFile] = ()
     functions: Sequence[Function] = ()
     proxy_kind: str | None = None
@@ -48,76 +50,58 @@ class ShownContract(NamedTuple):
     implementation_functions: Sequence[Function] = ()
 
     @property
-    def verified_by(self) -> str | None:
-        return self.verified["verifiedBy"] if self.verified else None
+    def verifier(self) -> str | None:
+        """Another address with the same code, by whose verification it is known."""
+        return (
+            to_hex(bytes(self.verified.verifier))
+            if self.verified and self.verified.verifier
+            else None
+        )
+
+    @property
+    def constructor_arguments(self) -> str:
+        return bytes(self.verified.constructor_arguments or b"").hex() if self.verified else ""
 
 
 def read_contract(address: bytes) -> ShownContract:
-    code = _code(address)
-    if code is None:
+    contract, lookup = contracts.get_with_proxy(reader(), address, SHOWN)
+    if not contract.code:
         return ShownContract(has_code=False)
-    reader().do_not_cache()  # where a proxy leads is the node's to say
-    proxy = site().calls.proxy(address, code.code)
-    verified = _verified(address, code.code_hash)
-    if verified is None and proxy is not None and proxy.kind == "eip1167":
-        verified = _verified_implementation(proxy)
-    implementation = _implementation(proxy)
+    proxy = lookup.proxy
+    abi = json.loads(contract.abi or "[]")
     return ShownContract(
         has_code=True,
-        code_size=len(code.code),
-        verified=verified,
-        files=_files(verified),
-        functions=_functions(verified),
+        code_size=len(contract.code),
+        verified=contract if contract.is_verified else None,
+        abi=abi,
+        settings=json.loads(contract.settings or "{}"),
+        files=_files(contract),
+        functions=_functions(abi),
         proxy_kind=proxy.kind if proxy else None,
         implementation=to_hex(proxy.implementation) if proxy else None,
-        implementation_functions=_functions(implementation),
+        implementation_functions=_functions(_implementation_abi(proxy)),
     )
 
 
-class _Code(NamedTuple):
-    code_hash: bytes
-    code: bytes
-
-
-def _code(address: bytes) -> _Code | None:
-    row = services().reads.row("contracts/contracts_get_code", address=address)
-    return None if row is None or not bytes(row[1]) else _Code(bytes(row[0]), bytes(row[1]))
-
-
-def _verified(address: bytes, code_hash: bytes) -> Record | None:
-    body = services().reads.value(
-        "contracts/verified_contracts_get", address=address, code_hash=code_hash, proxy=None
-    )
-    return None if body is None else dict(json.loads(body))
-
-
-def _implementation(proxy: Proxy | None) -> Record | None:
+def _implementation_abi(proxy: Proxy | None) -> list[Any]:
     """Of a proxy that keeps its own ABI; a clone shows its implementation's as its own."""
     if proxy is None or proxy.kind == "eip1167":
-        return None
-    return _verified_implementation(proxy)
-
-
-def _verified_implementation(proxy: Proxy) -> Record | None:
-    code = _code(proxy.implementation)
-    return None if code is None else _verified(proxy.implementation, code.code_hash)
-
-
-def _files(verified: Record | None) -> list[SourceFile]:
-    """The file of the contract first."""
-    if verified is None:
         return []
-    paths = sorted(verified["sources"], key=lambda path: (path != verified["filePath"], path))
-    return [
-        SourceFile(path, visible_lines(str(verified["sources"][path]["content"]))) for path in paths
-    ]
+    implementation = contracts.get(reader(), proxy.implementation, {"abi"})
+    return list(json.loads(implementation.abi or "[]"))
 
 
-def _functions(verified: Record | None) -> list[Function]:
+def _files(contract: Contract) -> list[SourceFile]:
+    """The file of the contract first."""
+    sources = json.loads(contract.sources or "{}")
+    paths = sorted(sources, key=lambda path: (path != contract.path, path))
+    return [SourceFile(path, visible_lines(str(sources[path]["content"]))) for path in paths]
+
+
+def _functions(abi: Sequence[Any]) -> list[Function]:
     """Its view and pure functions, in the ABI's order."""
-    entries = verified["abi"] if verified else []
-    found = [_function(entry) for entry in entries if _is_readable(entry)]
-    return [each for each in found if each is not None][:MAX_SHOWN_FUNCTIONS]
+    functions = [_function(entry) for entry in abi if _is_readable(entry)]
+    return [function for function in functions if function is not None][:MAX_SHOWN_FUNCTIONS]
 
 
 def _is_readable(entry: Any) -> bool:

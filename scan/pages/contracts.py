@@ -11,10 +11,11 @@ from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
 from scan.http.requests import INCOMPLETE_BODY, client_address, reader
 from scan.http.services import services
-from scan.pages.addresses import contract_page, read_account
+from scan.pages.addresses import contract_page
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract
 from scan.pages.records import PAGE_SIZE, Listing, address_of, page_number
 from scan.pages.site import page, site
+from scan.queries import contracts
 from scan.verification.request import parse
 from scan.verification.verifier import verify
 
@@ -28,10 +29,10 @@ blueprint = Blueprint("pages_contracts", __name__)
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
     number = page_number()
-    body, _, total = reader().row(
-        "queries/verified_contracts_list", limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
+    verified = contracts.verified_page(reader(), PAGE_SIZE, (number - 1) * PAGE_SIZE)
+    return page(
+        "contracts.html", contracts=Listing(json.loads(verified.data), verified.total, number)
     )
-    return page("contracts.html", contracts=Listing(json.loads(body), total, number))
 
 
 @blueprint.post("/address/<address>/call")
@@ -49,7 +50,7 @@ def call_function(address: str) -> Response:
         status = 200
     except ScanError as error:
         called["error"], status = error.message, error.status
-    return contract_page(read_account(key), read_contract(key), status, call=called)
+    return contract_page(key, read_contract(key), status, call=called)
 
 
 def _argument(text: str) -> object:
@@ -73,7 +74,7 @@ def verify_source(address: str) -> Response:
         verify(services().verifier, parse(_submission(key, fields)), client_address())
     except ScanError as error:
         return contract_page(
-            read_account(key), read_contract(key), error.status, form=fields, error=error.message
+            key, read_contract(key), error.status, form=fields, error=error.message
         )
     response = redirect(f"/address/{to_hex(key)}?tab=contract", 303)
     return Response(response.data, 303, headers=dict(response.headers))

@@ -23,3 +23,9 @@ def activity(reader: Reader, span_s: int, spans: int) -> str:
     rows: str
     (rows,) = reader.row("queries/activity_list", span_s=span_s, spans=spans)
     return rows
+
+
+def chain_id(reader: Reader) -> str | None:
+    """As text; None before the first block is indexed. It never changes."""
+    number: str | None = reader.sources.database.value("queries/chain_get_id")
+    return number

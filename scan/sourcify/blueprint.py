@@ -9,18 +9,23 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
-from scan.http.requests import client_address, json_object, query_arguments
+from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
+from scan.queries import contracts, network
 from scan.sourcify import fields, submissions
 from scan.sourcify.contract_record import (
-    StoredContract,
     contract_record,
     minimal_record,
-    stored_contract,
+    parts_of,
     usual_fields,
 )
-from scan.sourcify.errors import AlreadyVerified, ContractNotDeployed, JobNotFound
+from scan.sourcify.errors import (
+    AlreadyVerified,
+    ContractNotDeployed,
+    JobNotFound,
+    UnsupportedChain,
+)
 from scan.verification.jobs import Job
 
 MAX_BODY_BYTES = 5 * 1024 * 1024
@@ -36,11 +41,11 @@ blueprint = Blueprint("sourcify", __name__)
 def get_contract(chain_id: str, address: str) -> Response:
     wanted = parameters.address(address)
     selection = fields.selected(query_arguments("fields", "omit"))
-    stored = _stored(chain_id, wanted, selection)
-    if stored.match is None:
-        return json_value(minimal_record(stored, wanted, None, None), 404)
-    parts = services()
-    return json_value(contract_record(stored, wanted, selection, parts.reads, parts.sources.node))
+    own_chain = _require_own_chain(chain_id)
+    stored = contracts.get(reader(), wanted, parts_of(selection))
+    if not stored.is_verified:
+        return json_value(minimal_record(own_chain, wanted, None, None), 404)
+    return json_value(contract_record(reader(), own_chain, wanted, stored, selection))
 
 
 @blueprint.post("/v2/verify/<chain_id>/<address>")
@@ -64,7 +69,7 @@ def get_verification(verification_id: str) -> Response:
 
 @blueprint.get("/chains")
 def list_chains() -> Response:
-    chain_id = services().reads.value("queries/chain_get_id")
+    chain_id = network.chain_id(reader())
     chain = {"name": f"Chain {chain_id}", "chainId": int(chain_id or 0), "supported": True}
     return json_value([] if chain_id is None else [chain])
 
@@ -74,14 +79,19 @@ def _body() -> dict[str, object]:
     return json_object()
 
 
-def _stored(chain_id: str, address: bytes, selection: fields.Selection) -> StoredContract:
+def _require_own_chain(chain_id: str) -> str:
+    """The chain's id; raises UnsupportedChain for any chain but the one indexed."""
     if not _CHAIN_ID.fullmatch(chain_id):
         raise InvalidParameter("chainId must be a number of at most 20 digits.", field="chainId")
-    return stored_contract(services().reads, chain_id, address, selection)
+    own_chain = network.chain_id(reader())
+    if own_chain is None or own_chain != chain_id.lstrip("0"):
+        raise UnsupportedChain(f"The chain with chainId {chain_id} is not supported")
+    return own_chain
 
 
 def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
-    stored = _stored(chain_id, parameters.address(address), {})
+    _require_own_chain(chain_id)
+    stored = contracts.get(reader(), parameters.address(address), ())
     if stored.match == stored.creation_match == "full":
         raise AlreadyVerified(
             f"Contract {address} on chain {chain_id} is already verified with runtimeMatch and"
@@ -100,12 +110,10 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Respo
 
 
 def _job_record(job: Job) -> dict[str, Any]:
-    database = services().writes
-    chain_id = database.value("queries/chain_get_id")
-    stored = stored_contract(database, chain_id, job.address, {})
-    contract = minimal_record(stored, job.address, job.match, job.creation_match)
+    chain_id = network.chain_id(reader()) or ""
+    contract = minimal_record(chain_id, job.address, job.match, job.creation_match)
     if job.match is not None:
-        contract |= usual_fields(stored)
+        contract |= usual_fields(contracts.get(reader(), job.address, ()))
     record: dict[str, Any] = {
         "isJobCompleted": job.is_over,
         "verificationId": job.id,

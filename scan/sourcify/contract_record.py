@@ -4,18 +4,19 @@ What is not stored is null: the compiler's bytecode, source maps and storage lay
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 from eth_utils.address import to_checksum_address
 
-from scan.contracts.proxy_contracts import DELEGATECALL, clone_of, eip1967_implementation
-from scan.database.connection import Database
-from scan.ethereum.client import Node, NodeError
-from scan.hex import BadHex, to_hex
-from scan.sourcify.errors import UnsupportedChain, error_value
+from scan.hex import to_hex
+from scan.queries import contracts
+from scan.queries.contracts import Contract
+from scan.queries.reader import Reader
+from scan.sourcify.errors import error_value
 from scan.sourcify.fields import Selection
 
+PROXY_TYPES = {"eip1167": "EIP1167Proxy", "eip1967": "EIP1967Proxy"}
 MATCHES = {"full": "exact_match", "partial": "match", None: None}
 # The columns that each field needs, of those that are read only when they are named.
 _PARTS: Mapping[str, tuple[str, ...]] = {
@@ -33,67 +34,38 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-class StoredContract(NamedTuple):
-    """A row of queries/contracts_get; JSON is text, and null where it was not read."""
-
-    chain_id: str
-    match: str | None
-    creation_match: str | None
-    verified_at: str | None
-    match_id: str | None
-    name: str
-    path: str
-    compiler_version: str
-    settings: str | None
-    abi: str | None
-    sources: str | None
-    metadata: str | None
-    code: bytes | None
-    transaction_hash: bytes | None
-    block_number: int | None
-    transaction_index: int | None
-    deployer: bytes | None
-
-
-def stored_contract(
-    database: Database, chain_id: str, address: bytes, selection: Selection
-) -> StoredContract:
-    """Raises UnsupportedChain for any chain but the one indexed."""
-    parts = {part for field in selection for part in _PARTS.get(field, ())}
-    row = database.row("queries/contracts_get", address=address, parts=list(parts))
-    assert row is not None
-    if row[0] is None or row[0] != chain_id.lstrip("0"):
-        raise UnsupportedChain(f"The chain with chainId {chain_id} is not supported")
-    return StoredContract(*row)
+def parts_of(selection: Selection) -> set[str]:
+    """The large values of a contract that these fields need."""
+    return {part for field in selection for part in _PARTS.get(field, ())}
 
 
 def minimal_record(
-    stored: StoredContract, address: bytes, match: str | None, creation_match: str | None
+    chain_id: str, address: bytes, match: str | None, creation_match: str | None
 ) -> dict[str, Any]:
     return {
         "match": MATCHES[match],
         "creationMatch": MATCHES[creation_match],
         "runtimeMatch": MATCHES[match],
-        "chainId": stored.chain_id,
+        "chainId": chain_id,
         "address": to_checksum_address(address),
     }
 
 
-def usual_fields(stored: StoredContract) -> dict[str, Any]:
-    return {"verifiedAt": stored.verified_at, "matchId": stored.match_id}
+def usual_fields(contract: Contract) -> dict[str, Any]:
+    return {"verifiedAt": contract.verified_at, "matchId": contract.match_id}
 
 
 def contract_record(
-    stored: StoredContract, address: bytes, selection: Selection, database: Database, node: Node
+    reader: Reader, chain_id: str, address: bytes, stored: Contract, selection: Selection
 ) -> dict[str, Any]:
-    """`database` and `node` are asked only of a proxy's implementation."""
-    record = minimal_record(stored, address, stored.match, stored.creation_match)
+    """`reader` is needed only for a proxy's implementation."""
+    record = minimal_record(chain_id, address, stored.match, stored.creation_match)
     record |= {name: value for name, value in usual_fields(stored).items() if name in selection}
     for field, build in _BUILDERS.items():
         if field in selection:
             record[field] = _members(build(stored), selection[field])
     if "proxyResolution" in selection:
-        resolution = _proxy_resolution(stored, address, database, node)
+        resolution = _proxy_resolution(reader, address, stored)
         if "proxyResolutionError" not in resolution:
             resolution = _members(resolution, selection["proxyResolution"])
         record["proxyResolution"] = resolution
@@ -104,11 +76,11 @@ def _members(value: Any, names: tuple[str, ...]) -> Any:
     return {name: value.get(name) for name in names} if names else value
 
 
-def _runtime_bytecode(stored: StoredContract) -> dict[str, Any]:
+def _runtime_bytecode(stored: Contract) -> dict[str, Any]:
     return {"onchainBytecode": None if stored.code is None else to_hex(bytes(stored.code))}
 
 
-def _deployment(stored: StoredContract) -> dict[str, Any]:
+def _deployment(stored: Contract) -> dict[str, Any]:
     if stored.transaction_hash is None or stored.deployer is None:
         return {}
     return {
@@ -119,7 +91,7 @@ def _deployment(stored: StoredContract) -> dict[str, Any]:
     }
 
 
-def _compilation(stored: StoredContract) -> dict[str, Any]:
+def _compilation(stored: Contract) -> dict[str, Any]:
     return {
         "language": "Solidity",
         "compiler": "solc",
@@ -130,7 +102,7 @@ def _compilation(stored: StoredContract) -> dict[str, Any]:
     }
 
 
-def _settings(stored: StoredContract) -> dict[str, Any]:
+def _settings(stored: Contract) -> dict[str, Any]:
     """As in a standard JSON input, where libraries are grouped by file."""
     settings: dict[str, Any] = orjson.loads(stored.settings or "{}")
     libraries: dict[str, dict[str, str]] = {}
@@ -140,12 +112,12 @@ def _settings(stored: StoredContract) -> dict[str, Any]:
     return {**settings, "libraries": libraries} if libraries else settings
 
 
-def _standard_input(stored: StoredContract) -> dict[str, Any]:
+def _standard_input(stored: Contract) -> dict[str, Any]:
     settings = _settings(stored)
     return {"language": "Solidity", "sources": _json(stored.sources), "settings": settings}
 
 
-def _standard_output(stored: StoredContract) -> dict[str, Any]:
+def _standard_output(stored: Contract) -> dict[str, Any]:
     """The contract alone, as Sourcify has it, without what is not stored."""
     contract = {
         "abi": _json(stored.abi),
@@ -156,7 +128,7 @@ def _standard_output(stored: StoredContract) -> dict[str, Any]:
     return {"contracts": {stored.path: {stored.name: contract}}}
 
 
-def _documentation(stored: StoredContract, kind: str) -> Any:
+def _documentation(stored: Contract, kind: str) -> Any:
     """The metadata file holds it as the compiler gives it."""
     if stored.metadata is None:
         return None
@@ -168,7 +140,7 @@ def _json(text: str | None) -> orjson.Fragment | None:
     return None if text is None else orjson.Fragment(text)
 
 
-_BUILDERS: Mapping[str, Callable[[StoredContract], Any]] = {
+_BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
     "creationBytecode": lambda stored: {},
     "runtimeBytecode": _runtime_bytecode,
     "deployment": _deployment,
@@ -184,27 +156,16 @@ _BUILDERS: Mapping[str, Callable[[StoredContract], Any]] = {
 }
 
 
-def _proxy_resolution(
-    stored: StoredContract, address: bytes, database: Database, node: Node
-) -> dict[str, Any]:
-    try:
-        kind, implementation = _implementation(bytes(stored.code or b""), address, node)
-    except (NodeError, BadHex):
+def _proxy_resolution(reader: Reader, address: bytes, stored: Contract) -> dict[str, Any]:
+    lookup = contracts.proxy_of(reader, address, stored)
+    if not lookup.is_known:
         error = error_value("proxy_resolution_error", "The node does not answer now.")
         return {"proxyResolutionError": error}
-    if implementation is None:
+    if lookup.proxy is None:
         return {"isProxy": False, "proxyType": None, "implementations": []}
-    found: dict[str, str] = {"address": to_checksum_address(implementation)}
-    verified = stored_contract(database, stored.chain_id, implementation, {})
-    if verified.match:
-        found["name"] = verified.name
-    return {"isProxy": True, "proxyType": kind, "implementations": [found]}
-
-
-def _implementation(code: bytes, address: bytes, node: Node) -> tuple[str, bytes | None]:
-    clone = clone_of(code)
-    if clone is not None:
-        return "EIP1167Proxy", clone
-    if DELEGATECALL not in code:
-        return "", None
-    return "EIP1967Proxy", eip1967_implementation(node, to_hex(address))
+    implementation: dict[str, str] = {"address": to_checksum_address(lookup.proxy.implementation)}
+    verified = contracts.get(reader, lookup.proxy.implementation, ())
+    if verified.is_verified:
+        implementation["name"] = verified.name
+    kind = PROXY_TYPES[lookup.proxy.kind]
+    return {"isProxy": True, "proxyType": kind, "implementations": [implementation]}

@@ -18,10 +18,4 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS now
 LEFT JOIN tokens k ON k.address = asked.address
-LEFT JOIN LATERAL (
-    SELECT v.address, v.verified_at
-    FROM verified_contracts v
-    WHERE v.code_hash = now.code_hash
-    ORDER BY v.address = asked.address DESC, v.match, v.verified_at, v.address
-    LIMIT 1
-) AS v ON true;
+LEFT JOIN verification_of(asked.address) AS v ON true;

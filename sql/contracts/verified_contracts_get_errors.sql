@@ -12,16 +12,4 @@ SELECT (
         ORDER BY ordinality
         LIMIT 1000
     ) AS errors)
-FROM (
-    SELECT v.abi
-    FROM (
-        SELECT code_hash
-        FROM contracts
-        WHERE address = %(address)s
-        ORDER BY block_number DESC
-        LIMIT 1
-    ) AS now
-    JOIN verified_contracts v ON v.code_hash = now.code_hash
-    ORDER BY v.address = %(address)s DESC, v.match, v.verified_at, v.address
-    LIMIT 1
-) AS verified;
+FROM verification_of(%(address)s) AS verified;

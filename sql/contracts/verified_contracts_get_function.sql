@@ -6,16 +6,7 @@
 -- index: contracts_pkey, verified_contracts_by_code_hash
 WITH verified AS MATERIALIZED (
     SELECT v.abi
-    FROM (
-        SELECT code_hash
-        FROM contracts
-        WHERE address = %(address)s
-        ORDER BY block_number DESC
-        LIMIT 1
-    ) AS now
-    JOIN verified_contracts v ON v.code_hash = now.code_hash
-    ORDER BY v.address = %(address)s DESC, v.match, v.verified_at, v.address
-    LIMIT 1
+    FROM verification_of(%(address)s) AS v
 ), functions AS MATERIALIZED (
     SELECT entry, ordinality, entry ->> 'name' AS name,
         coalesce(

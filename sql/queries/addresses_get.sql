@@ -2,13 +2,14 @@
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, transaction_count (null for one never seen), label, first_seen and
---   last_seen (ISO 8601), recent (JSON text), balance, balance_block, is_contract, head_number,
---   head_hash, whether nothing has changed the balance since balance_block
+--   last_seen (ISO 8601), recent (JSON text), balance, balance_block, is_contract, number and hash
+--   of the newest block (null where none is indexed), the newest block that stored balances must not be
+--   older than to be those of the newest block
 -- index: addresses_pkey, transactions_by_from, transactions_by_to, transactions_by_contract,
 --   transactions_pkey, contracts_pkey, blocks_pkey, blocks_untraced
 SELECT index_version(),
     a.transaction_count,
-    (SELECT l.label FROM labels l WHERE l.address = a.address),
+    (SELECT l.label FROM labels l WHERE l.address = %(address)s),
     (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.first_seen),
     (SELECT iso(b.timestamp) FROM blocks b WHERE b.number = a.last_seen),
     (SELECT json_list(string_agg(
@@ -42,10 +43,10 @@ SELECT index_version(),
     ) AS page),
     a.balance::text,
     a.balance_block,
-    EXISTS (SELECT 1 FROM contracts c WHERE c.address = a.address),
+    EXISTS (SELECT 1 FROM contracts c WHERE c.address = %(address)s),
     head.number,
     head.hash,
-    coalesce(a.balance_block >= newest_untraced_block(), false)
+    newest_untraced_block()
 FROM (SELECT 1) AS always
 LEFT JOIN addresses a ON a.address = %(address)s
 LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;

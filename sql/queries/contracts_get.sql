@@ -1,20 +1,24 @@
--- What is verified about the code of an address: by its own verification, or by one of another
--- address with identical code. Of the large parts only those that `parts` names.
+-- The contract at an address, and what is verified about its code: by its own verification, or by one
+-- of another address with identical code. Of the large values only those that `parts` names.
 -- params: address bytea, parts text[]
--- returns: one row: chain_id (null: nothing is indexed), match (null: not verified), creation_match,
---   verified_at, match_id, contract_name, file_path, compiler_version, settings, abi, sources,
---   metadata, code, creating transaction (hash, block_number, transaction_index, from_address; null
---   when a contract created it, or when it was deployed more than once)
+-- literals: none
+-- returns: one row: index version, code_hash (null: no contract is indexed there), code, match (null:
+--   not verified), creation_match, contract_name, file_path, compiler_version, license,
+--   constructor_arguments, verified_at (ISO 8601), verifier (the other address), match_id, settings,
+--   abi, sources, metadata (JSON text), creating transaction (hash, block_number, transaction_index,
+--   from_address; null when a contract created it, or when it was deployed more than once)
 -- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, transactions_by_contract
-SELECT chain.chain_id::text, v.match, v.creation_match, iso(v.verified_at), v.match_id::text,
-    v.contract_name, v.file_path, v.compiler_version,
+SELECT index_version(), now.code_hash, c.code, v.match,
+    CASE WHEN v.address = %(address)s THEN v.creation_match END,
+    v.contract_name, v.file_path, v.compiler_version, v.license,
+    CASE WHEN v.address = %(address)s THEN v.constructor_arguments END,
+    iso(v.verified_at), CASE WHEN v.address <> %(address)s THEN v.address END, v.match_id::text,
     CASE WHEN 'settings' = ANY (%(parts)s) THEN v.settings END::text,
     CASE WHEN 'abi' = ANY (%(parts)s) THEN v.abi END::text,
     CASE WHEN 'sources' = ANY (%(parts)s) THEN v.sources END::text,
     CASE WHEN 'metadata' = ANY (%(parts)s) THEN v.metadata END,
-    c.code, t.hash, t.block_number, t.transaction_index, t.from_address
+    t.hash, t.block_number, t.transaction_index, t.from_address
 FROM (SELECT) AS always
-LEFT JOIN chain ON true
 LEFT JOIN LATERAL (
     SELECT code_hash
     FROM contracts
@@ -22,15 +26,7 @@ LEFT JOIN LATERAL (
     ORDER BY block_number DESC
     LIMIT 1
 ) AS now ON true
-LEFT JOIN LATERAL (
-    SELECT match, CASE WHEN address = %(address)s THEN creation_match END AS creation_match,
-        verified_at, match_id, contract_name, file_path, compiler_version, settings, abi, sources,
-        metadata
-    FROM verified_contracts
-    WHERE code_hash = now.code_hash
-    ORDER BY address = %(address)s DESC, match, verified_at, address
-    LIMIT 1
-) AS v ON true
+LEFT JOIN verification_of(%(address)s) AS v ON true
 LEFT JOIN codes c ON 'code' = ANY (%(parts)s) AND c.code_hash = now.code_hash
 LEFT JOIN LATERAL (
     SELECT (array_agg(hash))[1] AS hash, (array_agg(block_number))[1] AS block_number,

@@ -18,13 +18,7 @@ SELECT index_version(), (
         ORDER BY c.block_number DESC
         LIMIT 1
     ) AS now
-    LEFT JOIN LATERAL (
-        SELECT v.code_hash, v.address, v.verified_at
-        FROM verified_contracts v
-        WHERE v.code_hash = now.code_hash
-        ORDER BY v.address = asked.address DESC, v.match, v.verified_at, v.address
-        LIMIT 1
-    ) AS v ON true
+    LEFT JOIN verification_of(asked.address) AS v ON true
     LEFT JOIN codes short ON short.code_hash = now.code_hash AND v.code_hash IS NULL
         AND octet_length(short.code) < 64
     WHERE v.code_hash IS NOT NULL OR short.code IS NOT NULL);

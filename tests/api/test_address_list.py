@@ -44,3 +44,4 @@ def test_a_balance_that_nobody_knows_is_not_made_up(indexed: Indexing, scenario:
     known = client.get(f"/api/v1/addresses?addresses={scenario.stage.people[1]}")
     assert known.status_code == 200
     assert client.get(f"/api/v1/addresses?addresses={UNSEEN}").status_code == 502
+    assert client.get(f"/api/v1/addresses/{UNSEEN}").status_code == 502

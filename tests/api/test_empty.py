@@ -39,7 +39,7 @@ def test_queries_find_nothing(empty, entity, order) -> None:
 
 
 def test_nothing_is_known(empty) -> None:
-    paths = ("blocks/0", f"addresses/{ADDRESS}", f"tokens/{ADDRESS}", f"transactions/0x{64 * '0'}")
+    paths = ("blocks/0", f"tokens/{ADDRESS}", f"transactions/0x{64 * '0'}")
     assert {empty.get(f"/api/v1/{path}").status_code for path in paths} == {404}
 
 

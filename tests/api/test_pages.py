@@ -129,8 +129,20 @@ def test_every_address(client: FlaskClient, scenario: Played) -> None:
         same(found["recentTxs"], scenario.truth.transactions_of(address)[:25])
 
 
-def test_addresses_never_seen_are_not_found(client: FlaskClient) -> None:
-    assert client.get(f"/api/v1/addresses/0x{40 * '9'}").status_code == 404
+def test_an_address_never_seen_is_an_address_all_the_same(client: FlaskClient) -> None:
+    detail = get(client, f"/addresses/0x{40 * '9'}")
+    head = get(client, "/stats")["latestBlock"]
+    assert detail == {
+        "address": f"0x{40 * '9'}",
+        "balance": "0",
+        "txCount": 0,
+        "isContract": False,
+        "label": None,
+        "firstSeen": None,
+        "lastSeen": None,
+        "balanceBlock": head,
+        "recentTxs": [],
+    }
 
 
 def test_every_block_and_transaction_alone(client: FlaskClient, scenario: Played) -> None:

@@ -155,7 +155,6 @@ def test_pages_are_cached_until_the_index_changes(client: FlaskClient, scenario:
         ("/tx/0x12", 400),
         (f"/tx/0x{'ab' * 32}", 404),
         ("/address/0x12", 400),
-        (f"/address/0x{'ab' * 20}", 404),
         (f"/token/0x{'ab' * 20}", 404),
         ("/blocks?page=0", 400),
         ("/blocks?page=x", 400),
@@ -166,6 +165,11 @@ def test_errors_are_pages_that_help_on(client: FlaskClient, path: str, status: i
     answer = client.get(path)
     assert (answer.status_code, answer.mimetype) == (status, "text/html")
     assert 'role="search"' in answer.text and "<script>alert" not in answer.text
+
+
+def test_an_address_never_seen_has_a_page(client: FlaskClient) -> None:
+    answer = client.get(f"/address/0x{'ab' * 20}")
+    assert answer.status_code == 200 and "in no indexed block yet" in answer.text
 
 
 def test_the_other_method_is_refused_as_a_page(client: FlaskClient) -> None:

@@ -147,7 +147,7 @@ CHAIN_PATHS: Json = {
             " node's at the indexed head where it answers at once, else what was read last, which"
             " is the head's, too, where nothing indexed has changed it since.",
             parameters=(path("address", any_case_address("The address.")),),
-            errors=(404, 502),
+            errors=(502,),
         ),
     },
     "/addresses/{address}/tokens": {

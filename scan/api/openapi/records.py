@@ -166,16 +166,17 @@ RECORDS: Json = {
         },
     ),
     "Address": record(
-        "An address that has been seen: as sender, recipient, created contract, miner, emitter of"
-        " a log, party of a token transfer or of an internal one, or recipient of a withdrawal.",
+        "An address, also one that no indexed block mentions. It is seen as sender, recipient,"
+        " created contract, miner, emitter of a log, party of a token transfer or of an internal"
+        " one, or recipient of a withdrawal.",
         {
             "address": address("The address."),
             "balance": amount("What it holds, in wei, at balanceBlock.", "9999999000000000000000"),
             "txCount": number("Transactions it sent, received or was created by.", 42),
             "isContract": flag("Whether code stands at it."),
             "label": nullable(text("What the operator calls it.", "Treasury")),
-            "firstSeen": moment("The first block it was seen in."),
-            "lastSeen": moment("The newest block it was seen in."),
+            "firstSeen": nullable(moment("The first block it was seen in; null for one never seen.")),
+            "lastSeen": nullable(moment("The newest block it was seen in, or null.")),
             "recentTxs": array(ref("Transaction"), "Its newest 25 transactions.", maxItems=25),
             "balanceBlock": number("The block that balance is of.", 353),
         },

@@ -1,0 +1,59 @@
+"""The balance of an address at the newest indexed block: one rule, whoever wants to know it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from scan.errors import UpstreamFailed
+from scan.queries.reader import Reader
+
+UNREAD = "The node does not answer, and this balance has not been read yet."
+
+
+class Head(NamedTuple):
+    """The newest indexed block, and the block from which on stored balances are unchanged."""
+
+    number: int | None  # None where nothing is indexed
+    hash: bytes | None
+    unchanged_from: int
+
+
+class Balance(NamedTuple):
+    """In wei as text, with the block it is of; None for one that was never read."""
+
+    wei: str | None
+    block: int | None
+    is_contract: bool
+
+    def required_wei(self) -> str:
+        """Raises UpstreamFailed where it was never read, and the node does not answer now."""
+        if self.wei is None:
+            raise UpstreamFailed(UNREAD)
+        return self.wei
+
+
+def at_head(
+    reader: Reader, addresses: Sequence[bytes], stored: Sequence[Balance], head: Head
+) -> list[Balance]:
+    """The stored ones where they are of the head, else the node's, else the stored ones.
+
+    Those are the head's, too, where nothing indexed has changed them since they were read.
+    """
+    stale = [
+        address
+        for address, balance in zip(addresses, stored, strict=True)
+        if balance.wei is None or balance.block != head.number
+    ]
+    states = {}
+    if stale and head.number is not None and head.hash is not None:
+        states = reader.sources.account_states.all_at(stale, head.number, bytes(head.hash))
+    if len(states) < len(set(stale)):
+        reader.do_not_cache()  # the node may return them to the next request
+    balances = []
+    for address, balance in zip(addresses, stored, strict=True):
+        if address in states:
+            state = states[address]
+            balance = Balance(str(state.balance), head.number, state.is_contract)
+        elif balance.block is not None and balance.block >= head.unchanged_from:
+            balance = balance._replace(block=head.number)
+        balances.append(balance)
+    return balances

@@ -1,0 +1,107 @@
+"""Contracts: the code at an address, what is verified about it, and where a proxy leads."""
+
+from collections.abc import Collection
+from typing import NamedTuple
+
+from scan.contracts.proxy_contracts import DELEGATECALL, Proxy, clone_of, eip1967_implementation
+from scan.errors import Unavailable
+from scan.ethereum.client import NodeError
+from scan.hex import BadHex, to_hex
+from scan.queries.pages import Page
+from scan.queries.reader import Reader
+
+# What is large, or costs a look-up of its own, and is read only where it is named.
+ALL_PARTS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
+
+
+class Contract(NamedTuple):
+    """A row of queries/contracts_get; JSON is text, and None where it was not read.
+
+    `code_hash` is None where no contract is indexed, `match` where its code is not verified;
+    `verifier` is another address with the same code, by whose verification it is known.
+    """
+
+    code_hash: bytes | None
+    code: bytes | None
+    match: str | None
+    creation_match: str | None
+    name: str
+    path: str
+    compiler_version: str
+    license: str | None
+    constructor_arguments: bytes | None
+    verified_at: str | None
+    verifier: bytes | None
+    match_id: str | None
+    settings: str | None
+    abi: str | None
+    sources: str | None
+    metadata: str | None
+    transaction_hash: bytes | None
+    block_number: int | None
+    transaction_index: int | None
+    deployer: bytes | None
+
+    @property
+    def is_verified(self) -> bool:
+        return self.match is not None
+
+
+class ProxyLookup(NamedTuple):
+    """`proxy` is None for what is no proxy; where the node did not answer, that is not known."""
+
+    proxy: Proxy | None
+    is_known: bool = True
+
+
+def get(reader: Reader, address: bytes, parts: Collection[str] = ALL_PARTS) -> Contract:
+    """By its own verification, or by that of another address with identical code."""
+    return Contract(*reader.row("queries/contracts_get", address=address, parts=list(parts)))
+
+
+def get_with_proxy(
+    reader: Reader, address: bytes, parts: Collection[str] = ALL_PARTS
+) -> tuple[Contract, ProxyLookup]:
+    """As get(); a minimal proxy whose own code is not verified has its implementation's source."""
+    contract = get(reader, address, {*parts, "code"})
+    lookup = proxy_of(reader, address, contract)
+    clone = lookup.proxy
+    if contract.is_verified or clone is None or clone.kind != "eip1167":
+        return contract, lookup
+    implementation = get(reader, clone.implementation, parts)
+    if not implementation.is_verified:
+        return contract, lookup
+    lent = implementation._replace(
+        code_hash=contract.code_hash,
+        code=contract.code,
+        creation_match=None,
+        constructor_arguments=None,
+        verifier=implementation.verifier or clone.implementation,
+        transaction_hash=contract.transaction_hash,
+        block_number=contract.block_number,
+        transaction_index=contract.transaction_index,
+        deployer=contract.deployer,
+    )
+    return lent, lookup
+
+
+def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
+    """Where a proxy leads now: by its code (EIP-1167), or by its storage (EIP-1967)."""
+    code = bytes(contract.code or b"")
+    clone = clone_of(code)
+    if clone is not None:
+        return ProxyLookup(Proxy("eip1167", clone))
+    if DELEGATECALL not in code:
+        return ProxyLookup(None)
+    reader.do_not_cache()  # its storage may change with any block
+    try:
+        with reader.sources.log_reads.place():
+            implementation = eip1967_implementation(reader.sources.node, to_hex(address))
+    except (NodeError, BadHex, Unavailable):
+        return ProxyLookup(None, is_known=False)
+    return ProxyLookup(Proxy("eip1967", implementation) if implementation else None)
+
+
+def verified_page(reader: Reader, limit: int, offset: int) -> Page:
+    """Those verified last first."""
+    return Page(*reader.row("queries/verified_contracts_list", limit=limit, offset=offset))
