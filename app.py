@@ -2,8 +2,10 @@
 
 import logging
 import sys
+from typing import Any
 
-from flask import Flask, Response, current_app, request
+from flask import Flask, Request, Response, current_app, request
+from flask.sessions import NullSession, SessionInterface
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
@@ -43,8 +45,8 @@ from scan.etherscan.parts import parts_of
 from scan.etherscan.replies import ETHERSCAN
 from scan.http.credentials import Credentials
 from scan.http.index_version import CHANNEL, IndexVersion
-from scan.http.indexed_block import REQUIRED, IndexedBlock
-from scan.http.interfaces import REST, Interface
+from scan.http.indexed_block import IndexedBlock
+from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
 from scan.http.replica_poller import ReplicaPoller
@@ -120,7 +122,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     settings = settings or Settings.from_environment()
     # py_ecc, of eth-account, sets 100,000: nested JSON would end the process, not the request.
     sys.setrecursionlimit(RECURSION_LIMIT)
-    app = Flask("scan", static_folder=None)
+    app = Application("scan", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
@@ -138,11 +140,29 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_error_handler(errors.ScanError, _answer_error)
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
-    app.before_request(_begin)
     if settings.base_path:
         app.after_request(_locate_below_base_path)
     app.wsgi_app = _middleware(app)  # type: ignore[method-assign]
     return app
+
+
+class _NoSessions(SessionInterface):
+    """Flask opens one for each request, which takes 20 us."""
+
+    _none = NullSession()
+
+    def open_session(self, app: Flask, request: Request) -> NullSession:
+        return self._none
+
+
+class Application(Flask):
+    session_interface = _NoSessions()
+
+    def dispatch_request(self) -> Any:
+        """Notes the route, by which requests are counted."""
+        if request.url_rule is not None:
+            request_state_of(request.environ).route = request.url_rule.rule
+        return super().dispatch_request()
 
 
 def _services(settings: Settings) -> Services:
@@ -183,17 +203,13 @@ def _services(settings: Settings) -> Services:
         KeyUsage(writes),
         Verifier(writes, node, installer, CompilerPlaces()),
         VerificationJobs(writes),
+        ConcurrencyLimit(1, busy="Too many large forms are being read; try again shortly."),
     )
 
 
 def _site(app: Flask) -> Site:
     served: Services = app.extensions["scan"]
     return Site(served.settings, served.reads, served.sources.read_calls)
-
-
-def _interfaces(app: Flask) -> tuple[Interface, ...]:
-    site: Site | None = app.extensions["scan.pages"]
-    return INTERFACES if site is None else (*INTERFACES, site.interface())
 
 
 def _connect(settings: Settings, url: str) -> Database:
@@ -204,6 +220,8 @@ def _connect(settings: Settings, url: str) -> Database:
 def _middleware(app: Flask) -> Middleware:
     parts: Services = app.extensions["scan"]
     settings = parts.settings
+    site: Site | None = app.extensions["scan.pages"]
+    pages = None if site is None else site.interface()
     listener = None  # a replica receives no notifications
     if parts.reads is parts.writes:
         listener = Listener(_connect(settings, settings.database_url), CHANNEL)
@@ -221,7 +239,9 @@ def _middleware(app: Flask) -> Middleware:
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if listener is None else None,
-        _interfaces(app),
+        INTERFACES if pages is None else (*INTERFACES, pages),
+        pages,
+        app.url_map.bind("").allowed_methods,
         logs_requests=settings.log_requests,
         base_path=settings.base_path,
     )
@@ -259,7 +279,7 @@ def _ours(error: HTTPException) -> errors.ScanError:
 def _nothing_at(path: str) -> str:
     found = nearest_path(path, _rules())
     if found is None:
-        return "There is nothing at this path; all paths start with /api/v1."
+        return "There is nothing at this path; /docs/ lists what there is."
     return f"There is nothing at this path; the nearest is {found}."
 
 
@@ -274,33 +294,9 @@ def _answer_bug(error: Exception) -> Response:
     return _answer_error(errors.ScanError(OUR_FAULT))
 
 
-def _begin() -> Response | None:
-    """The route for the metrics; browsers' preflights are answered here."""
-    if request.url_rule is not None:
-        request_state_of(request.environ).route = request.url_rule.rule
-    return _answer_preflight() if request.method == "OPTIONS" else None
-
-
 def _locate_below_base_path(response: Response) -> Response:
     location = response.headers.get("Location", "")
     if location.startswith("/"):
         base_path = current_app.extensions["scan"].settings.base_path
         response.headers["Location"] = f"{base_path}{location}"
-    return response
-
-
-def _answer_preflight() -> Response:
-    """Browsers ask first; every path allows what it has, and any header."""
-    response = Response(status=204)
-    adapter = request.routing_exception
-    methods = getattr(adapter, "valid_methods", None) or (
-        request.url_rule.methods if request.url_rule else None
-    )
-    allow = ", ".join(sorted(methods or {"GET", "HEAD", "OPTIONS"}))
-    response.headers["Allow"] = allow
-    response.headers["Access-Control-Allow-Methods"] = allow
-    response.headers["Access-Control-Allow-Headers"] = request.headers.get(
-        "Access-Control-Request-Headers", f"Content-Type, X-API-Key, {REQUIRED}"
-    )
-    response.headers["Access-Control-Max-Age"] = "86400"
     return response

@@ -3,6 +3,7 @@
 The server's own statement_timeout cannot help then, and libpq waits without end.
 """
 
+import math
 import os
 import socket
 import threading
@@ -19,7 +20,7 @@ NO_RESPONSE = "The database does not respond; try again shortly."
 CHECK_EVERY_S = 0.25
 
 
-class _Running:
+class Running:
     """A statement, or a transaction, and whether it was ended for taking too long."""
 
     def __init__(self, connection: Any, until: float) -> None:
@@ -32,7 +33,7 @@ class StatementDeadlines:
     """One thread looks after all statements of a process, and starts with the first of them."""
 
     def __init__(self) -> None:
-        self._running: dict[int, _Running] = {}  # by the connection's id
+        self._running: dict[int, Running] = {}  # by the connection's id
         self._lock = threading.Lock()
         self._process = 0
 
@@ -42,12 +43,7 @@ class StatementDeadlines:
 
         Raises NoResponse then.
         """
-        if seconds is None:
-            yield
-            return
-        if self._process != os.getpid():
-            self._start()
-        running = self._running[id(connection)] = _Running(connection, time.monotonic() + seconds)
+        running = self.begin(connection, seconds)
         try:
             yield
         except psycopg2.Error as error:
@@ -55,7 +51,18 @@ class StatementDeadlines:
                 raise NoResponse(NO_RESPONSE) from error
             raise
         finally:
-            self._running.pop(id(connection), None)
+            self.end(running)
+
+    def begin(self, connection: Any, seconds: float | None) -> Running:
+        """As limit(), up to end(); for what runs for every request."""
+        if self._process != os.getpid():
+            self._start()
+        running = Running(connection, math.inf if seconds is None else time.monotonic() + seconds)
+        self._running[id(connection)] = running
+        return running
+
+    def end(self, running: Running) -> None:
+        self._running.pop(id(running.connection), None)
 
     def _start(self) -> None:
         """Threads do not survive a fork."""

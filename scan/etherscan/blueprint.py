@@ -1,16 +1,14 @@
 """One request in Etherscan's form: its parameters, the chain it means, its action, the reply."""
 
 from flask import Blueprint, Response, request
-from gunicorn.http.errors import ParseException
 
 from scan.etherscan.actions import find_action
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.parts import parts
 from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
-from scan.http.requests import INCOMPLETE_BODY, reader
+from scan.http.requests import form, reader
 from scan.queries import network
 
-MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024  # a source of 1 MiB, escaped
 MOST_CACHED_BYTES = 512 * 1024  # longer lists would push everything else out of the cache
 WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"
 
@@ -36,13 +34,7 @@ for path in PATHS:
 
 def _pairs() -> list[tuple[str, str]]:
     """Of the query, then of a form, which counts where both have a name."""
-    request.max_content_length = MAX_FORM_BYTES
-    request.max_form_memory_size = MAX_FORM_BYTES
-    try:
-        form = list(request.form.items(multi=True))
-    except (OSError, ParseException):
-        raise Failure(f"Error! {INCOMPLETE_BODY}") from None
-    return [*request.args.items(multi=True), *form]
+    return [*request.args.items(multi=True), *form().items(multi=True)]
 
 
 def _require_own_chain(asked: Parameters) -> None:

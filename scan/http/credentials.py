@@ -1,16 +1,13 @@
 """Who asks: finds the API key of a request, and charges the key or the client's address."""
 
-import io
+import re
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
-
-from gunicorn.http.errors import ParseException
-from werkzeug.exceptions import HTTPException
-from werkzeug.formparser import parse_form_data
 
 from scan.accounts.api_keys import ApiKey
 from scan.accounts.key_lookup import ApiKeyLookup
@@ -21,7 +18,14 @@ from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.windows import RateLimitResult, Window
 
 BEARER = "bearer "  # in any letter case
-MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
+MAX_KEYS_TRIED = 20  # texts of a form that look like a key
+LONGEST_FIELD_HEAD = 200  # of a field in a multipart form
+
+_FORM_KEY = re.compile(rb"scan_[0-9a-f]{64}")
+# What stands before the key: `apikey=`, or a part's head with that name and an empty line.
+_FIELD_NAME = re.compile(
+    rb'(?:(?:\A|&)apikey=|;\s*name="?apikey"?(?:\s*;[^\r\n]*)?(?:\r\n[^\r\n]+)*\r\n\r\n)\Z', re.I
+)
 
 
 class Caller(NamedTuple):
@@ -86,7 +90,7 @@ class Credentials:
             try:
                 key = found.key if found else self._key_lookup.find(caller.api_key)
             except Unavailable as unavailable:
-                return Charged(self.peek(caller), refusal=unavailable)
+                return Charged(self._nothing_left(None), refusal=unavailable)
         charged_key = None if to_address else key
         address = self._address(caller)
         windows = (
@@ -97,13 +101,20 @@ class Credentials:
         judge = partial(self._judge, caller, key, charged_key)
         return self._count(windows, judge, charged_key, may_wait=may_wait)
 
+    def admit_form(self, caller: Caller, *, may_wait: bool) -> Charged | Charging:
+        """Charge the address's ceiling, before a form is read that may hold the client's key."""
+        windows = self._limiter.of_form(self._address(caller))
+        return self._count(windows, _judge_form, None, may_wait=may_wait)
+
     def charge_page(self, caller: Caller, *, may_wait: bool) -> Charged | Charging:
         """As charge(), by the limit of pages; a key that comes along is not looked at."""
         windows = self._limiter.of_page(self._address(caller))
         return self._count(windows, _judge_page, None, may_wait=may_wait)
 
-    def peek(self, caller: Caller) -> RateLimitResult:
-        """What the client's address has left; charges nothing."""
+    def peek(self, caller: Caller, *, may_wait: bool = True) -> RateLimitResult | None:
+        """What the client's address has left; charges nothing. None where it may not wait."""
+        if not may_wait and self._limiter.store.waits:
+            return None
         try:
             return self._limiter.peek_address(self._address(caller))
         except Unavailable:
@@ -151,9 +162,11 @@ class Credentials:
         return RateLimitResult(allowed=False, limit=limit, remaining=0, reset_in_s=1.0)
 
 
-def caller_of(environ: dict[str, Any], parameter: str | None = None) -> Caller:
+def caller_of(
+    environ: dict[str, Any], parameter: str | None = None, form: bytes | None = None
+) -> Caller:
     """The key is sent as X-API-Key, as `Authorization: Bearer scan_…`, or where an interface has
-    a `parameter` for it, in the query."""
+    a `parameter` for it, in the query or in a form."""
     api_key = environ.get("HTTP_X_API_KEY")
     authorization = environ.get("HTTP_AUTHORIZATION", "")
     if api_key is None and authorization[: len(BEARER)].lower() == BEARER:
@@ -161,30 +174,25 @@ def caller_of(environ: dict[str, Any], parameter: str | None = None) -> Caller:
     caller = Caller(
         environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR", ""), api_key
     )
-    if api_key is None and parameter is not None:
-        return _with_key(caller, parse_qsl(environ.get("QUERY_STRING", "")), parameter)
-    return caller
-
-
-def with_key_of_form(caller: Caller, environ: dict[str, Any], parameter: str) -> Caller:
-    """Read a form for a key; Flask may read it again."""
-    try:
-        body = environ["wsgi.input"].read(MAX_FORM_BYTES)
-    except (OSError, ParseException):
-        body = b""  # Flask finds that it ended early
-    environ["wsgi.input"] = io.BytesIO(body)
-    try:
-        _, form, _ = parse_form_data({**environ, "wsgi.input": io.BytesIO(body)})
-    except (ValueError, HTTPException):
+    if api_key is not None or parameter is None:
         return caller
-    return _with_key(caller, list(form.items()), parameter)
-
-
-def _with_key(caller: Caller, pairs: list[tuple[str, str]], parameter: str) -> Caller:
-    for name, value in pairs:
-        if name and name.lower() == parameter and value:  # a part may have no name
+    for name, value in parse_qsl(environ.get("QUERY_STRING", "")):
+        if name.lower() == parameter and value:
             return caller._replace(api_key=value, is_lenient=True)
-    return caller
+    key = None if form is None else key_in_form(form)
+    return caller if key is None else caller._replace(api_key=key, is_lenient=True)
+
+
+def key_in_form(form: bytes) -> str | None:
+    """The key that a form holds in its field `apikey`, in any letter case; it is not parsed for it.
+
+    A form of megabytes would take seconds, and is not worth them before its sender is charged.
+    """
+    for key in islice(_FORM_KEY.finditer(form), MAX_KEYS_TRIED):
+        name = form[max(0, key.start() - LONGEST_FIELD_HEAD) : key.start()]
+        if _FIELD_NAME.search(name):
+            return key.group().decode()
+    return None
 
 
 def limit_headers(verdict: RateLimitResult) -> list[tuple[str, str]]:
@@ -194,6 +202,10 @@ def limit_headers(verdict: RateLimitResult) -> list[tuple[str, str]]:
         ("X-RateLimit-Remaining", str(verdict.remaining)),
         ("X-RateLimit-Reset", str(int(time.time() + verdict.reset_in_s) + 1)),
     ]
+
+
+def _judge_form(verdict: RateLimitResult) -> Charged:
+    return Charged(verdict, refusal=None if verdict.allowed else _rate_limited(verdict, None))
 
 
 def _judge_page(verdict: RateLimitResult) -> Charged:

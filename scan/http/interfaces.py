@@ -1,12 +1,15 @@
-"""The interfaces whose requests are charged, and how each of them refuses a request."""
+"""Which interface a path belongs to, and how each refuses a request."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from scan.errors import ScanError
-from scan.server.wsgi import WsgiResponse, refuse
+from scan.server.wsgi import Environ, WsgiResponse, refuse
 
 API = "/api/v1"
+# Never charged; what stands below a prefix is like it.
+OPEN_PATHS = frozenset({"/healthz", "/readyz", "/metrics", f"{API}/openapi.json"})
+OPEN_PREFIXES = ("/docs", "/static")
 
 
 class Interface(NamedTuple):
@@ -25,3 +28,20 @@ class Interface(NamedTuple):
 
 
 REST = Interface(refuse, prefixes=(API,))
+# Paths that no interface has: programs get JSON, browsers a page where there are pages.
+UNKNOWN = Interface(refuse, has_page_limit=True)
+_OPEN = Interface(refuse, OPEN_PATHS, OPEN_PREFIXES)
+
+
+def interface_of(
+    path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
+) -> Interface | None:
+    """None for a path that is never charged. Unknown paths are charged as pages are."""
+    if _OPEN.has(path):
+        return None
+    for interface in interfaces:
+        if interface.has(path):
+            return interface
+    if pages is not None and "text/html" in environ.get("HTTP_ACCEPT", ""):
+        return pages
+    return UNKNOWN

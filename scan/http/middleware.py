@@ -5,6 +5,8 @@ __call__() in a thread, and begin() before it where nobody has called it yet.
 """
 
 import io
+import random
+import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
@@ -14,19 +16,12 @@ from gunicorn.http.errors import ParseException
 
 from scan import VERSION
 from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
-from scan.http.credentials import (
-    Charged,
-    Charging,
-    Credentials,
-    caller_of,
-    limit_headers,
-    with_key_of_form,
-)
+from scan.http.credentials import Charged, Charging, Credentials, caller_of, limit_headers
 from scan.http.index_version import IndexVersion
-from scan.http.indexed_block import SHOWN, IndexedBlock, NotIndexedYet, required_block
-from scan.http.interfaces import API, Interface
+from scan.http.indexed_block import REQUIRED, SHOWN, IndexedBlock, NotIndexedYet, required_block
+from scan.http.interfaces import API, Interface, interface_of
 from scan.http.replica_poller import ReplicaPoller
-from scan.http.request_state import REQUEST_STATE, CacheKey, RequestState, new_request_state
+from scan.http.request_state import REQUEST_STATE, CacheKey, RequestState
 from scan.http.response_cache import ResponseCache
 from scan.observability import logs, metrics, request_log
 from scan.server.wsgi import CORS, Environ, Headers, WsgiResponse
@@ -35,8 +30,11 @@ QUERY = f"{API}/query"
 KEYS = f"{API}/keys"
 CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0}
 MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
+PREFLIGHT_HEADERS = f"Content-Type, X-API-Key, {REQUIRED}"
+MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 SENT_WITH_304 = ("ETag", "Cache-Control", SHOWN)
 
+_PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 ALIVE = WsgiResponse(
     "200 OK",
     [("Content-Type", "application/json"), ("Content-Length", "18")],
@@ -56,11 +54,13 @@ class Middleware:
         indexed_block: IndexedBlock,
         replica_poller: ReplicaPoller | None,
         interfaces: Sequence[Interface],
+        pages: Interface | None,
+        allowed_methods: Callable[[str], Iterable[str]],
         *,
         logs_requests: bool,
         base_path: str = "",
     ) -> None:
-        """`replica_poller` where a replica is read."""
+        """`replica_poller` where a replica is read; `allowed_methods` of a path, by the routes."""
         self._flask = flask
         self._credentials = credentials
         self._index_version = index_version
@@ -68,17 +68,20 @@ class Middleware:
         self._replica_poller = replica_poller
         self._cache = ResponseCache(index_version)
         self._interfaces = interfaces
+        self._pages = pages
+        self._allowed_methods = allowed_methods
         self._logs_requests = logs_requests
         self._base_path = base_path
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """A response from a thread, which may wait."""
-        state: RequestState = environ.get(REQUEST_STATE) or self._new_request_state(environ)
-        environ[REQUEST_STATE] = state
+        state: RequestState | None = environ.get(REQUEST_STATE)
+        if state is None:
+            state = environ[REQUEST_STATE] = self._new_request_state(environ)
         logs.request_id.set(state.request_id)
         metrics.HTTP_BUSY.inc()
         try:
-            response = self._known(state, may_wait=True)
+            response = self._without_flask(state, may_wait=True)
             if response is None:
                 return self._ask_flask(state, start_response)
             return self._send(state, response, start_response)
@@ -89,13 +92,11 @@ class Middleware:
     def begin(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
         """A response from the worker's loop; None where a thread has to make it.
 
-        The request was charged then, unless that has to wait, too: see charging(). `environ` keeps
-        what was found out. A request whose body has not come yet may be refused here.
+        The request was charged then, unless that has to wait, too: see charging(). What is known
+        of it stands in `environ`. One whose body has not come yet may be refused here.
         """
         state = environ[REQUEST_STATE] = self._new_request_state(environ)
-        if self._logs_requests:  # whoever writes a line may wait for its reader
-            return None
-        return self._begin(state, start_response)
+        return self._from_loop(state, start_response)
 
     def charging(self, environ: Environ) -> "Future[Any] | None":
         """Where a request that was begun is counted elsewhere: when that is done, resume()."""
@@ -106,35 +107,51 @@ class Middleware:
         """As begin(), which it goes on with."""
         state: RequestState = environ[REQUEST_STATE]
         assert state.charging is not None
-        state.charged, state.charging = state.charging.charged(), None
-        return self._begin(state, start_response)
-
-    def _begin(self, state: RequestState, start_response: Any) -> Iterable[bytes] | None:
-        response = self._known(state, may_wait=False)
-        return None if response is None else self._send(state, response, start_response)
+        self._note_charge(state, state.charging.charged())
+        state.charging = None
+        return self._from_loop(state, start_response)
 
     def from_cache(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
         """As begin(), for a request that was begun and whose body has come since."""
         state: RequestState = environ[REQUEST_STATE]
-        response = None if self._logs_requests else self._cached(state)
+        if self._logs_requests or not state.has_body or not self._is_charged(state):
+            return None
+        response = self._cached(state)
         return None if response is None else self._send(state, response, start_response)
 
     def _new_request_state(self, environ: Environ) -> RequestState:
-        return new_request_state(environ, self._interfaces, self._base_path)
+        """Paths below the base path are served as those without it."""
+        if self._base_path and environ["PATH_INFO"].startswith(f"{self._base_path}/"):
+            environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(self._base_path)
+        # Flask finds routes alike however many slashes a path begins with, or none.
+        path = f"/{environ['PATH_INFO'].lstrip('/')}"
+        given_id = environ.get("HTTP_X_REQUEST_ID")
+        is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
+        request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
+        interface = interface_of(path, environ, self._interfaces, self._pages)
+        return RequestState(environ, path, str(request_id), time.perf_counter(), interface)
 
-    def _known(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
-        """What can be answered without Flask."""
+    def _from_loop(self, state: RequestState, start_response: Any) -> Iterable[bytes] | None:
+        if self._logs_requests:  # whoever writes a line may wait for its reader
+            return None
+        response = self._without_flask(state, may_wait=False)
+        return None if response is None else self._send(state, response, start_response)
+
+    def _without_flask(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
+        """Each step once, whether the loop takes it or a thread."""
         if state.path == "/healthz" and state.method in ("GET", "HEAD"):
             return ALIVE
-        if state.interface is not None:
-            if state.charged is None:
-                charged = self._charge(state, state.interface, may_wait=may_wait)
-                if isinstance(charged, Charging):
-                    state.charging = charged
-                    return None
-                state.charged = charged
-            if state.charged is None:
+        if state.method == "OPTIONS":
+            return self._preflight(state, may_wait=may_wait)
+        while not self._is_charged(state):
+            charged = self._charge(state, may_wait=may_wait)
+            if isinstance(charged, Charging):
+                state.charging = charged
                 return None
+            if charged is None:
+                return None
+            self._note_charge(state, charged)
+        if state.interface is not None and state.charged is not None:
             if state.charged.refusal is not None:
                 return state.interface.refuse(state.charged.refusal)
             try:
@@ -143,26 +160,67 @@ class Middleware:
                 return state.interface.refuse(error)
         return self._cached(state) if may_wait or not state.has_body else None
 
-    def _charge(
-        self, state: RequestState, interface: Interface, *, may_wait: bool
-    ) -> Charged | Charging | None:
-        if state.method == "OPTIONS":  # browsers ask first, which costs nothing
-            caller = caller_of(state.environ)
-            return Charged(self._credentials.peek(caller)) if may_wait else None
-        caller = caller_of(state.environ, interface.api_key_parameter)
+    def _is_charged(self, state: RequestState) -> bool:
+        return state.charged is not None or state.interface is None
+
+    def _note_charge(self, state: RequestState, charged: Charged) -> None:
+        """A form that was admitted is still to be charged, once its key can be looked for."""
+        if charged.refusal is None and self._awaits_form(state):
+            state.is_form_admitted = True
+        else:
+            state.charged = charged
+
+    def _awaits_form(self, state: RequestState) -> bool:
+        """Whether its key may stand in a form, which is read only after the ceiling was charged."""
+        assert state.interface is not None
+        parameter = state.interface.api_key_parameter
+        return (
+            parameter is not None
+            and not state.is_form_admitted
+            and state.has_body
+            and caller_of(state.environ, parameter).api_key is None
+        )
+
+    def _preflight(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
+        """Browsers ask first what a path allows, which costs them nothing."""
+        if state.interface is not None and state.charged is None:
+            left = self._credentials.peek(caller_of(state.environ), may_wait=may_wait)
+            if left is None:
+                return None
+            state.charged = Charged(left)
+        allow = ", ".join(sorted({*self._allowed_methods(state.path), "OPTIONS"}))
+        requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", PREFLIGHT_HEADERS)
+        headers = [
+            ("Allow", allow),
+            ("Access-Control-Allow-Methods", allow),
+            ("Access-Control-Allow-Headers", requested),
+            ("Access-Control-Max-Age", "86400"),
+        ]
+        return WsgiResponse("204 No Content", headers, b"")
+
+    def _charge(self, state: RequestState, *, may_wait: bool) -> Charged | Charging | None:
+        """None where it has to wait, and may not."""
+        interface = state.interface
+        assert interface is not None
         if interface.has_page_limit:
-            return self._credentials.charge_page(caller, may_wait=may_wait)
-        if caller.api_key is None and interface.api_key_parameter and state.has_body:
+            return self._credentials.charge_page(caller_of(state.environ), may_wait=may_wait)
+        parameter = interface.api_key_parameter
+        caller = caller_of(state.environ, parameter)
+        if caller.api_key is None and parameter is not None and state.has_body:
+            if not state.is_form_admitted:
+                return self._credentials.admit_form(caller, may_wait=may_wait)
             if not may_wait:
-                return None  # its form has to come first
-            caller = with_key_of_form(caller, state.environ, interface.api_key_parameter)
+                return None
+            caller = caller_of(state.environ, parameter, _whole_body(state.environ))
         makes_key = state.path.rstrip("/") == KEYS and state.method == "POST"
         return self._credentials.charge(caller, to_address=makes_key, may_wait=may_wait)
 
     def _cached(self, state: RequestState) -> WsgiResponse | None:
+        if state.is_looked_up:
+            return None
+        state.is_looked_up = True
+        state.cache_key = _cache_key(state)
         if state.cache_key is None:
-            state.cache_key = _cache_key(state)
-        if state.cache_key is None or (state.interface is not None and state.charged is None):
             return None
         response = self._cache.find(state.cache_key)
         if response is None or state.required_block is None:
@@ -313,3 +371,13 @@ def _small_body(environ: Environ) -> bytes | None:
         body = b""
     environ["wsgi.input"] = io.BytesIO(body)
     return body if len(body) == int(length) else None
+
+
+def _whole_body(environ: Environ) -> bytes:
+    """Flask may read it again."""
+    try:
+        body: bytes = environ["wsgi.input"].read(MAX_FORM_BYTES)
+    except (OSError, ParseException):
+        body = b""  # Flask finds that it ended early
+    environ["wsgi.input"] = io.BytesIO(body)
+    return body

@@ -1,9 +1,11 @@
 """What a view reads of its request: the query string, a JSON body, the API key it came with."""
 
 from collections.abc import Mapping
+from urllib.parse import parse_qsl
 
 from flask import request
 from gunicorn.http.errors import ParseException
+from werkzeug.datastructures import MultiDict
 
 from scan import parameters
 from scan.accounts.api_keys import ApiKey
@@ -13,6 +15,12 @@ from scan.http.services import services
 from scan.queries.reader import Reader
 from scan.rate_limits import client_address as addresses
 
+MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024  # a source of 1 MiB, escaped
+MAX_FORM_FIELDS = 200
+LARGE_FORM_BYTES = 256 * 1024  # parsed, a form takes ten times as much; large ones go one by one
+FORM_WAIT_S = 5.0
+
+URLENCODED = "application/x-www-form-urlencoded"
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
 
 
@@ -49,13 +57,41 @@ def client() -> str:
 def query_arguments(*known: str) -> Mapping[str, str]:
     """The query string; raises InvalidParameter where a parameter is unknown or given twice.
 
-    Names that begin with `_` are ignored: caches and trackers append them.
+    Names that begin with `_` are ignored: caches and trackers append them. Flask's own request.args
+    takes 25 us.
     """
-    parameters.only_known_arguments(request.args, known)
-    for name, values in request.args.lists():
-        if len(values) > 1:
-            raise InvalidParameter(f"{name[:50]} is given twice.", field=name[:50])
-    return request.args
+    # WSGI has bytes in the place of characters.
+    text = request.environ["QUERY_STRING"].encode("latin-1").decode("utf-8", "replace")
+    if not text:
+        return {}
+    pairs = parse_qsl(text, keep_blank_values=True, errors="replace")
+    arguments = dict(pairs)
+    parameters.only_known_arguments(arguments, known)
+    if len(arguments) < len(pairs):
+        names = [name for name, _ in pairs]
+        repeated = next(name for name in names if names.count(name) > 1)
+        raise InvalidParameter(f"{repeated[:50]} is given twice.", field=repeated[:50])
+    return arguments
+
+
+def form() -> MultiDict[str, str]:
+    """The fields of an urlencoded or multipart form; uploads are in request.files afterwards.
+
+    Raises InvalidParameter for one that ended early or has too many fields, Unavailable where too
+    many large ones are being read.
+    """
+    request.max_content_length = request.max_form_memory_size = MAX_FORM_BYTES
+    request.max_form_parts = MAX_FORM_FIELDS
+    try:
+        body = request.get_data()
+        if request.mimetype == URLENCODED and body.count(b"&") >= MAX_FORM_FIELDS:
+            raise InvalidParameter(f"A form has at most {MAX_FORM_FIELDS} fields.")
+        if len(body) <= LARGE_FORM_BYTES:
+            return request.form
+        with services().large_forms.place(client(), wait_s=FORM_WAIT_S):
+            return request.form
+    except (OSError, ParseException):
+        raise InvalidParameter(INCOMPLETE_BODY) from None
 
 
 def json_object() -> dict[str, object]:

@@ -10,6 +10,7 @@ from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
 from scan.queries.reader import Sources
+from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
 from scan.verification.jobs import VerificationJobs
@@ -29,6 +30,7 @@ class Services:
     key_usage: KeyUsage
     verifier: Verifier
     jobs: VerificationJobs
+    large_forms: ConcurrencyLimit
 
     @property
     def reads(self) -> Database:

@@ -46,6 +46,10 @@ class Limiter(NamedTuple):
             Window(self.address_rate, address),
         )
 
+    def of_form(self, address: str) -> tuple[Window, ...]:
+        """A form that may hold a key: against the ceiling of the client's address."""
+        return (Window(self.address_rate, address),)
+
     def of_page(self, address: str) -> tuple[Window, ...]:
         """A page for people, whose limit is apart from the API's."""
         return (Window(self.page_rate, address),)
@@ -89,7 +93,16 @@ def _shared(settings: Settings) -> WindowStore:
     # A cluster may keep two windows on two servers, which no script reaches at once.
     if isinstance(storage, RedisStorage) and not isinstance(storage, RedisClusterStorage):
         return RedisWindows(storage.get_connection(), storage.base_exceptions, when_lost)
-    return WindowsInTurn(strategy, when_lost)
+    return WindowsInTurn(strategy, _cluster_errors(storage), when_lost)
+
+
+def _cluster_errors(storage: Any) -> tuple[type[Exception], ...]:
+    """A cluster that cannot be reached raises what is no error of a Redis server."""
+    if not isinstance(storage, RedisClusterStorage):
+        return ()
+    from redis.exceptions import RedisClusterException  # only who counts in Redis needs the package
+
+    return (RedisClusterException,)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

@@ -81,6 +81,8 @@ class RedisWindows:
     on the connection 39.
     """
 
+    waits = True
+
     def __init__(self, client: Any, errors: Any, when_lost: WhenLost) -> None:
         from redis.exceptions import NoScriptError  # only who counts in Redis needs the package
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from threading import RLock
 
@@ -12,11 +12,15 @@ from limits.strategies import MovingWindowRateLimiter
 from scan.rate_limits.memory_storage import MemoryWindowStorage
 from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
 
+MOST_AT_ONCE = 8  # requests that are counted by other processes
+
 MakeStorage = Callable[[AbstractContextManager[object]], MemoryWindowStorage]
 
 
 class ProcessWindows:
     """Exact in one process, which keeps them in memory."""
+
+    waits = False
 
     def __init__(
         self, make_storage: MakeStorage = lambda lock: MemoryWindowStorage(lock=lock)
@@ -66,9 +70,20 @@ class WindowsInTurn:
     has counted it; none passes that should not.
     """
 
-    def __init__(self, strategy: MovingWindowRateLimiter, when_lost: WhenLost) -> None:
+    waits = True
+
+    def __init__(
+        self,
+        strategy: MovingWindowRateLimiter,
+        errors: tuple[type[Exception], ...],
+        when_lost: WhenLost,
+    ) -> None:
+        """`errors` are what the storage raises beside StorageError where it cannot be reached."""
         self._strategy = strategy
+        self._errors: tuple[type[Exception], ...] = (StorageError, *errors)
         self._when_lost = when_lost
+        # Its threads start with the first request, after the worker was forked.
+        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="rate-limits")
 
     def charge(self, *windows: Window) -> RateLimitResult:
         try:
@@ -76,16 +91,16 @@ class WindowsInTurn:
             if len(windows) > 1 and not left.allowed:
                 return left
             return tightest([self._charge(window) for window in windows])
-        except StorageError:
+        except self._errors:
             return self._when_lost(windows)
 
     def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
-        return None
+        return self._threads.submit(self.charge, *windows)
 
     def peek(self, window: Window) -> RateLimitResult:
         try:
             return self._stats(window)
-        except StorageError:
+        except self._errors:
             return self._when_lost([window])
 
     def _charge(self, window: Window) -> RateLimitResult:

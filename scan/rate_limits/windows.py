@@ -39,7 +39,12 @@ class Window(NamedTuple):
 
 
 class WindowStore(Protocol):
-    """Windows that are charged together get a request both, or neither."""
+    """Windows that are charged together get a request both, or neither.
+
+    `waits` is whether charge() and peek() wait for another process.
+    """
+
+    waits: bool
 
     def charge(self, *windows: Window) -> RateLimitResult:
         """Count a request. Raises Unavailable where it cannot be counted now."""
