@@ -7,7 +7,7 @@ from typing import Any
 from flask.testing import FlaskClient
 from openapi_spec_validator import validate
 
-from scan.api.openapi.parts import ERRORS
+from scan.api.openapi.schemas import ERRORS
 from scan.errors import ScanError
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
 

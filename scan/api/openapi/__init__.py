@@ -1,16 +1,26 @@
 """The API as an OpenAPI 3.1 document; tests hold it and the code to each other."""
 
+from collections.abc import Collection, Mapping
+from types import MappingProxyType
+
 from scan import VERSION
 from scan.api.openapi.chain import CHAIN_PATHS, CHAIN_SCHEMAS
+from scan.api.openapi.compatibility import (
+    COMPATIBILITY_PARAMETERS,
+    COMPATIBILITY_RESPONSES,
+    etherscan_paths,
+    sourcify_paths,
+)
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
-from scan.api.openapi.etherscan import ETHERSCAN_PATHS, ETHERSCAN_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, OWNER_PATHS, OWNER_SCHEMAS
-from scan.api.openapi.parts import (
+from scan.api.openapi.records import RECORDS
+from scan.api.openapi.schemas import (
     ERRORS,
     OPTIONAL_HEADERS,
     RATE_HEADERS,
+    SCALARS,
     Json,
     headers,
     moment,
@@ -22,8 +32,6 @@ from scan.api.openapi.parts import (
     ref,
     text,
 )
-from scan.api.openapi.records import RECORDS
-from scan.api.openapi.sourcify import SOURCIFY_PATHS, SOURCIFY_SCHEMAS
 from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
 
 PREFIX = "/api/v1"
@@ -73,7 +81,10 @@ _AT_LEAST_BLOCK: Json = {
 }
 
 
-def document(base_path: str = "") -> Json:
+def document(
+    base_path: str = "", etherscan_actions: Mapping[str, Collection[str]] = MappingProxyType({})
+) -> Json:
+    """`etherscan_actions` are those offered, by module."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -84,6 +95,8 @@ def document(base_path: str = "") -> Json:
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": base_path or "/", "description": "Where this document comes from."}],
+        # An operation that needs a key says so itself.
+        "security": [{}, {"ApiKey": []}, {"Bearer": []}],
         "tags": [
             {"name": "Chain", "description": "What the chain says."},
             {"name": "Contracts", "description": "Sources of contracts, and calls to them."},
@@ -99,8 +112,8 @@ def document(base_path: str = "") -> Json:
                 for pages in (CHAIN_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS)
                 for path, page in pages.items()
             },
-            **ETHERSCAN_PATHS,
-            **SOURCIFY_PATHS,
+            **etherscan_paths(etherscan_actions),
+            **sourcify_paths(),
             **SERVICE_PATHS,
         },
         "webhooks": EVENT_PAGES,
@@ -108,12 +121,16 @@ def document(base_path: str = "") -> Json:
             "schemas": {
                 **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS,
                 **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
-                **ETHERSCAN_SCHEMAS, **SOURCIFY_SCHEMAS, **SERVICE_SCHEMAS,
+                **SERVICE_SCHEMAS, **SCALARS,
             },
-            "responses": {ERRORS[status][0]: _error(status) for status in ERRORS},
+            "responses": {
+                **{ERRORS[status][0]: _error(status) for status in ERRORS},
+                **COMPATIBILITY_RESPONSES,
+            },
             "parameters": {
                 **{name: _parameter(name) for name in _PAGE_PARAMETERS},
                 "atLeastBlock": _AT_LEAST_BLOCK,
+                **COMPATIBILITY_PARAMETERS,
             },
             "headers": {name: _header(name) for name in _HEADERS},
             "securitySchemes": {
@@ -163,7 +180,6 @@ def _service(name: str, summary: str, answers: Json) -> Json:
             "operationId": name,
             "tags": ["Service"],
             "summary": summary,
-            "description": summary,
             "security": [{}],
             "responses": {
                 status: {

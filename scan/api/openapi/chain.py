@@ -1,7 +1,8 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /query."""
 
 from scan.api.openapi.logs import LOG_FILTERS
-from scan.api.openapi.parts import (
+from scan.api.openapi.records import UNTRACED_BLOCKS
+from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
     BIGINT,
     HASH_EXAMPLE,
@@ -27,7 +28,6 @@ from scan.api.openapi.parts import (
     sends,
     text,
 )
-from scan.api.openapi.records import UNTRACED_BLOCKS
 
 TAG = "Chain"
 ENTITIES = {
@@ -287,7 +287,7 @@ CHAIN_SCHEMAS: Json = {
             "balance": amount("Its balance in wei.", "1000000000000000000"),
             "balanceBlock": number("The block it was read at.", 353),
             "txCount": number("Transactions it sent, received or was created by.", 12),
-            "isContract": flag("Whether it has code of its own.", False),
+            "isContract": flag("Whether it has code of its own."),
         },
     ),
     "InternalTransferPage": page_of(

@@ -1,6 +1,6 @@
 """Contracts: /verify and /contracts."""
 
-from scan.api.openapi.parts import (
+from scan.api.openapi.schemas import (
     Json,
     address,
     any_case_address,

@@ -1,6 +1,6 @@
 """Items of BEP721 and BEP1155: /tokens/:address/items and /addresses/:address/items."""
 
-from scan.api.openapi.parts import (
+from scan.api.openapi.schemas import (
     LIMIT,
     PAGE,
     TOKEN_EXAMPLE,

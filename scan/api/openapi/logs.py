@@ -1,6 +1,7 @@
 """Logs: /logs, their query and record, and what a webhook for them asks for and gets."""
 
-from scan.api.openapi.parts import (
+from scan.api.openapi.records import METHOD_ID
+from scan.api.openapi.schemas import (
     BIGINT,
     LIMIT,
     PAGE,
@@ -22,7 +23,6 @@ from scan.api.openapi.parts import (
     ref,
     text,
 )
-from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.transaction_details import or_null
 
 TOPICS = 4

@@ -1,7 +1,8 @@
 """What belongs to owners of addresses: /keys and /webhooks, and the bodies that webhooks get."""
 
 from scan.api.openapi.logs import WANTED_TOPICS
-from scan.api.openapi.parts import (
+from scan.api.openapi.records import METHOD_ID, TOKEN_TYPES
+from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
     LIMIT,
     PAGE,
@@ -28,7 +29,6 @@ from scan.api.openapi.parts import (
     sends,
     text,
 )
-from scan.api.openapi.records import METHOD_ID, TOKEN_TYPES
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
 EVENTS = ("tx", "token_transfer", "log")

@@ -1,7 +1,7 @@
 """The records of the chain: what schema.sql's functions make, field by field."""
 
 from scan import VERSION
-from scan.api.openapi.parts import (
+from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
     address,

@@ -1,6 +1,7 @@
 """One transaction with its input, method and logs."""
 
-from scan.api.openapi.parts import (
+from scan.api.openapi.records import RECORDS
+from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
     address,
@@ -15,7 +16,6 @@ from scan.api.openapi.parts import (
     ref,
     text,
 )
-from scan.api.openapi.records import RECORDS
 from scan.contracts.transaction_details import MAX_CONTRACTS
 from scan.ethereum.transaction_contents import MAX_LOGS
 

@@ -10,7 +10,6 @@ TOKEN_EXAMPLE = "0x5fbdb2315678afecb367f032d93f642f64180aa3"
 HASH_EXAMPLE = "0x008ad7f8a3b7c2a5d4e1f60718293a4b5c6d7e8f90a1b2c3d4e5f60feafb5801"
 TIME_EXAMPLE = "2026-01-31T23:59:59Z"
 
-AMOUNT = "^(0|[1-9][0-9]{0,77})$"
 ANY_CASE_ADDRESS = "^0[xX][0-9a-fA-F]{40}$"
 SAFE_INTEGER = 2**53 - 1
 BIGINT = 2**63 - 1
@@ -41,47 +40,62 @@ ALWAYS = (400, 401, 429, 503)
 WITH_BODY = (413, 415)
 
 
+# What most fields are: a field refers to one of these, and says what it means.
+SCALARS: Json = {
+    "Count": {"type": "integer", "format": "int64", "minimum": 0, "maximum": BIGINT,
+              "description": "A number that fits into 63 bits.", "examples": [17]},
+    "Amount": {"type": "string", "pattern": "^(0|[1-9][0-9]{0,77})$", "examples": ["1000000000"],
+               "description": "A uint256 in decimal digits: JSON numbers end at 53 bits."},
+    "HexAddress": {"type": "string", "pattern": "^0x[0-9a-f]{40}$", "examples": [ADDRESS_EXAMPLE],
+                   "description": "An address, in lower case."},
+    "Hash": {"type": "string", "pattern": "^0x[0-9a-f]{64}$", "examples": [HASH_EXAMPLE],
+             "description": "32 bytes."},
+    "HexBytes": {"type": "string", "pattern": "^0x([0-9a-f]{2})*$", "examples": ["0x"],
+                 "description": "Bytes of any number."},
+    # Years beyond 9999 exist on test chains, so date-time would promise too much.
+    "Moment": {"type": "string", "examples": [TIME_EXAMPLE], "description": "ISO 8601, UTC.",
+               "pattern": "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"},
+    "Flag": {"type": "boolean", "description": "True or false.", "examples": [True]},
+}  # fmt: skip
+
+
+def _scalar(name: str, description: str) -> Json:
+    return {**ref(name), "description": description}
+
+
 def text(description: str, example: str, **more: Any) -> Json:
     return {"type": "string", "description": description, "examples": [example], **more}
 
 
 def number(description: str, example: int, **more: Any) -> Json:
-    bounds = {"minimum": 0, "maximum": BIGINT}
-    return {
-        "type": "integer",
-        "format": "int64",
-        "description": description,
-        "examples": [example],
-        **bounds,
-        **more,
-    }
+    if not more:
+        return _scalar("Count", description)
+    schema = {key: value for key, value in SCALARS["Count"].items() if key != "description"}
+    return {**schema, "description": description, "examples": [example], **more}
 
 
-def flag(description: str, example: bool = True) -> Json:
-    return {"type": "boolean", "description": description, "examples": [example]}
+def flag(description: str) -> Json:
+    return _scalar("Flag", description)
 
 
-def amount(description: str, example: str) -> Json:
-    """A uint256 in text: JSON numbers end at 53 bits."""
-    return text(description, example, pattern=AMOUNT)
+def amount(description: str, example: str = "") -> Json:
+    return _scalar("Amount", description)
 
 
 def address(description: str, example: str = ADDRESS_EXAMPLE) -> Json:
-    return text(description, example, pattern="^0x[0-9a-f]{40}$")
+    return _scalar("HexAddress", description)
 
 
 def hash32(description: str, example: str = HASH_EXAMPLE) -> Json:
-    return text(description, example, pattern="^0x[0-9a-f]{64}$")
+    return _scalar("Hash", description)
 
 
 def hex_bytes(description: str, example: str = "0x") -> Json:
-    return text(description, example, pattern="^0x([0-9a-f]{2})*$")
+    return _scalar("HexBytes", description)
 
 
 def moment(description: str, example: str = TIME_EXAMPLE) -> Json:
-    """Years beyond 9999 exist on test chains, so date-time would promise too much."""
-    pattern = "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"
-    return text(f"{description} ISO 8601, UTC.", example, pattern=pattern)
+    return _scalar("Moment", description)
 
 
 def one_of(description: str, words: Sequence[str]) -> Json:
@@ -89,6 +103,9 @@ def one_of(description: str, words: Sequence[str]) -> Json:
 
 
 def nullable(schema: Json) -> Json:
+    if "$ref" in schema:
+        description = schema["description"]
+        return {"anyOf": [{"$ref": schema["$ref"]}, {"type": "null"}], "description": description}
     if "enum" in schema:
         schema = {**schema, "enum": [*schema["enum"], None]}
     return {**schema, "type": [schema["type"], "null"]}
@@ -190,8 +207,8 @@ def operation(
         "operationId": name,
         "tags": [tag],
         "summary": summary,
-        "description": description or summary,
-        "security": [*([] if needs_key else [{}]), {"ApiKey": []}, {"Bearer": []}],
+        **({"description": description} if description else {}),
+        **({"security": [{"ApiKey": []}, {"Bearer": []}]} if needs_key else {}),
         "parameters": [*parameters, AT_LEAST_BLOCK],
         "responses": answers,
     }
