@@ -55,6 +55,16 @@ _SPECIAL = tuple(
         "3fff::/20",
     )
 )
+# Public ranges that lead to a cloud's own services from a machine inside of it, and nowhere else.
+_CLOUD_INTERNAL = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "161.26.0.0/16",  # IBM Cloud: infrastructure services
+        "166.8.0.0/14",  # IBM Cloud: service endpoints
+        "168.63.129.16/32",  # Azure: wire server, which hands out a machine's configuration
+        "192.80.8.124/32",  # Equinix Metal: instance metadata
+    )
+)
 
 _LOOPBACK, _LOOPBACK_IPV6 = ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")
 
@@ -180,7 +190,7 @@ def is_public(address: Address) -> bool:
     """Whether an address is one that anybody on the Internet can reach."""
     if address.version == 6 and address not in _UNICAST_IPV6:
         return False
-    return not _is_in(address, _SPECIAL)
+    return not _is_in(address, _SPECIAL + _CLOUD_INTERNAL)
 
 
 def _require_public_name(url: WebhookUrl) -> None:
