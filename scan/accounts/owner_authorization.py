@@ -1,28 +1,31 @@
 """Who may act for an address: docs/keys-and-limits.md."""
 
+from typing import NamedTuple
+
 from scan.accounts.api_keys import ApiKey
 from scan.database.connection import Database
 from scan.errors import MissingApiKey, OwnerMismatch
 from scan.hex import to_hex
 
 
-def is_claimed(database: Database, owner: bytes) -> bool:
-    """Whether the address has ever had an API key, which only its wallet can obtain.
+class Requester(NamedTuple):
+    """Who sends a request: the API key it was charged to, if any, and the client's address."""
 
-    Deleting the last key leaves it claimed: what it registered is not everybody's then.
-    """
-    return bool(database.value("accounts/owners_is_claimed", owner=owner))
+    key: ApiKey | None
+    client_address: str
+
+    def has_key_of(self, owner: bytes) -> bool:
+        return self.key is not None and self.key.owner == owner
 
 
-def require_owner(owner: bytes, key: ApiKey | None, mode: str, claimed: bool) -> None:
-    """Raises MissingApiKey or OwnerMismatch unless the key may act for the owner.
+def require_owner(database: Database, owner: bytes, requester: Requester, mode: str) -> None:
+    """Raises MissingApiKey or OwnerMismatch unless the requester may act for the owner.
 
-    `mode` is SCAN_OWNER_AUTH: `never` asks for nothing, `claimed` only where the address is
+    `mode` is SCAN_OWNER_AUTH: `never` demands no key, `claimed` demands one where the address is
     claimed, `always` everywhere.
     """
-    if mode == "never" or (mode == "claimed" and not claimed):
-        return
-    require_key_of(owner, key)
+    if mode == "always" or (mode == "claimed" and is_claimed(database, owner)):
+        require_key_of(owner, requester.key)
 
 
 def require_key_of(owner: bytes, key: ApiKey | None) -> None:
@@ -32,3 +35,11 @@ def require_key_of(owner: bytes, key: ApiKey | None) -> None:
         )
     if key.owner != owner:
         raise OwnerMismatch(f"The API key sent belongs to another address than {to_hex(owner)}.")
+
+
+def is_claimed(database: Database, owner: bytes) -> bool:
+    """Whether the address has ever had an API key, which only its wallet can obtain.
+
+    Deleting the last key leaves it claimed: otherwise anybody could then act on its webhooks.
+    """
+    return bool(database.value("accounts/owners_is_claimed", owner=owner))

@@ -1,13 +1,11 @@
-"""Who signed a key request: the message of SPEC 5.3, strict signature shapes, recovery."""
+"""Signatures of plain wallets: the shapes that are accepted, and the address that signed."""
 
 from typing import NamedTuple
 
 from eth_account import Account
-from eth_account.messages import SignableMessage, encode_defunct
+from eth_account.messages import SignableMessage
 from eth_keys.exceptions import BadSignature
 from eth_utils.crypto import keccak
-
-from scan.hex import to_hex
 
 # Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
 # turn a signature into a second valid one.
@@ -23,13 +21,6 @@ class WalletSignature(NamedTuple):
     y_parity: int
     r: int
     s: int
-
-
-def key_request_message(owner: bytes, timestamp_ms: int) -> SignableMessage:
-    """The three lines of SPEC 5.3 as an EIP-191 personal message."""
-    return encode_defunct(
-        text=f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
-    )
 
 
 def message_hash(message: SignableMessage) -> bytes:

@@ -2,14 +2,14 @@
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
 from scan.accounts.api_keys import ApiKey, new_key
 from scan.accounts.key_lookup import CACHED_S, MOST_CACHED, PAUSE_AFTER_FAILURE_S, ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
-from scan.accounts.ownership import is_claimed, require_owner
+from scan.accounts.owner_authorization import Requester, is_claimed, require_owner
 from scan.database.connection import Database
 from scan.errors import MissingApiKey, OwnerMismatch, Unavailable
 from tests.support.database import execute
@@ -169,9 +169,8 @@ MINE, THEIRS = ApiKey(1, OWNER, 100), ApiKey(2, STRANGER, 100)
         ("always", False, MINE, None),
     ],
 )
-def test_who_may_act_for_an_owner(mode, claimed, key, error):
-    if error is None:
-        require_owner(OWNER, key, mode, claimed)
-    else:
-        with pytest.raises(error):
-            require_owner(OWNER, key, mode, claimed)
+def test_who_may_act_for_an_owner(database, mode, claimed, key, error):
+    if claimed:
+        stored_key(database)
+    with pytest.raises(error) if error else nullcontext():
+        require_owner(database, OWNER, Requester(key, "192.0.2.1"), mode)

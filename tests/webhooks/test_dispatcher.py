@@ -122,7 +122,7 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
     with webhooks.delivering(options):
         webhooks.chain.append([Move(OWNER, OTHER)])
         wait_until(lambda: receiver.received and not webhooks.pending())
-        monkeypatch.setattr("scan.api.webhooks.LOOKUP_TIMEOUT_S", 0.01)
+        monkeypatch.setattr("scan.webhooks.registration.LOOKUP_TIMEOUT_S", 0.01)
         for number in range(12):
             url = f"https://{number}.example.com/"
             webhooks.register(address(url), url, watch_address=address("busy"))
