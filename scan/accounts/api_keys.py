@@ -75,7 +75,7 @@ def create(
             key_prefix=key.prefix,
             label=label,
             requests_per_minute=requests_per_minute(settings.rate_limit_key),
-            most_keys=MAX_ACTIVE_KEYS,
+            max_keys=MAX_ACTIVE_KEYS,
         )
         # Within the transaction: only created keys count, and one beyond the limit is rolled back.
         charge = limiter.charge_new_key(client_address) if is_created else None

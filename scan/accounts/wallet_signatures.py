@@ -24,7 +24,7 @@ class WalletSignature(NamedTuple):
 
 
 def message_hash(message: SignableMessage) -> bytes:
-    """The 32 bytes a wallet signs (EIP-191), which ERC-1271 contracts are asked about."""
+    """The 32 bytes a wallet signs (EIP-191), and an ERC-1271 contract checks."""
     return keccak(b"\x19" + message.version + message.header + message.body)
 
 

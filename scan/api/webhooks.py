@@ -41,7 +41,7 @@ def create_webhook() -> Response:
         watch_address = parameters.address(body["watchAddress"], "watchAddress")
     event_types = _event_types(body)
     topics = _topics(body, event_types)
-    url = parameters.text(body.get("url"), "url", most=urls.LONGEST_URL)
+    url = parameters.text(body.get("url"), "url", most=urls.MAX_URL_CHARACTERS)
     registered = registration.register(
         services().writes,
         services().settings,

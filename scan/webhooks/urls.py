@@ -16,10 +16,10 @@ from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.settings import Network
 
 PORTS = (443, 8443)
-LONGEST_URL = 2048
+MAX_URL_CHARACTERS = 2048
 # At once, of each purpose: a name server that hangs must not cost a thread for each attempt, nor
-# keep other receivers from being found.
-MOST_LOOKUPS = 32
+# keep the names of other receivers from being looked up.
+MAX_LOOKUPS = 32
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -86,8 +86,8 @@ class Purpose(Enum):
 
 
 _lookups = ConcurrencyLimit(
-    len(Purpose) * MOST_LOOKUPS,
-    places_per_client=MOST_LOOKUPS,
+    len(Purpose) * MAX_LOOKUPS,
+    places_per_client=MAX_LOOKUPS,
     busy="Too many names are being looked up; try again shortly.",
 )
 
@@ -116,8 +116,8 @@ class WebhookUrl(NamedTuple):
 
 def parse(url: str) -> WebhookUrl:
     """Raises RefusedUrl for what is no plain https url."""
-    if len(url) > LONGEST_URL:
-        raise RefusedUrl(f"it is longer than {LONGEST_URL} characters")
+    if len(url) > MAX_URL_CHARACTERS:
+        raise RefusedUrl(f"it is longer than {MAX_URL_CHARACTERS} characters")
     if not _URL.match(url) or "\\" in url:
         raise RefusedUrl(
             "it must start with https:// and hold no spaces, backslashes or letters beyond ASCII"
@@ -137,9 +137,9 @@ def parse(url: str) -> WebhookUrl:
 
 
 def lookup(host: str, port: int) -> list[Address]:
-    """The answer of the system's resolver; the one place where names become addresses."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    """What the system's resolver returns; names are resolved here and nowhere else."""
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
 
 
 def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address]:

@@ -36,7 +36,7 @@ from scan.webhooks.registration import (
     MAX_PER_OWNER,
     MAX_PER_WATCH_ADDRESS,
 )
-from scan.webhooks.urls import LONGEST_URL, PORTS
+from scan.webhooks.urls import MAX_URL_CHARACTERS, PORTS
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
 STATUSES = ("pending", "delivered", "failed", "cancelled")
@@ -222,7 +222,7 @@ OWNER_SCHEMAS: Json = {
             "ownerAddress": any_case_address("Whose webhook it will be."),
             "url": text(
                 f"A public https address that answers 2xx, on port {' or '.join(map(str, PORTS))}.",
-                "https://hooks.example.com/scan", maxLength=LONGEST_URL,
+                "https://hooks.example.com/scan", maxLength=MAX_URL_CHARACTERS,
             ),
             "watchAddress": {
                 **nullable(any_case_address("Whose events; the owner's where absent.")),
