@@ -9,10 +9,11 @@
 -- has no statistics of webhooks yet, which an equality allows and = ANY does not. One transfer to
 -- oneself is one event. The range is given for every table: a join that has only the other's rows to
 -- go by might read all of it. No CTE is joined with another: the planner knows the size of none.
+-- `watched_data` is null where a log's data is left out of its event.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
 --   first_transfer bigint, last_transfer bigint, now timestamptz, watched_block_number bigint[],
 --   watched_log_index integer[], watched_transaction_index integer[], watched_address bytea[],
---   watched_topics text[], watched_data bytea[] (null: left out of its event)
+--   watched_topics text[], watched_data bytea[]
 -- returns: the number of queues with something new
 -- index: transactions_pkey, token_transfers_pkey, blocks_pkey, webhooks_by_watch_address,
 --   webhooks_pkey, delivery_queues_pkey
@@ -90,7 +91,8 @@ WITH events AS MATERIALIZED (
     SELECT w.id AS webhook_id, CASE
         WHEN q.pending_count + c.events > 10000
             THEN 'its queue held 10,000 undelivered events'
-        WHEN q.pending_bytes + c.bytes > 33554432
+        -- No body is longer; the release before counts events down, but no bytes.
+        WHEN least(q.pending_bytes, q.pending_count * 40000::bigint) + c.bytes > 33554432
             THEN 'its queue held 32 MiB of undelivered events'
         WHEN sum(c.events) OVER (ORDER BY c.events, w.created_at, w.id)
                 > 20000 * (%(block_to)s - %(block_from)s + 1)

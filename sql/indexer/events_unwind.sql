@@ -2,6 +2,7 @@
 -- is under way; what a receiver may have seen is followed by the same event with data.removed,
 -- the newest first, and at once: what undoes a block waits for no confirmation. `data` is the last key
 -- of every body. Deliveries that the release before wrote have no body_id, and are revoked one by one.
+-- A delivery that was restored without its body cannot be revoked, and does not hold up the indexer.
 -- params: last_kept bigint, now timestamptz
 -- returns: nothing
 -- index: deliveries_by_block, webhooks_pkey, event_bodies_pkey
@@ -14,19 +15,23 @@ WITH lost AS (
         retry_at = NULL
     WHERE block_number > %(last_kept)s AND NOT orphaned
     RETURNING id, webhook_id, event, body, body_id, sent
+), sent AS (
+    SELECT min(l.event) AS event, min(l.body) AS body, min(l.body_id) AS body_id,
+        array_agg(l.id) AS delivery_ids, array_agg(l.webhook_id) AS webhook_ids
+    FROM lost l
+    JOIN webhooks w ON w.id = l.webhook_id AND w.active
+    WHERE l.sent
+    GROUP BY coalesce(l.body_id, -l.id)
 ), revoked AS MATERIALIZED (
-    SELECT nextval(pg_get_serial_sequence('event_bodies', 'id')) AS body_id, o.event,
-        left(coalesce(o.body, (SELECT e.body FROM event_bodies e WHERE e.id = o.body_id)), -2)
-            || ',"removed":true}}' AS body,
-        o.delivery_ids, o.webhook_ids
+    SELECT nextval(pg_get_serial_sequence('event_bodies', 'id')) AS body_id, s.event,
+        left(s.body, -2) || ',"removed":true}}' AS body, s.delivery_ids, s.webhook_ids
     FROM (
-        SELECT min(l.event) AS event, min(l.body) AS body, min(l.body_id) AS body_id,
-            array_agg(l.id) AS delivery_ids, array_agg(l.webhook_id) AS webhook_ids
-        FROM lost l
-        JOIN webhooks w ON w.id = l.webhook_id AND w.active
-        WHERE l.sent
-        GROUP BY coalesce(l.body_id, -l.id)
-    ) AS o
+        SELECT event, delivery_ids, webhook_ids,
+            coalesce(body, (SELECT e.body FROM event_bodies e WHERE e.id = sent.body_id)) AS body
+        FROM sent
+        OFFSET 0
+    ) AS s
+    WHERE s.body IS NOT NULL
 ), stored AS (
     INSERT INTO event_bodies (id, body)
     SELECT body_id, body FROM revoked

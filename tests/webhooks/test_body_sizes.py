@@ -237,3 +237,17 @@ def test_what_the_release_before_wrote_is_sent_and_revoked(
         wait_until(lambda: not webhooks.pending())
     assert sent.body == b'{"event":"tx","data":{"hash":"0x00"}}'
     assert revoked.body == b'{"event":"tx","data":{"hash":"0x00","removed":true}}'
+
+
+def test_deliveries_without_their_bodies_do_not_hold_up_a_reorganisation(
+    webhooks: Webhooks,
+) -> None:
+    """As where a dump was restored that lacks the table."""
+    url = webhooks.settings.database_url
+    webhooks.register(OWNER, URL)
+    webhooks.chain.append()
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    execute(url, "UPDATE deliveries SET sent = true")
+    execute(url, "DELETE FROM event_bodies")
+    webhooks.chain.unwind(0)
+    assert execute(url, "SELECT orphaned, count(*) FROM deliveries GROUP BY 1") == [(True, 1)]
