@@ -95,10 +95,10 @@ WITH events AS MATERIALIZED (
         WHEN least(q.pending_bytes, q.pending_count * 40000::bigint) + c.bytes > 33554432
             THEN 'its queue held 32 MiB of undelivered events'
         WHEN sum(c.events) OVER (ORDER BY c.events, w.created_at, w.id)
-                > 20000 * (%(block_to)s - %(block_from)s + 1)
+                > 20000::bigint * (%(block_to)s - %(block_from)s + 1)
             THEN 'it had the most events of a block with more than are written at once'
         WHEN sum(c.stored_bytes) OVER (ORDER BY c.bytes, w.id)
-                > 8388608 * (%(block_to)s - %(block_from)s + 1)
+                > 8388608::bigint * (%(block_to)s - %(block_from)s + 1)
             THEN 'it had the most bytes of a block with more than are written at once'
         END AS stopped_reason
     FROM counted c
