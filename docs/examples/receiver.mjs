@@ -9,7 +9,7 @@ import { createServer as createHttpsServer } from "node:https";
 
 const secret = process.env.SECRET;
 const mostBytes = 1_000_000;
-const seen = new Set(); // in a real receiver: a unique column in your database
+const handled = new Set(); // in a real receiver: a unique column, written together with what you store
 
 // The HMAC of the bytes as they came: parse them only afterwards.
 function isGenuine(body, signature = "") {
@@ -30,15 +30,22 @@ async function receive(request, response) {
   if (!isGenuine(body, request.headers["x-scan-signature"])) return response.writeHead(401).end();
 
   const delivery = request.headers["x-scan-delivery"];
-  if (!seen.has(delivery)) { // the same delivery may come more than once
-    seen.add(delivery);
-    handle(JSON.parse(body));
+  if (!handled.has(delivery)) { // the same delivery may come more than once
+    try {
+      handle(JSON.parse(body));
+    } catch (error) {
+      console.error(error);
+      return response.writeHead(500, { Connection: "close" }).end(); // it is sent again
+    }
+    handled.add(delivery);
   }
   response.writeHead(204).end();
 }
 
 function handle({ event, data }) {
-  console.log(data.removed ? "undo" : "note", event, data.hash, data.value);
+  if (!data.hash) throw new Error("an event without a transaction");
+  const subject = event === "log" ? (data.topics[0] ?? "anonymous") : data.value; // tx, token_transfer
+  console.log(data.removed ? "undo" : "note", event, data.hash, subject);
 }
 
 const [port, certificate, key] = process.argv.slice(2);

@@ -9,11 +9,12 @@ import json
 import os
 import ssl
 import sys
+import traceback
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["SECRET"]
 MOST_BYTES = 1_000_000
-seen = set()  # in a real receiver: a unique column in your database
+handled = set()  # in a real receiver: a unique column, written together with what you store
 
 
 def is_genuine(body: bytes, signature: str) -> bool:
@@ -36,9 +37,14 @@ class Receiver(BaseHTTPRequestHandler):
             self.answer(401)
             return
         delivery = self.headers["X-Scan-Delivery"]
-        if delivery not in seen:  # the same delivery may come more than once
-            seen.add(delivery)
-            handle(json.loads(body))
+        if delivery not in handled:  # the same delivery may come more than once
+            try:
+                handle(json.loads(body))
+            except Exception:
+                traceback.print_exc()
+                self.answer(500)  # it is sent again
+                return
+            handled.add(delivery)
         self.answer(204)
 
     def answer(self, status: int) -> None:
@@ -56,7 +62,11 @@ class Receiver(BaseHTTPRequestHandler):
 def handle(event: dict) -> None:
     data = event["data"]
     verb = "undo" if data.get("removed") else "note"
-    print(verb, event["event"], data["hash"], data["value"], flush=True)
+    if event["event"] == "log":
+        subject = data["topics"][0] if data["topics"] else "anonymous"
+    else:  # tx, token_transfer
+        subject = data["value"]
+    print(verb, event["event"], data["hash"], subject, flush=True)
 
 
 if __name__ == "__main__":

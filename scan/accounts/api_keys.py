@@ -1,4 +1,4 @@
-"""API keys as text and as what is stored of them."""
+"""API keys: their text, what is stored of them, and how many an owner may have."""
 
 import hashlib
 import re
@@ -6,6 +6,13 @@ import secrets
 from collections.abc import Callable
 from typing import NamedTuple
 
+from scan.database.connection import Database
+from scan.errors import LimitReached, NotFound, RateLimited, ReplayedRequest
+from scan.rate_limits.limiter import Limiter, requests_per_minute
+from scan.settings import Settings
+
+MAX_ACTIVE_KEYS = 10  # of an owner
+MAX_LABEL_CHARACTERS = 100
 PREFIX_LENGTH = 12
 _KEY = re.compile(r"scan_[0-9a-f]{64}")
 
@@ -39,6 +46,59 @@ def key_hash(text: str) -> bytes | None:
     hash has nothing in common with this one's.
     """
     return _hash(text) if _KEY.fullmatch(text) else None
+
+
+def create(
+    database: Database,
+    limiter: Limiter,
+    settings: Settings,
+    *,
+    owner: bytes,
+    signed_at_ms: int,
+    label: str,
+    client_address: str,
+) -> NewKey:
+    """A new key for an owner who signed a request for it at `signed_at_ms`.
+
+    Raises ReplayedRequest where that request was used before, LimitReached where the owner has
+    enough keys, RateLimited where the client address has created enough of them.
+    """
+    key = new_key()
+    with database.transaction() as tx:
+        tx.execute("accounts/api_keys_lock_owner", owner=owner)
+        [(is_replayed, active_keys, is_created)] = tx.rows(
+            "accounts/api_keys_create",
+            id=key.id,
+            owner=owner,
+            signed_at_ms=signed_at_ms,
+            key_hash=key.hash,
+            key_prefix=key.prefix,
+            label=label,
+            requests_per_minute=requests_per_minute(settings.rate_limit_key),
+            max_keys=MAX_ACTIVE_KEYS,
+        )
+        # Within the transaction: only created keys count, and one beyond the limit is rolled back.
+        charge = limiter.charge_new_key(client_address) if is_created else None
+        if charge is not None and not charge.allowed:
+            raise RateLimited(
+                f"{charge.limit} API keys were created from your address, the maximum in"
+                f" {settings.rate_limit_new_keys}; try again in {charge.retry_after_s} s.",
+                headers={"Retry-After": str(charge.retry_after_s)},
+            )
+    if is_created:
+        return key
+    if is_replayed:
+        raise ReplayedRequest("This signed request was used before; sign a new timestamp.")
+    raise LimitReached(
+        f"This owner has {active_keys} active API keys, the maximum; delete one first."
+    )
+
+
+def deactivate(database: Database, key_id: int, owner: bytes) -> None:
+    """Raises NotFound where the owner has no active key with this id."""
+    with database.transaction() as tx:
+        if tx.value("accounts/api_keys_deactivate", id=key_id, owner=owner) is None:
+            raise NotFound("This owner has no active API key with this id.")
 
 
 def _hash(text: str) -> bytes:

@@ -14,12 +14,12 @@ from scan.errors import Unavailable
 # A key revoked in another process stops here within this time; 5 s are promised.
 CACHED_S = 3.0
 # Unknown keys are remembered too, so that one bad client does not become a query per request.
-MOST_CACHED = 10_000
+MAX_CACHED = 10_000
 # While the database is away, one lookup in this time waits for it and the others do not.
 PAUSE_AFTER_FAILURE_S = 1.0
 
 
-class FoundKey(NamedTuple):
+class CachedKey(NamedTuple):
     key: ApiKey | None  # None for a key that is malformed, unknown or inactive
     until: float
 
@@ -40,7 +40,7 @@ class ApiKeyLookup:
         self._database = database
         self._replica = replica
         self._clock = clock
-        self._found: OrderedDict[bytes, FoundKey] = OrderedDict()
+        self._cache: OrderedDict[bytes, CachedKey] = OrderedDict()
         self._lock = Lock()
         self._paused_until = 0.0
 
@@ -49,44 +49,44 @@ class ApiKeyLookup:
         hashed = key_hash(text)
         if hashed is None:
             return None
-        asked_at = self._clock()
-        found = self._found.get(hashed)
-        if found is None or found.until <= asked_at:
-            found = FoundKey(self._look_up(hashed, asked_at), asked_at + CACHED_S)
-            self._store(hashed, found)
-        return found.key
+        now = self._clock()
+        cached = self._cache.get(hashed)
+        if cached is None or cached.until <= now:
+            cached = CachedKey(self._look_up(hashed, now), now + CACHED_S)
+            self._store(hashed, cached)
+        return cached.key
 
-    def find_cached(self, text: str) -> FoundKey | None:
+    def find_cached(self, text: str) -> CachedKey | None:
         """What find() would return, or None where that takes a look-up. Never waits."""
         hashed = key_hash(text)
         if hashed is None:
-            return FoundKey(None, math.inf)
-        found = self._found.get(hashed)
-        return found if found is not None and found.until > self._clock() else None
+            return CachedKey(None, math.inf)
+        cached = self._cache.get(hashed)
+        return cached if cached is not None and cached.until > self._clock() else None
 
     def clear_cache(self) -> None:
-        """After a key was revoked here: this process asks again at once."""
+        """After a key was revoked here: this process looks it up again at once."""
         with self._lock:
-            self._found.clear()
+            self._cache.clear()
 
-    def _look_up(self, hashed: bytes, asked_at: float) -> ApiKey | None:
+    def _look_up(self, hashed: bytes, now: float) -> ApiKey | None:
         try:
-            if asked_at < self._paused_until:
+            if now < self._paused_until:
                 raise Unavailable("The API key cannot be checked now; try again shortly.")
             return _read(self._database, hashed)
         except Unavailable:
-            if asked_at >= self._paused_until:
+            if now >= self._paused_until:
                 self._paused_until = self._clock() + PAUSE_AFTER_FAILURE_S
             if self._replica is None:
                 raise
             return _read(self._replica, hashed)
 
-    def _store(self, hashed: bytes, found: FoundKey) -> None:
+    def _store(self, hashed: bytes, cached: CachedKey) -> None:
         with self._lock:
-            self._found[hashed] = found
-            self._found.move_to_end(hashed)
-            if len(self._found) > MOST_CACHED:
-                self._found.popitem(last=False)
+            self._cache[hashed] = cached
+            self._cache.move_to_end(hashed)
+            if len(self._cache) > MAX_CACHED:
+                self._cache.popitem(last=False)
 
 
 def _read(database: Database, hashed: bytes) -> ApiKey | None:

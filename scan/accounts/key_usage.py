@@ -67,7 +67,7 @@ class KeyUsage:
         )
 
     def _write(self, uses: dict[int, _Use]) -> None:
-        with self._database.transaction() as transaction:  # never asked twice, unlike a read
+        with self._database.transaction() as transaction:  # never repeated, unlike a read
             transaction.execute(
                 "accounts/api_keys_count_uses",
                 ids=list(uses),

@@ -1,13 +1,11 @@
-"""Who signed a key request: the message of SPEC 5.3, strict signature shapes, recovery."""
+"""Signatures of plain wallets: the shapes that are accepted, and the address that signed."""
 
 from typing import NamedTuple
 
 from eth_account import Account
-from eth_account.messages import SignableMessage, encode_defunct
+from eth_account.messages import SignableMessage
 from eth_keys.exceptions import BadSignature
 from eth_utils.crypto import keccak
-
-from scan.hex import to_hex
 
 # Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
 # turn a signature into a second valid one.
@@ -25,15 +23,8 @@ class WalletSignature(NamedTuple):
     s: int
 
 
-def key_request_message(owner: bytes, timestamp_ms: int) -> SignableMessage:
-    """The three lines of SPEC 5.3 as an EIP-191 personal message."""
-    return encode_defunct(
-        text=f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
-    )
-
-
 def message_hash(message: SignableMessage) -> bytes:
-    """The 32 bytes a wallet signs (EIP-191), which ERC-1271 contracts are asked about."""
+    """The 32 bytes a wallet signs (EIP-191), and an ERC-1271 contract checks."""
     return keccak(b"\x19" + message.version + message.header + message.body)
 
 

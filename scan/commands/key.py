@@ -12,7 +12,7 @@ from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
 from scan import parameters
-from scan.accounts.wallet_signatures import key_request_message
+from scan.accounts.key_requests import key_request_message
 from scan.commands import EXIT_FAILED
 from scan.commands.prerequisites import with_running_database
 from scan.database.connection import Database

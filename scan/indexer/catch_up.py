@@ -1,7 +1,8 @@
 """From the head to the node's head: blocks prefetched, inspected and written in batches."""
 
 import threading
-from collections.abc import Iterable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
@@ -19,6 +20,9 @@ BATCH_TRANSACTIONS = 6_000  # in one database transaction
 BATCH_BLOCKS = 400
 BATCH_EVENTS = 40_000
 BATCH_LOG_CHARACTERS = 64 * 1024 * 1024
+# For webhooks that watch another emitter since: blocks fetched ahead lack its logs, and are fetched
+# again. Somebody may register such webhooks all the time, so not more often.
+CHECK_WATCHED_EVERY_S = 10.0
 
 Batch = list[BlockRows]
 
@@ -48,13 +52,17 @@ class CatchUp:
         first: int,
         last: int,
         selection: LogSelection,
+        lacks_watched: Callable[[LogSelection], bool],
     ) -> IndexedHead | None:
         """Write first..last; returns the new head. Batches before a fault are written.
+
+        Ends early where the selection lacks emitters that webhooks watch by now.
 
         While PostgreSQL is busy with one batch, the next one is inspected. Raises NodeError where
         blocks do not link: a reorganisation is to be found then.
         """
         ready: tuple[Batch, ContractFindings] | None = None
+        check_watched_at = time.monotonic() + CHECK_WATCHED_EVERY_S
         with (
             closing(CatchUpProgress(first, last)) as progress,
             ThreadPoolExecutor(1, "inspect") as pool,
@@ -71,6 +79,10 @@ class CatchUp:
                         writing, ready = ready, None
                         head = self._write(head, *writing, progress)
                     ready = batch, inspection.result()
+                    if time.monotonic() >= check_watched_at:
+                        if lacks_watched(selection):
+                            break
+                        check_watched_at = time.monotonic() + CHECK_WATCHED_EVERY_S
             finally:
                 if ready is not None and not self._stop.is_set():
                     head = self._write(head, *ready, progress)

@@ -85,7 +85,13 @@ class ChainIndexer:
             genesis_hash = session.chain.identity.genesis_hash
             selection = log_selection.with_watched(session.logs, self._database)
             session.head = self._catch_up.run(
-                session.inspector, genesis_hash, head, first, node_head, selection
+                session.inspector,
+                genesis_hash,
+                head,
+                first,
+                node_head,
+                selection,
+                lambda selection: log_selection.lacks_watched(selection, self._database),
             )
             return False
         is_idle = True

@@ -35,9 +35,18 @@ def read_stored(database: Database) -> LogSelection:
 
 
 def with_watched(selection: LogSelection, database: Database) -> LogSelection:
-    """With the emitters watched by now: read it after the node's head, before blocks up to it."""
+    """With the emitters watched by now.
+
+    Read after the node's head and before blocks up to it, so that a webhook gets the logs of every
+    block that is mined after its registration.
+    """
     rows = database.rows("indexer/webhooks_list_log_addresses")
     return selection._replace(watched=frozenset(bytes(address) for (address,) in rows))
+
+
+def lacks_watched(selection: LogSelection, database: Database) -> bool:
+    """Whether webhooks watch emitters by now that they did not when the selection was read."""
+    return not with_watched(selection, database).watched <= selection.watched
 
 
 def load_standard_topics() -> list[bytes]:

@@ -7,6 +7,8 @@ from scan.database.transaction import Transaction
 from scan.indexer.block_range import BlockRange
 from scan.indexer.block_rows import WatchedLog
 
+MAX_DATA_BYTES = 16_384  # of a log in its event, as in log_event() of schema.sql
+
 
 def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedLog]) -> None:
     """The events of blocks whose rows are written, for every active webhook they concern."""
@@ -35,8 +37,9 @@ def unwind(tx: Transaction, last_kept: int) -> None:
 
 
 def _columns(logs: Sequence[WatchedLog]) -> dict[str, list[object]]:
-    """Each field of all of them, as a statement takes rows."""
-    columns = zip(*logs, strict=True) if logs else [()] * len(WatchedLog._fields)
+    """The logs as one list for each field, without the data that log_event() would leave out."""
+    rows = [log if len(log.data) <= MAX_DATA_BYTES else (*log[:-1], None) for log in logs]
+    columns = zip(*rows, strict=True) if rows else [()] * len(WatchedLog._fields)
     return {
         f"watched_{name}": list(values)
         for name, values in zip(WatchedLog._fields, columns, strict=True)

@@ -23,7 +23,7 @@ PAUSE_S = 1.0  # after a fault of the database
 
 
 class DispatcherOptions(NamedTuple):
-    """How much is done at once, and how often the database is asked without a notification."""
+    """How much is done at once, and how often the database is polled without a notification."""
 
     threads: int = 20
     threads_for_healthy: int = 8

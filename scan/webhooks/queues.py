@@ -12,8 +12,8 @@ from scan.webhooks.sender import Message, Outcome
 
 LEASE_S = 30.0  # an attempt takes 10 s at most, and the lease is extended before each
 QUICK_S = 2.0  # a receiver that takes longer to accept is not healthy
-MOST_PER_HOST = 8
-MOST_UNHEALTHY_PER_HOST = 4
+MAX_PER_HOST = 8
+MAX_UNHEALTHY_PER_HOST = 4
 DELIVERED_KEPT = timedelta(hours=24)
 UNDELIVERED_KEPT = timedelta(days=7)
 DELETED_AT_ONCE = 1_000
@@ -74,8 +74,8 @@ class DeliveryQueues:
             now=now,
             confirmations=self._confirmations,
             healthy_only=healthy_only,
-            most_per_host=MOST_PER_HOST,
-            most_unhealthy_per_host=MOST_UNHEALTHY_PER_HOST,
+            max_per_host=MAX_PER_HOST,
+            max_unhealthy_per_host=MAX_UNHEALTHY_PER_HOST,
             lease=lease_id,
             lease_holder=self.holder,
             leased_until=now + self._lease,
@@ -89,16 +89,16 @@ class DeliveryQueues:
         with self._database.transaction() as tx:
             if not self._record(tx, lease, finished, now):
                 return None
-            found = tx.rows(
+            rows = tx.rows(
                 "webhooks/deliveries_begin_attempt",
                 webhook_id=lease.webhook_id,
                 now=now,
                 confirmations=self._confirmations,
             )
-            if not found:
+            if not rows:
                 _release(tx, lease, now)
                 return None
-        [(delivery_id, event, body, attempts, was_sent)] = found
+        [(delivery_id, event, body, attempts, was_sent)] = rows
         return Attempt(Message(delivery_id, event, body.encode()), attempts, was_sent)
 
     def release(self, lease: Lease, finished: FinishedAttempt | None, now: datetime) -> None:

@@ -11,19 +11,19 @@ _SECONDS = re.compile(r"[0-9]{1,9}\Z")
 
 
 def retry_delay_s(
-    steps_s: tuple[float, ...], failures: int, asked_s: float | None, chance: float
+    steps_s: tuple[float, ...], failures: int, requested_s: float | None, chance: float
 ) -> float | None:
     """Seconds until the next attempt after this many failures; None when there is none left.
 
-    `asked_s` is the receiver's Retry-After, honoured up to twice the step; `chance` is in [0, 1).
+    `requested_s` is the receiver's Retry-After, honoured up to twice the step; `chance` is below 1.
     """
     if failures > len(steps_s):
         return None
     step_s = steps_s[failures - 1]
     delay_s = step_s * (1 - JITTER + 2 * JITTER * chance)
-    if asked_s is None:
+    if requested_s is None:
         return delay_s
-    return max(delay_s, min(asked_s, 2 * step_s))
+    return max(delay_s, min(requested_s, 2 * step_s))
 
 
 def retry_after_s(header: str | None, now: datetime) -> float | None:

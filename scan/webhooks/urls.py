@@ -16,10 +16,10 @@ from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.settings import Network
 
 PORTS = (443, 8443)
-LONGEST_URL = 2048
+MAX_URL_CHARACTERS = 2048
 # At once, of each purpose: a name server that hangs must not cost a thread for each attempt, nor
-# keep other receivers from being found.
-MOST_LOOKUPS = 32
+# keep the names of other receivers from being looked up.
+MAX_LOOKUPS = 32
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -55,6 +55,16 @@ _SPECIAL = tuple(
         "3fff::/20",
     )
 )
+# Public ranges that lead to a cloud's own services from a machine inside of it, and nowhere else.
+_CLOUD_INTERNAL = tuple(
+    ipaddress.ip_network(text)
+    for text in (
+        "161.26.0.0/16",  # IBM Cloud: infrastructure services
+        "166.8.0.0/14",  # IBM Cloud: service endpoints
+        "168.63.129.16/32",  # Azure: wire server, which hands out a machine's configuration
+        "192.80.8.124/32",  # Equinix Metal: instance metadata
+    )
+)
 
 _LOOPBACK, _LOOPBACK_IPV6 = ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")
 
@@ -76,8 +86,8 @@ class Purpose(Enum):
 
 
 _lookups = ConcurrencyLimit(
-    len(Purpose) * MOST_LOOKUPS,
-    places_per_client=MOST_LOOKUPS,
+    len(Purpose) * MAX_LOOKUPS,
+    places_per_client=MAX_LOOKUPS,
     busy="Too many names are being looked up; try again shortly.",
 )
 
@@ -106,8 +116,8 @@ class WebhookUrl(NamedTuple):
 
 def parse(url: str) -> WebhookUrl:
     """Raises RefusedUrl for what is no plain https url."""
-    if len(url) > LONGEST_URL:
-        raise RefusedUrl(f"it is longer than {LONGEST_URL} characters")
+    if len(url) > MAX_URL_CHARACTERS:
+        raise RefusedUrl(f"it is longer than {MAX_URL_CHARACTERS} characters")
     if not _URL.match(url) or "\\" in url:
         raise RefusedUrl(
             "it must start with https:// and hold no spaces, backslashes or letters beyond ASCII"
@@ -127,9 +137,9 @@ def parse(url: str) -> WebhookUrl:
 
 
 def lookup(host: str, port: int) -> list[Address]:
-    """The answer of the system's resolver; the one place where names become addresses."""
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found]
+    """What the system's resolver returns; names are resolved here and nowhere else."""
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
 
 
 def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
@@ -180,7 +190,7 @@ def is_public(address: Address) -> bool:
     """Whether an address is one that anybody on the Internet can reach."""
     if address.version == 6 and address not in _UNICAST_IPV6:
         return False
-    return not _is_in(address, _SPECIAL)
+    return not _is_in(address, _SPECIAL + _CLOUD_INTERNAL)
 
 
 def _require_public_name(url: WebhookUrl) -> None:

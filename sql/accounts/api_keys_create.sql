@@ -1,6 +1,6 @@
 -- A new key, unless its signed request was used before or the owner has enough keys.
 -- params: id bigint, owner bytea, signed_at_ms bigint, key_hash bytea, key_prefix text,
---   label text, requests_per_minute integer, most_keys integer
+--   label text, requests_per_minute integer, max_keys integer
 -- returns: replayed boolean, active_keys bigint (before), created boolean
 -- index: api_keys_signed_once
 WITH existing AS (
@@ -17,7 +17,7 @@ created AS (
         %(id)s, %(owner)s, %(signed_at_ms)s, %(key_hash)s, %(key_prefix)s, %(label)s,
         %(requests_per_minute)s
     FROM existing
-    WHERE NOT replayed AND active_keys < %(most_keys)s
+    WHERE NOT replayed AND active_keys < %(max_keys)s
     RETURNING id
 )
 SELECT replayed, active_keys, EXISTS (SELECT FROM created)

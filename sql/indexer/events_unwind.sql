@@ -1,9 +1,11 @@
 -- Unwinds the events of orphaned blocks: what still waits is cancelled, also where an attempt
 -- is under way; what a receiver may have seen is followed by the same event with data.removed,
--- the newest first, and at once: what undoes a block waits for no confirmation.
+-- the newest first, and at once: what undoes a block waits for no confirmation. `data` is the last key
+-- of every body. Deliveries that the release before wrote have no body_id, and are revoked one by one.
+-- A delivery that was restored without its body cannot be revoked, and does not hold up the indexer.
 -- params: last_kept bigint, now timestamptz
 -- returns: nothing
--- index: deliveries_by_block, webhooks_pkey
+-- index: deliveries_by_block, webhooks_pkey, event_bodies_pkey
 WITH lost AS (
     UPDATE deliveries
     SET orphaned = true,
@@ -12,12 +14,30 @@ WITH lost AS (
         finished_at = coalesce(finished_at, %(now)s),
         retry_at = NULL
     WHERE block_number > %(last_kept)s AND NOT orphaned
-    RETURNING id, webhook_id, event, body, sent
+    RETURNING id, webhook_id, event, body, body_id, sent
+), sent AS (
+    SELECT min(l.event) AS event, min(l.body) AS body, min(l.body_id) AS body_id,
+        array_agg(l.id) AS delivery_ids, array_agg(l.webhook_id) AS webhook_ids
+    FROM lost l
+    JOIN webhooks w ON w.id = l.webhook_id AND w.active
+    WHERE l.sent
+    GROUP BY coalesce(l.body_id, -l.id)
+), revoked AS MATERIALIZED (
+    SELECT nextval(pg_get_serial_sequence('event_bodies', 'id')) AS body_id, s.event,
+        left(s.body, -2) || ',"removed":true}}' AS body, s.delivery_ids, s.webhook_ids
+    FROM (
+        SELECT event, delivery_ids, webhook_ids,
+            coalesce(body, (SELECT e.body FROM event_bodies e WHERE e.id = sent.body_id)) AS body
+        FROM sent
+        OFFSET 0
+    ) AS s
+    WHERE s.body IS NOT NULL
+), stored AS (
+    INSERT INTO event_bodies (id, body)
+    SELECT body_id, body FROM revoked
 )
-INSERT INTO deliveries (webhook_id, event, removed, body, created_at)
-SELECT l.webhook_id, l.event, true,
-    jsonb_set(l.body::jsonb, '{data,removed}', 'true')::text, %(now)s
-FROM lost l
-JOIN webhooks w ON w.id = l.webhook_id AND w.active
-WHERE l.sent
-ORDER BY l.id DESC;
+INSERT INTO deliveries (webhook_id, event, removed, body_id, body_bytes, created_at)
+SELECT o.webhook_id, r.event, true, r.body_id, octet_length(r.body), %(now)s
+FROM revoked r
+CROSS JOIN unnest(r.delivery_ids, r.webhook_ids) AS o (delivery_id, webhook_id)
+ORDER BY o.delivery_id DESC;

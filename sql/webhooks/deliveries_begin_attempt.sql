@@ -2,7 +2,7 @@
 -- ones in chain order. Once it is committed the receiver may have seen it, whatever becomes of us.
 -- params: webhook_id bigint, now timestamptz, confirmations integer
 -- returns: no row when nothing is due; else id, event, body, attempts, sent (before this attempt)
--- index: deliveries_tried, deliveries_fresh
+-- index: deliveries_tried, deliveries_fresh, event_bodies_pkey
 WITH due AS (
     (SELECT id, sent, 1 AS turn
     FROM deliveries
@@ -28,4 +28,4 @@ SET tried_since = coalesce(d.tried_since, %(now)s),
     sent = true
 FROM due
 WHERE d.id = due.id
-RETURNING d.id, d.event, d.body, d.attempts, due.sent;
+RETURNING d.id, d.event, delivery_body(d), d.attempts, due.sent;

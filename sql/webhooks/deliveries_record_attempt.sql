@@ -14,7 +14,7 @@ WITH recorded AS (
         error = %(error)s,
         sent = %(sent)s
     WHERE id = %(id)s AND status = 'pending'
-    RETURNING 1
+    RETURNING body_bytes
 ), counted AS (
     UPDATE delivery_queues
     SET fail_count = CASE WHEN %(status)s = 'delivered' THEN 0 ELSE fail_count + 1 END,
@@ -22,6 +22,8 @@ WITH recorded AS (
         last_triggered_at = %(now)s,
         pending_count = pending_count
             - CASE WHEN %(status)s = 'pending' THEN 0 ELSE (SELECT count(*) FROM recorded) END,
+        pending_bytes = pending_bytes - CASE WHEN %(status)s = 'pending' THEN 0
+            ELSE coalesce((SELECT body_bytes FROM recorded), 0) END,
         last_success_at =
             CASE WHEN %(status)s = 'delivered' THEN %(now)s::timestamptz ELSE last_success_at END
     WHERE webhook_id = %(webhook_id)s

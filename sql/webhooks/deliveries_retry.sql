@@ -3,7 +3,7 @@
 -- returns: no row where the webhook has no such delivery; else whether its block was orphaned,
 --   in which case nothing is changed
 -- index: deliveries_pkey
-WITH found AS (
+WITH delivery AS (
     SELECT id, orphaned FROM deliveries WHERE id = %(id)s AND webhook_id = %(webhook_id)s
 ), again AS (
     UPDATE deliveries d
@@ -13,7 +13,7 @@ WITH found AS (
             THEN %(now)s::timestamptz END,
         status = 'pending',
         finished_at = NULL
-    FROM found
-    WHERE d.id = found.id AND NOT found.orphaned
+    FROM delivery
+    WHERE d.id = delivery.id AND NOT delivery.orphaned
 )
-SELECT orphaned FROM found;
+SELECT orphaned FROM delivery;

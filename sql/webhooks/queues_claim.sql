@@ -1,8 +1,8 @@
 -- Takes the lease of one queue with something to do: of those that may be served, the longest
 -- unserved. An expired lease is no lease. Several processes may claim at once. A host's healthy
--- queues are counted apart from its others, so that a receiver that hangs takes no place of theirs.
--- params: now timestamptz, confirmations integer, healthy_only boolean, most_per_host integer,
---   most_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
+-- queues are counted apart from its others, so that a receiver that hangs does not hold them up.
+-- params: now timestamptz, confirmations integer, healthy_only boolean, max_per_host integer,
+--   max_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
 -- literals: none
 -- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy
 -- index: delivery_queues_waiting
@@ -11,9 +11,9 @@ WITH crowded AS MATERIALIZED (
     FROM delivery_queues
     WHERE leased_until > %(now)s AND (fresh_block IS NOT NULL OR retry_at IS NOT NULL)
     GROUP BY host, is_healthy
-    HAVING count(*) >= CASE WHEN is_healthy THEN %(most_per_host)s
-        ELSE %(most_unhealthy_per_host)s END
-), found AS (
+    HAVING count(*) >= CASE WHEN is_healthy THEN %(max_per_host)s
+        ELSE %(max_unhealthy_per_host)s END
+), due AS (
     SELECT q.webhook_id
     FROM delivery_queues q
     WHERE (q.fresh_block IS NOT NULL OR q.retry_at IS NOT NULL)
@@ -33,6 +33,6 @@ UPDATE delivery_queues q
 SET lease = %(lease)s,
     lease_holder = %(lease_holder)s,
     leased_until = %(leased_until)s
-FROM found, webhooks w, webhook_secrets s
-WHERE q.webhook_id = found.webhook_id AND w.id = found.webhook_id AND s.webhook_id = w.id
+FROM due, webhooks w, webhook_secrets s
+WHERE q.webhook_id = due.webhook_id AND w.id = due.webhook_id AND s.webhook_id = w.id
 RETURNING w.id, w.url, s.secret, q.is_healthy;

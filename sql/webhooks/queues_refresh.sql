@@ -16,13 +16,16 @@ SET fresh_block = (
         FROM deliveries d
         WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NOT NULL
     ),
-    pending_count = (
-        SELECT count(*)
-        FROM deliveries d
-        WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NULL
-    ) + (
-        SELECT count(*)
-        FROM deliveries d
-        WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NOT NULL
+    (pending_count, pending_bytes) = (
+        SELECT count(*), coalesce(sum(p.body_bytes), 0)
+        FROM (
+            SELECT d.body_bytes
+            FROM deliveries d
+            WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NULL
+            UNION ALL
+            SELECT d.body_bytes
+            FROM deliveries d
+            WHERE d.webhook_id = q.webhook_id AND d.status = 'pending' AND d.tried_since IS NOT NULL
+        ) AS p
     )
 WHERE q.webhook_id = ANY (%(webhook_ids)s);

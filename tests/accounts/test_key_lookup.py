@@ -2,14 +2,14 @@
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 import pytest
 
 from scan.accounts.api_keys import ApiKey, new_key
-from scan.accounts.key_lookup import CACHED_S, MOST_CACHED, PAUSE_AFTER_FAILURE_S, ApiKeyLookup
+from scan.accounts.key_lookup import CACHED_S, MAX_CACHED, PAUSE_AFTER_FAILURE_S, ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
-from scan.accounts.ownership import is_claimed, require_owner
+from scan.accounts.owner_authorization import Requester, is_claimed, require_owner
 from scan.database.connection import Database
 from scan.errors import MissingApiKey, OwnerMismatch, Unavailable
 from tests.support.database import execute
@@ -52,7 +52,7 @@ def stored_key(database, owner=OWNER):
             key_prefix=key.prefix,
             label="",
             requests_per_minute=100,
-            most_keys=1000,
+            max_keys=1000,
         )
     return key
 
@@ -86,9 +86,9 @@ def test_forgetting_asks_again_at_once(database):
 
 def test_unknown_keys_fill_a_bounded_memory(database):
     lookup = ApiKeyLookup(database, clock=lambda: 0.0)
-    for _ in range(MOST_CACHED + 10):
+    for _ in range(MAX_CACHED + 10):
         lookup._store(new_key().hash, object())
-    assert len(lookup._found) == MOST_CACHED
+    assert len(lookup._cache) == MAX_CACHED
     assert lookup.find("scan_" + "0" * 64) is None
 
 
@@ -169,9 +169,8 @@ MINE, THEIRS = ApiKey(1, OWNER, 100), ApiKey(2, STRANGER, 100)
         ("always", False, MINE, None),
     ],
 )
-def test_who_may_act_for_an_owner(mode, claimed, key, error):
-    if error is None:
-        require_owner(OWNER, key, mode, claimed)
-    else:
-        with pytest.raises(error):
-            require_owner(OWNER, key, mode, claimed)
+def test_who_may_act_for_an_owner(database, mode, claimed, key, error):
+    if claimed:
+        stored_key(database)
+    with pytest.raises(error) if error else nullcontext():
+        require_owner(database, OWNER, Requester(key, "192.0.2.1"), mode)

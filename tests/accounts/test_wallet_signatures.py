@@ -5,10 +5,10 @@ from eth_account import Account
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scan.accounts.key_requests import key_request_message
 from scan.accounts.wallet_signatures import (
     CURVE_ORDER,
     MalformedSignature,
-    key_request_message,
     message_hash,
     parse_signature,
     recover_signer,

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 import requests
 
-from scan.accounts.wallet_signatures import key_request_message
+from scan.accounts.key_requests import key_request_message
 from tests.support.anvil import Anvil
 from tests.support.serving import gunicorn
 from tests.support.solidity import NODE

@@ -124,6 +124,10 @@ def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
             "INSERT INTO deliveries (webhook_id, event, created_at, body)"
             " VALUES (1, 'tx', now(), '{}') RETURNING id",
         )
+        [(last_body, next_body)] = execute(
+            new, "SELECT max(id), nextval('event_bodies_id_seq') FROM event_bodies"
+        )
+        assert isinstance(last_body, int) and isinstance(next_body, int) and next_body > last_body
         assert isinstance(last, int) and isinstance(next_, int) and next_ > last
 
 
@@ -146,9 +150,12 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
     execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
     execute(url, "INSERT INTO delivery_queues (webhook_id, host) VALUES (1, 'example.com')")
     execute(
+        url, "INSERT INTO event_bodies (id, body) VALUES (nextval('event_bodies_id_seq'), '{}')"
+    )
+    execute(
         url,
-        "INSERT INTO deliveries (webhook_id, block_number, event, created_at, body)"
-        " VALUES (1, 3, 'tx', now(), '{}')",
+        "INSERT INTO deliveries (webhook_id, block_number, event, created_at, body_id)"
+        " SELECT 1, 3, 'tx', now(), id FROM event_bodies",
     )
     execute(
         url,

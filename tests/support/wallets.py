@@ -9,7 +9,7 @@ import requests
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
-from scan.accounts.wallet_signatures import key_request_message
+from scan.accounts.key_requests import key_request_message
 
 _lock = Lock()
 _latest_ms = 0

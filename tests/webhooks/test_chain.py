@@ -1,17 +1,22 @@
 """A real chain, the real indexer, and the receivers that the documentation shows."""
 
+import json
 import os
+import queue
 import subprocess
 import sys
+import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pytest
+import requests
 
 from scan.settings import ROOT
+from scan.webhooks.sender import signature_header
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.receiver import Authority, Receiver
@@ -23,6 +28,7 @@ from tests.support.webhooks import Webhooks, wait_until
 BLOCKS = 300
 EXAMPLES = ROOT / "docs" / "examples"
 BOTH = ("tx", "token_transfer")
+EVENT_TYPES = (*BOTH, "log")
 
 Told = tuple[str, str, str, int]
 
@@ -84,43 +90,93 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
     assert all(r.is_signed_with(secrets[r.path[1:]]) for r in after)
 
 
-@pytest.mark.parametrize(
+RECEIVERS = pytest.mark.parametrize(
     "command",
     [[sys.executable, str(EXAMPLES / "receiver.py")], ["node", str(EXAMPLES / "receiver.mjs")]],
     ids=["python", "node"],
 )
-def test_the_documented_receivers_tell_ours_from_others(
+
+
+@RECEIVERS
+def test_the_documented_receivers_handle_events_of_every_type(
     command: list[str], anvil: Anvil, webhooks: Webhooks, authority: Authority
 ) -> None:
+    """The watched token contract is the recipient of the transactions, a party of the transfers
+    and the emitter of the logs."""
     sender, recipient = anvil.accounts[:2]
+    coin = anvil.deploy(sender, "Coin", "Name", "N", 18)
     certificate, key = authority.certificate("localhost")
     # The port is in the url, and the secret comes with the registration: a port is taken first.
     port = free_port()
-    hook = webhooks.register(bytes.fromhex(sender[2:]), f"https://localhost:{port}/")
+    watched = bytes.fromhex(coin.address[2:])
+    hook = webhooks.register(watched, f"https://localhost:{port}/", EVENT_TYPES)
     with (
         _example([*command, str(port), str(certificate), str(key)], hook.secret) as lines,
         Indexing(webhooks.settings.database_url, anvil.url) as indexing,
-        webhooks.delivering(),
     ):
-        hashes = [anvil.send(sender, recipient, value=value) for value in (1, 2, 3)]
+        deployed = anvil.head()
+        anvil.transact(sender, coin, "mint", coin.address, 5)
         anvil.mine()
-        indexing.wait_for(1)
-        assert [next(lines) for _ in hashes] == [
-            f"note tx {found} {value}" for value, found in enumerate(hashes, start=1)
+        anvil.transact(sender, coin, "approve", recipient, 7)
+        anvil.mine()
+        indexing.wait_for(anvil.head())
+        events = [
+            (d["event"], d["payload"]["data"]["hash"])
+            for d in webhooks.deliveries(hook)
+            if d["blockNumber"] > deployed
         ]
-        anvil.reorganise(1)
-        anvil.mine()
-        assert next(lines) == f"undo tx {hashes[2]} 3"
-        wait_until(lambda: not webhooks.pending())
+        assert [event for event, _ in events] == [*EVENT_TYPES, "tx", "log"]
+        with webhooks.delivering():
+            while (line := next(lines).split())[2] != events[0][1]:
+                assert line[0] == "note"  # the deployment
+            printed = [line[:3], *(next(lines).split()[:3] for _ in events[1:])]
+            assert printed == [["note", *event] for event in events]
+            anvil.reorganise(1)
+            anvil.mine()
+            undone = [next(lines).split()[:3] for _ in events[3:]]
+            assert undone == [["undo", *event] for event in reversed(events[3:])]
+            wait_until(lambda: not webhooks.pending())
         assert {d["status"] for d in webhooks.deliveries(hook)} == {"delivered"}
-    wrong = webhooks.register(bytes.fromhex(recipient[2:]), f"https://localhost:{port}/")
+
+
+@RECEIVERS
+def test_the_documented_receivers_refuse_other_signatures(
+    command: list[str], webhooks: Webhooks, authority: Authority
+) -> None:
+    certificate, key = authority.certificate("localhost")
+    port, owner = free_port(), bytes(range(20))
+    hook = webhooks.register(owner, f"https://localhost:{port}/")
     with (
         _example([*command, str(port), str(certificate), str(key)], "not the secret"),
         webhooks.delivering(),
     ):
-        webhooks.client.post(f"/api/v1/webhooks/{wrong.id}/test")
-        wait_until(lambda: webhooks.record(bytes.fromhex(recipient[2:]), wrong)["failCount"])
-    assert webhooks.deliveries(wrong)[0]["responseCode"] == 401
+        webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test")
+        wait_until(lambda: webhooks.record(owner, hook)["failCount"])
+    assert webhooks.deliveries(hook)[0]["responseCode"] == 401
+
+
+@RECEIVERS
+def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(
+    command: list[str],
+) -> None:
+    port = free_port()
+    with _example([*command, str(port)], "the secret") as lines:
+
+        def post(event: dict[str, Any]) -> int:
+            body = json.dumps(event).encode()
+            headers = {
+                "X-Scan-Signature": signature_header("the secret", body),
+                "X-Scan-Delivery": "17",
+                "Content-Type": "application/json",
+            }
+            url = f"http://127.0.0.1:{port}/"
+            return requests.post(url, data=body, headers=headers, timeout=30).status_code
+
+        assert post({"event": "tx", "data": {}}) == 500
+        assert post({"event": "tx", "data": {"hash": "0xab", "value": "3"}}) == 204
+        assert next(lines) == "note tx 0xab 3"
+        assert post({"event": "tx", "data": {"hash": "0xab", "value": "3"}}) == 204
+        assert post({"event": "tx", "data": {}}) == 204, "the delivery was handled"
 
 
 def _watched(truth: Truth) -> list[str]:
@@ -160,14 +216,24 @@ def _example(command: Sequence[str], secret: str) -> Iterator[Iterator[str]]:
         command,
         env={"SECRET": secret, "PATH": os.environ["PATH"]},
         stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
     )
+    printed: queue.Queue[str] = queue.Queue()
     assert process.stdout is not None
+    reader = threading.Thread(target=_read_lines, args=(process.stdout, printed), daemon=True)
+    reader.start()
     try:
-        lines = (line.rstrip("\n") for line in process.stdout)
+        lines = iter(lambda: printed.get(timeout=30), "")
         assert next(lines).startswith("listening")
         yield lines
     finally:
         process.kill()
         process.wait()
+        reader.join(10)
         process.stdout.close()
+
+
+def _read_lines(stdout: IO[str], printed: "queue.Queue[str]") -> None:
+    for line in stdout:
+        printed.put(line.rstrip("\n"))

@@ -7,7 +7,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.webhooks import urls
-from scan.webhooks.queues import MOST_UNHEALTHY_PER_HOST, DeliveryQueues, now
+from scan.webhooks.queues import MAX_UNHEALTHY_PER_HOST, DeliveryQueues, now
 from scan.webhooks.sender import AttemptTimeouts
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
@@ -122,12 +122,12 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
     with webhooks.delivering(options):
         webhooks.chain.append([Move(OWNER, OTHER)])
         wait_until(lambda: receiver.received and not webhooks.pending())
-        monkeypatch.setattr("scan.api.webhooks.LOOKUP_TIMEOUT_S", 0.01)
+        monkeypatch.setattr("scan.webhooks.registration.LOOKUP_TIMEOUT_S", 0.01)
         for number in range(12):
             url = f"https://{number}.example.com/"
             webhooks.register(address(url), url, watch_address=address("busy"))
         webhooks.chain.append([Move(address("busy"), OTHER)] * 10)
-        wait_until(lambda: len(hanging) >= 12 + urls.MOST_LOOKUPS)
+        wait_until(lambda: len(hanging) >= 12 + urls.MAX_LOOKUPS)
         for _ in range(5):
             webhooks.chain.append([Move(OWNER, OTHER)])
         wait_until(lambda: len(receiver.received) == 6)
@@ -151,7 +151,7 @@ def test_one_host_is_sent_only_so_many_at_once(webhooks: Webhooks, receiver: Rec
     webhooks.chain.append([Move(OWNER, OTHER)])
     with webhooks.delivering():
         receiver.wait_for(15)
-    assert 1 < max(at_once) <= MOST_UNHEALTHY_PER_HOST  # as new ones are
+    assert 1 < max(at_once) <= MAX_UNHEALTHY_PER_HOST  # as new ones are
 
 
 def test_a_dead_process_is_found_dead_and_a_living_one_is_not(

@@ -7,6 +7,8 @@ from typing import Any
 import pytest
 
 from scan.ethereum.blocks import EventLog
+from scan.indexer import catch_up
+from scan.indexer.writer import IndexedHead, Writer
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -171,6 +173,44 @@ def test_a_test_event_is_a_log(webhooks: Webhooks, receiver: Receiver) -> None:
         [received] = receiver.wait_for(1)
     assert received.event["event"] == "log" and received.event["data"]["test"] is True
     assert received.event["data"]["address"] == f"0x{EMITTER.hex()}"
+
+
+def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
+    anvil: Anvil, webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All blocks were mined before its registration; from a next batch on it gets every log.
+
+    Meanwhile somebody registers webhooks for other emitters all the time: each makes the indexer
+    fetch blocks again, which never keeps it from writing the next batch.
+    """
+    sender, spender = anvil.accounts[:2]
+    coin = anvil.deploy(sender, "Coin", "Name", "N", 18)
+    first = anvil.head() + 1
+    for _ in range(180):
+        anvil.transact(sender, coin, "approve", spender, 7)
+        anvil.mine()
+    monkeypatch.setattr(catch_up, "BATCH_BLOCKS", 20)
+    monkeypatch.setattr(catch_up, "CHECK_WATCHED_EVERY_S", 0.0)
+    append, emitters = Writer.append, []
+
+    def register_then_append(writer: Writer, head: Any, batch: Any, findings: Any) -> IndexedHead:
+        if batch[-1].number > first + 40:
+            owner = address(f"owner {len(emitters)}")
+            emitter = owner if emitters else bytes.fromhex(coin.address[2:])
+            webhooks.register(owner, "https://localhost:1/", ("log",), emitter)
+            emitters.append(emitter)
+        return append(writer, head, batch, findings)
+
+    monkeypatch.setattr(Writer, "append", register_then_append)
+    with Indexing(webhooks.settings.database_url, anvil.url) as indexing:
+        indexing.wait_for(anvil.head())
+    rows = execute(
+        webhooks.settings.database_url, "SELECT block_number FROM deliveries ORDER BY id"
+    )
+    blocks = [int(str(number)) for (number,) in rows]
+    assert len(emitters) > 4
+    assert blocks and blocks == list(range(blocks[0], anvil.head() + 1))
+    assert blocks[0] <= first + 120
 
 
 @pytest.fixture(params=["none", "standard", "all"])

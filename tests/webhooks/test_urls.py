@@ -116,6 +116,9 @@ def test_literals_local_names_and_other_ports_are_refused(url: str) -> None:
         *("64:ff9b:1::1", "100::1", "2001::1", "2001:2::1", "2001:10::1", "2001:db8::1"),
         *("2002:7f00:1::1", "2620:4f:8000::1", "3fff::1", "4000::1", "5f00::1", "fc00::1"),
         *("fd00:ec2::254", "fe80::1", "fec0::1", "ff02::1"),
+        # Reachable from inside a cloud alone, though in public ranges, or in shared ones.
+        *("168.63.129.16", "192.80.8.124", "161.26.0.10", "166.8.0.1", "166.11.255.254"),
+        *("100.100.100.200", "192.0.0.192"),
     ],
 )
 def test_special_addresses_are_not_public(address: str) -> None:
@@ -126,7 +129,11 @@ def test_special_addresses_are_not_public(address: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["1.1.1.1", "93.184.215.14", "172.32.0.1", "2606:4700::1111", "2a00:1450::1"]
+    "address",
+    [
+        *("1.1.1.1", "93.184.215.14", "172.32.0.1", "168.63.129.17", "166.12.0.1", "161.27.0.1"),
+        *("2606:4700::1111", "2a00:1450::1"),
+    ],
 )
 def test_other_addresses_are_public(address: str) -> None:
     assert urls.is_public(ipaddress.ip_address(address))

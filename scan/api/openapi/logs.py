@@ -14,6 +14,7 @@ from scan.api.openapi.schemas import (
     hash32,
     hex_bytes,
     moment,
+    nullable,
     number,
     one_of,
     operation,
@@ -24,6 +25,7 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.api.openapi.transaction_details import or_null
+from scan.webhooks.registration import MAX_TOPICS_PER_POSITION
 
 TOPICS = 4
 _TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -66,9 +68,9 @@ _TRANSACTION_INDEX = number("The transaction's index in the block.", 1)
 
 WANTED_TOPICS: Json = {
     "type": ["array", "null"],
-    "description": "With event type log: which topics its logs must have, place by place as"
-    " eth_getLogs takes them: null for any, a topic, or several of which one must stand there. A"
-    " log with fewer topics than there are places does not match.",
+    "description": "With event type log: which topics its logs must have, at each position as"
+    " eth_getLogs takes them: null for any, a topic, or several of which one must match. A log"
+    " with fewer topics than there are positions does not match.",
     "maxItems": TOPICS,
     "items": {
         "anyOf": [
@@ -76,7 +78,7 @@ WANTED_TOPICS: Json = {
             text("The topic.", _TRANSFER, pattern=_ANY_CASE_HASH),
             array(
                 text("A topic.", _TRANSFER, pattern=_ANY_CASE_HASH), "Any of these.",
-                minItems=1, maxItems=10,
+                minItems=1, maxItems=MAX_TOPICS_PER_POSITION,
             ),
         ]
     },
@@ -113,11 +115,16 @@ LOG_SCHEMAS: Json = {
                     "transactionIndex": _TRANSACTION_INDEX,
                     "address": address("The watched address.", TOKEN_EXAMPLE),
                     "topics": _TOPICS,
-                    "data": hex_bytes("What is not in topics."),
+                    "data": nullable(
+                        hex_bytes("What is not in topics; null where dataOmitted is true.")
+                    ),
                     "methodId": METHOD_ID,
+                    "dataOmitted": flag(
+                        "Present and true where data has more than 16,384 bytes and is left out."
+                    ),
                     "removed": flag("Present and true where the block was orphaned."),
                 },
-                optional=("removed",),
+                optional=("dataOmitted", "removed"),
             ),
         },
     ),

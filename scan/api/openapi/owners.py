@@ -1,5 +1,6 @@
 """What belongs to owners of addresses: /keys and /webhooks, and the bodies that webhooks get."""
 
+from scan.accounts.api_keys import MAX_ACTIVE_KEYS, MAX_LABEL_CHARACTERS
 from scan.api.openapi.logs import WANTED_TOPICS
 from scan.api.openapi.records import METHOD_ID, TOKEN_TYPES
 from scan.api.openapi.schemas import (
@@ -29,9 +30,15 @@ from scan.api.openapi.schemas import (
     sends,
     text,
 )
+from scan.webhooks.registration import (
+    EVENT_TYPES,
+    MAX_PER_CLIENT,
+    MAX_PER_OWNER,
+    MAX_PER_WATCH_ADDRESS,
+)
+from scan.webhooks.urls import MAX_URL_CHARACTERS, PORTS
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
-EVENTS = ("tx", "token_transfer", "log")
 STATUSES = ("pending", "delivered", "failed", "cancelled")
 _ID_EXAMPLE = 4503599627370496
 _SIGNED = "signed with the wallet's personal message signing"
@@ -64,9 +71,9 @@ OWNER_PATHS: Json = {
             description="The owner signs three lines joined by a line feed, `Scan API Key Request`,"
             " `Address: <ownerAddress in lower case>` and `Timestamp: <Unix milliseconds>`, with"
             " personal message signing (EIP-191), or as a contract wallet (ERC-1271). A timestamp"
-            " is accepted once, for five minutes. An owner has at most 10 active keys; a client"
-            " address gets at most 20 new keys a day (429 with Retry-After). Send the key as"
-            " `X-API-Key` or as `Authorization: Bearer scan_…`.",
+            f" is accepted once, for five minutes. An owner has at most {MAX_ACTIVE_KEYS} active"
+            " keys (409); new keys of a client address are limited too, by default to 20 a day (429"
+            " with Retry-After). Send the key as `X-API-Key` or as `Authorization: Bearer scan_…`.",
             body=sends(
                 ref("KeyRequest"),
                 request={
@@ -98,9 +105,10 @@ OWNER_PATHS: Json = {
             "createWebhook", WEBHOOKS, "Register a webhook for the events of an address",
             ref("CreatedWebhook"),
             description="Register a webhook for the events of an address. Where the owner has ever"
-            " had an API key, the request needs one of its active keys. At most 10 webhooks of an"
-            " owner, 100 for a watched address and 20 of a client that sends no key of the owner"
-            " are active at once (409).",
+            " had an API key, the request needs one of its active keys. At most"
+            f" {MAX_PER_OWNER} webhooks of an owner, {MAX_PER_WATCH_ADDRESS} for a watched address"
+            f" and {MAX_PER_CLIENT} of a client that sends no key of the owner are active at once"
+            " (409).",
             status=201, errors=(403, 409),
             body=sends(
                 ref("WebhookRequest"),
@@ -108,7 +116,7 @@ OWNER_PATHS: Json = {
                     "ownerAddress": ADDRESS_EXAMPLE,
                     "url": "https://hooks.example.com/scan",
                     "watchAddress": ADDRESS_EXAMPLE,
-                    "eventTypes": [*EVENTS],
+                    "eventTypes": [*EVENT_TYPES],
                 },
             ),
         ),
@@ -159,13 +167,14 @@ OWNER_SCHEMAS: Json = {
         },
     ),
     "KeyList": record(
-        "The keys of an owner.", {"keys": array(ref("Key"), "All of them, oldest first.")}
+        "The keys of an owner.",
+        {"keys": array(ref("Key"), "Active ones first, then deleted ones; newest first.")},
     ),
     "KeyRequest": record(
         "A signed request for a key.",
         {
             "ownerAddress": any_case_address("Whose key it will be."),
-            "label": text("What to call it.", "my dashboard", maxLength=100),
+            "label": text("What to call it.", "my dashboard", maxLength=MAX_LABEL_CHARACTERS),
             "signature": text(f"The message, {_SIGNED}.", "0x" + 65 * "1b", pattern="^0[xX]"),
             "timestamp": number("Unix milliseconds, as signed.", 1767225600000),
         },
@@ -178,7 +187,7 @@ OWNER_SCHEMAS: Json = {
             "key": text(
                 "The key, shown only here.", "scan_" + 64 * "a", pattern="^scan_[0-9a-f]{64}$"
             ),
-            "keyPrefix": text("Its first 12 characters, to know it by.", "scan_aaaaaaa"),
+            "keyPrefix": text("Its first 12 characters, to recognise it.", "scan_aaaaaaa"),
             "message": text("What to do with it.", "Keep this key now: it is shown only here."),
         },
     ),
@@ -191,7 +200,7 @@ OWNER_SCHEMAS: Json = {
             "id": _id("Its id."),
             "url": text("Where events go.", "https://hooks.example.com/scan"),
             "watchAddress": address("Whose events."),
-            "eventTypes": array(one_of("An event.", EVENTS), "Which events."),
+            "eventTypes": array(one_of("An event.", EVENT_TYPES), "Which events."),
             "active": flag("Whether events are sent to it."),
             "createdAt": moment("When it was made."),
             "lastTriggeredAt": nullable(moment("The last attempt.")),
@@ -212,14 +221,14 @@ OWNER_SCHEMAS: Json = {
         {
             "ownerAddress": any_case_address("Whose webhook it will be."),
             "url": text(
-                "An https address that answers 2xx, on port 443 or 8443, in public.",
-                "https://hooks.example.com/scan", maxLength=2048,
+                f"A public https address that answers 2xx, on port {' or '.join(map(str, PORTS))}.",
+                "https://hooks.example.com/scan", maxLength=MAX_URL_CHARACTERS,
             ),
             "watchAddress": {
                 **nullable(any_case_address("Whose events; the owner's where absent.")),
             },
             "eventTypes": {
-                **nullable(array(one_of("An event.", EVENTS), "Which events.",
+                **nullable(array(one_of("An event.", EVENT_TYPES), "Which events.",
                            minItems=1, uniqueItems=True)),
                 "default": ["tx"],
             },
@@ -242,7 +251,7 @@ OWNER_SCHEMAS: Json = {
         "An event on its way to a webhook.",
         {
             "id": _id("Its id, sent as X-Scan-Delivery."),
-            "event": one_of("The event.", EVENTS),
+            "event": one_of("The event.", EVENT_TYPES),
             "blockNumber": nullable(number("Its block.", 17)),
             "status": one_of("Its state.", STATUSES),
             "responseCode": nullable(number("What the receiver last answered.", 200)),
@@ -306,7 +315,7 @@ OWNER_SCHEMAS: Json = {
                     "tokenType": one_of("The standard the token follows.", TOKEN_TYPES),
                     "tokenId": nullable(amount("The token's id; null for a BEP20.", "7")),
                     "logIndex": number("Its log's index in the block.", 3),
-                    "batchIndex": number("Its place in a TransferBatch, else 0.", 0),
+                    "batchIndex": number("Its index in a TransferBatch, else 0.", 0),
                     "methodId": METHOD_ID,
                     "removed": flag("Present and true where the block was orphaned."),
                 },

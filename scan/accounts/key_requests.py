@@ -1,0 +1,64 @@
+"""The signed request for an API key: its message (SPEC 5.3), its age, and who signed it."""
+
+from eth_account.messages import SignableMessage, encode_defunct
+
+from scan.accounts.contract_wallets import ContractWallets
+from scan.accounts.wallet_signatures import (
+    MalformedSignature,
+    message_hash,
+    parse_signature,
+    recover_signer,
+)
+from scan.errors import InvalidParameter, SignatureMismatch
+from scan.hex import to_hex
+
+MAX_AGE_MS, MAX_AHEAD_MS = 5 * 60_000, 60_000
+MAX_SIGNATURE_BYTES = 8192  # of a contract wallet, which may be many signatures in one
+
+
+def key_request_message(owner: bytes, timestamp_ms: int) -> SignableMessage:
+    """The three lines of SPEC 5.3 as an EIP-191 personal message."""
+    return encode_defunct(
+        text=f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
+    )
+
+
+def require_recent(timestamp_ms: int, now_ms: int) -> None:
+    """Raises InvalidParameter unless the signed Unix time in milliseconds is recent."""
+    if now_ms - MAX_AGE_MS <= timestamp_ms <= now_ms + MAX_AHEAD_MS:
+        return
+    if abs(now_ms - timestamp_ms * 1000) < 86_400_000:
+        reason = "looks like seconds; milliseconds are expected, in the signed message too"
+    elif timestamp_ms < now_ms:
+        reason = "is more than 5 minutes old; sign a new message"
+    else:
+        reason = "is more than 1 minute ahead; check the clock, or the unit (milliseconds)"
+    raise InvalidParameter(f"timestamp {reason}. It is now {now_ms}.", field="timestamp")
+
+
+def require_signed(
+    owner: bytes, timestamp_ms: int, signature: bytes, contract_wallets: ContractWallets
+) -> None:
+    """Raises unless the owner signed: a plain wallet by recovery, a contract by ERC-1271.
+
+    InvalidParameter for a signature that is malformed, SignatureMismatch for one of another wallet,
+    Unavailable while too many are being checked.
+    """
+    message = key_request_message(owner, timestamp_ms)
+    signer, malformed = None, None
+    try:
+        signer = recover_signer(message, parse_signature(signature))
+    except MalformedSignature as error:
+        malformed = error
+    if signer == owner:
+        return
+    is_accepted = contract_wallets.accept(owner, message_hash(message), signature)
+    if is_accepted:
+        return
+    if is_accepted is None and malformed is not None:
+        raise InvalidParameter(f"signature is malformed: {malformed}.", field="signature")
+    raise SignatureMismatch(
+        f"The signature is not one of {to_hex(owner)} over the expected message, which is three"
+        f" lines joined by a line feed: {message.body.decode()!r}.",
+        field="signature",
+    )

@@ -1,0 +1,45 @@
+"""Who may act for an address: docs/keys-and-limits.md."""
+
+from typing import NamedTuple
+
+from scan.accounts.api_keys import ApiKey
+from scan.database.connection import Database
+from scan.errors import MissingApiKey, OwnerMismatch
+from scan.hex import to_hex
+
+
+class Requester(NamedTuple):
+    """Who sends a request: the API key it was charged to, if any, and the client's address."""
+
+    key: ApiKey | None
+    client_address: str
+
+    def has_key_of(self, owner: bytes) -> bool:
+        return self.key is not None and self.key.owner == owner
+
+
+def require_owner(database: Database, owner: bytes, requester: Requester, mode: str) -> None:
+    """Raises MissingApiKey or OwnerMismatch unless the requester may act for the owner.
+
+    `mode` is SCAN_OWNER_AUTH: `never` demands no key, `claimed` demands one where the address is
+    claimed, `always` everywhere.
+    """
+    if mode == "always" or (mode == "claimed" and is_claimed(database, owner)):
+        require_key_of(owner, requester.key)
+
+
+def require_key_of(owner: bytes, key: ApiKey | None) -> None:
+    if key is None:
+        raise MissingApiKey(
+            f"This needs an API key of {to_hex(owner)}, sent in the X-API-Key header."
+        )
+    if key.owner != owner:
+        raise OwnerMismatch(f"The API key sent belongs to another address than {to_hex(owner)}.")
+
+
+def is_claimed(database: Database, owner: bytes) -> bool:
+    """Whether the address has ever had an API key, which only its wallet can obtain.
+
+    Deleting the last key leaves it claimed: otherwise anybody could then act on its webhooks.
+    """
+    return bool(database.value("accounts/owners_is_claimed", owner=owner))

@@ -1,0 +1,126 @@
+"""What an owner may do with a registered webhook: stop, activate, delete, test, retry a delivery.
+
+To a requester who may not act for its owner, a webhook does not exist.
+"""
+
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from scan.accounts.owner_authorization import Requester, require_owner
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.errors import InvalidParameter, NotFound, OwnerMismatch
+from scan.settings import Settings
+from scan.webhooks.registration import counted_for, lock_counts, require_below_limits
+
+
+class Webhook(NamedTuple):
+    """One that the requester may act on."""
+
+    id: int
+    owner: bytes
+    watch_address: bytes
+    is_active: bool
+
+
+def owned_webhook(
+    database: Database, settings: Settings, requester: Requester, webhook_id: int
+) -> Webhook:
+    """Raises NotFound, or MissingApiKey where a key is needed and none was sent."""
+    row = database.row("webhooks/webhooks_get_owner", webhook_id=webhook_id)
+    if row is None:
+        raise _not_found()
+    webhook = Webhook(webhook_id, bytes(row[0]), bytes(row[1]), row[2])
+    try:
+        require_owner(database, webhook.owner, requester, settings.owner_auth)
+    except OwnerMismatch:
+        raise _not_found() from None
+    return webhook
+
+
+def delete(database: Database, webhook: Webhook) -> None:
+    with database.transaction() as tx:
+        _lock(tx, webhook)
+        _cancel(tx, webhook, "the webhook was deleted")
+        tx.execute("webhooks/webhooks_delete", webhook_id=webhook.id)
+
+
+def stop(database: Database, webhook: Webhook) -> None:
+    """Also cancels what is pending."""
+    with database.transaction() as tx:
+        _lock(tx, webhook)
+        tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
+        _cancel(tx, webhook, "the webhook was deactivated")
+
+
+def activate(
+    database: Database, settings: Settings, requester: Requester, webhook: Webhook
+) -> None:
+    """Raises LimitReached, as a registration does."""
+    counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
+    with database.transaction() as tx:
+        lock_counts(tx, counted)
+        _lock(tx, webhook)
+        [(_, _, is_active)] = tx.rows("webhooks/webhooks_get_owner", webhook_id=webhook.id)
+        if not is_active:
+            require_below_limits(tx, counted)
+            tx.execute(
+                "webhooks/webhooks_activate",
+                webhook_id=webhook.id,
+                client_address=counted.client_address,
+            )
+
+
+def send_test(database: Database, webhook: Webhook) -> int:
+    """The id of the delivery."""
+    _require_active(webhook)
+    with database.transaction() as tx:
+        _lock(tx, webhook)
+        delivery_id = tx.value("webhooks/deliveries_insert_test", webhook_id=webhook.id, now=_now())
+        _refresh_queue(tx, webhook)
+    return int(delivery_id)
+
+
+def retry(database: Database, webhook: Webhook, delivery_id: int) -> None:
+    """Raises NotFound for another webhook's delivery, InvalidParameter for an orphaned block's."""
+    _require_active(webhook)
+    with database.transaction() as tx:
+        _lock(tx, webhook)
+        rows = tx.rows(
+            "webhooks/deliveries_retry", id=delivery_id, webhook_id=webhook.id, now=_now()
+        )
+        if not rows:
+            raise NotFound("This webhook has no delivery with this id.")
+        [(is_orphaned,)] = rows
+        if is_orphaned:
+            raise InvalidParameter("The block of this event is no longer part of the chain.")
+        _refresh_queue(tx, webhook)
+
+
+def _require_active(webhook: Webhook) -> None:
+    if not webhook.is_active:
+        raise InvalidParameter('This webhook is not active; PATCH it with {"active": true} first.')
+
+
+def _lock(tx: Transaction, webhook: Webhook) -> None:
+    """Raises NotFound where it was deleted in the meantime."""
+    if not tx.rows("webhooks/queues_lock", webhook_id=webhook.id):
+        raise _not_found()
+
+
+def _cancel(tx: Transaction, webhook: Webhook, reason: str) -> None:
+    tx.execute("webhooks/deliveries_cancel", webhook_id=webhook.id, now=_now(), error=reason)
+    tx.execute("webhooks/queues_refresh", webhook_ids=[webhook.id])
+
+
+def _refresh_queue(tx: Transaction, webhook: Webhook) -> None:
+    tx.execute("webhooks/queues_refresh", webhook_ids=[webhook.id])
+    tx.execute("webhooks/events_notify")
+
+
+def _not_found() -> NotFound:
+    return NotFound("There is no webhook with this id.")
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,121 @@
+"""Which webhooks may be registered and active: limits, event types, urls, and who may do so."""
+
+import secrets
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from scan.accounts.owner_authorization import Requester, require_owner
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.errors import InvalidParameter, LimitReached
+from scan.settings import Network, Settings
+from scan.webhooks import urls
+from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
+
+EVENT_TYPES = ("tx", "token_transfer", "log")
+MAX_TOPICS_PER_POSITION = 10
+# How many may be active at once.
+MAX_PER_OWNER = 10
+MAX_PER_WATCH_ADDRESS = 100
+MAX_PER_CLIENT = 20  # registered or activated without a key of the owner
+MAX_ID = 2**53 - 1  # what JavaScript's numbers hold
+SECRET_BYTES = 32
+LOOKUP_TIMEOUT_S = 1.5
+
+
+class NewWebhook(NamedTuple):
+    owner: bytes
+    watch_address: bytes
+    url: str
+    event_types: list[str]
+    topics: str | None  # a filter as eth_getLogs has it, as JSON
+
+
+class RegisteredWebhook(NamedTuple):
+    id: int
+    secret: str
+
+
+class Counted(NamedTuple):
+    """Whose active webhooks are counted; `client_address` is None where it is not limited."""
+
+    owner: bytes
+    watch_address: bytes
+    client_address: str | None
+
+
+def register(
+    database: Database, settings: Settings, requester: Requester, webhook: NewWebhook
+) -> RegisteredWebhook:
+    """Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached."""
+    try:
+        url = urls.parse(webhook.url)
+    except RefusedUrl as error:
+        raise _refused(error) from None
+    require_owner(database, webhook.owner, requester, settings.owner_auth)
+    _require_allowed(url, settings.webhook_allow_networks)
+    counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
+    registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))
+    with database.transaction() as tx:
+        lock_counts(tx, counted)
+        require_below_limits(tx, counted)
+        tx.execute(
+            "webhooks/webhooks_insert",
+            id=registered.id,
+            url=webhook.url,
+            host=f"{url.host}:{url.port}",
+            event_types=webhook.event_types,
+            topics=webhook.topics,
+            secret=registered.secret,
+            now=datetime.now(UTC),
+            **counted._asdict(),
+        )
+    return registered
+
+
+def counted_for(
+    owner: bytes, watch_address: bytes, requester: Requester, settings: Settings
+) -> Counted:
+    """Whoever runs a private network with SCAN_OWNER_AUTH=never trusts all its clients."""
+    is_unlimited = settings.owner_auth == "never" or requester.has_key_of(owner)
+    return Counted(owner, watch_address, None if is_unlimited else requester.client_address)
+
+
+def lock_counts(tx: Transaction, counted: Counted) -> None:
+    """One change at a time, until the transaction ends; comes before the lock of a queue."""
+    tx.execute("webhooks/webhooks_lock_counts", **counted._asdict())
+
+
+def require_below_limits(tx: Transaction, counted: Counted) -> None:
+    """Raises LimitReached where one more active webhook is not allowed."""
+    [(by_owner, by_watch_address, by_client)] = tx.rows(
+        "webhooks/webhooks_count_active", **counted._asdict()
+    )
+    if by_owner >= MAX_PER_OWNER:
+        raise LimitReached(
+            f"This owner has {by_owner} active webhooks, the maximum; delete one first."
+        )
+    if by_watch_address >= MAX_PER_WATCH_ADDRESS:
+        raise LimitReached(f"{by_watch_address} active webhooks watch this address, the maximum.")
+    if by_client >= MAX_PER_CLIENT:
+        raise LimitReached(
+            f"{by_client} active webhooks were registered from your address without a key of their"
+            " owner, the maximum; send an API key of the owner, or delete one first."
+        )
+
+
+def _require_allowed(url: WebhookUrl, allowed: Sequence[Network]) -> None:
+    """A name that has no address yet may get one; it is checked again at every connection."""
+    try:
+        try:
+            addresses = urls.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
+        except NotResolved:
+            addresses = []
+        urls.require_allowed(url, addresses, allowed)
+    except RefusedUrl as error:
+        raise _refused(error) from None
+
+
+def _refused(error: RefusedUrl) -> InvalidParameter:
+    return InvalidParameter(f"This url cannot be used: {error}.", field="url")

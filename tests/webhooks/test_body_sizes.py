@@ -1,0 +1,253 @@
+"""What one contract's logs cost everybody else: bodies stored once, and bounded in bytes."""
+
+import json
+import os
+import threading
+from contextlib import closing
+from typing import Any
+
+import psycopg2
+
+from scan.ethereum.blocks import EventLog
+from scan.indexer.webhook_events import MAX_DATA_BYTES
+from tests.support.database import execute
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Answer, Receiver
+from tests.support.webhooks import Hook, Webhooks, wait_until
+
+URL = "https://localhost:1/"
+OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
+MIB = 1024 * 1024
+
+
+def log(log_index: int, size: int, emitter: bytes = EMITTER) -> EventLog:
+    return EventLog(0, log_index, emitter, (), os.urandom(size))
+
+
+def bodies(webhooks: Webhooks) -> list[str]:
+    rows = execute(webhooks.settings.database_url, "SELECT body FROM event_bodies ORDER BY id")
+    return [str(body) for (body,) in rows]
+
+
+def queued_bytes(webhooks: Webhooks) -> dict[int, tuple[int, int]]:
+    """Of each queue: the bytes it says it holds, and those of its pending deliveries' bodies."""
+    rows: Any = execute(
+        webhooks.settings.database_url,
+        "SELECT q.webhook_id, q.pending_bytes, (SELECT coalesce(sum(octet_length(e.body)), 0)"
+        " FROM deliveries d JOIN event_bodies e ON e.id = d.body_id"
+        " WHERE d.webhook_id = q.webhook_id AND d.status = 'pending') FROM delivery_queues q",
+    )
+    return {number: (counted, held) for number, counted, held in rows}
+
+
+def assert_bytes_are_counted(webhooks: Webhooks) -> None:
+    assert all(counted == held for counted, held in queued_bytes(webhooks).values())
+
+
+def stopped_reason(webhooks: Webhooks, owner: bytes, hook: Hook) -> object:
+    record = webhooks.record(owner, hook)
+    assert record["active"] == (record["stoppedReason"] is None)
+    return record["stoppedReason"]
+
+
+def test_a_megabyte_for_a_hundred_webhooks_is_stored_nowhere(webhooks: Webhooks) -> None:
+    for number in range(100):
+        webhooks.register(address(f"owner {number}"), URL, ("log",), EMITTER)
+    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, MIB), log(1, 10)])
+    large, small = bodies(webhooks)
+    assert len(large) < 1000 and len(small) < 1000
+    assert webhooks.pending() == 200
+
+
+def test_data_of_a_log_is_sent_up_to_16_384_bytes_and_left_out_above(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hook = webhooks.register(OWNER, receiver.url(), ("log",), EMITTER)
+    logs = [log(0, 0), log(1, MAX_DATA_BYTES), log(2, MAX_DATA_BYTES + 1)]
+    webhooks.chain.append([Move(OTHER, EMITTER)], logs)
+    with webhooks.delivering():
+        received = receiver.wait_for(3)
+    assert all(r.is_signed_with(hook.secret) for r in received)
+    data = [r.event["data"] for r in received]
+    assert [d["data"] for d in data] == ["0x", f"0x{logs[1].data.hex()}", None]
+    assert [d.get("dataOmitted") for d in data] == [None, None, True]
+    assert max(len(r.body) for r in received) < 2 * MAX_DATA_BYTES + 2000
+    listed = [d["payload"] for d in webhooks.deliveries(hook)]
+    assert listed == [json.loads(r.body) for r in received]
+
+
+def test_a_body_is_stored_once_and_sent_to_each_with_its_own_signature(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    hooks = {
+        f"/{n}": webhooks.register(address(f"owner {n}"), receiver.url(f"/{n}"), ("tx",), OWNER)
+        for n in range(5)
+    }
+    webhooks.chain.append()
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    assert len(bodies(webhooks)) == 1
+    with webhooks.delivering():
+        sent = receiver.wait_for(5)
+        wait_until(lambda: not webhooks.pending())
+        webhooks.chain.unwind(0)
+        revoked = receiver.wait_for(10)[5:]
+        wait_until(lambda: not webhooks.pending())
+    assert {r.body for r in sent} == {bodies(webhooks)[0].encode()}
+    assert {r.body for r in revoked} == {bodies(webhooks)[1].encode()}
+    assert len(bodies(webhooks)) == 2
+    for received in (*sent, *revoked):
+        assert received.is_signed_with(hooks[received.path].secret)
+    original, removal = sent[0].event, revoked[0].event
+    assert removal["data"].pop("removed") is True and removal == original
+    assert b" " not in revoked[0].body and list(removal) == ["event", "timestamp", "data"]
+    assert_bytes_are_counted(webhooks)
+
+
+def test_a_retry_sends_the_same_bytes(webhooks: Webhooks, receiver: Receiver) -> None:
+    hook = webhooks.register(OWNER, receiver.url(), ("log",), EMITTER)
+    receiver.behaviour = lambda *_: Answer(500 if len(receiver.received) < 3 else 204)
+    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, MAX_DATA_BYTES)])
+    with webhooks.delivering():
+        received = receiver.wait_for(3)
+        wait_until(lambda: not webhooks.pending())
+        [delivery] = webhooks.deliveries(hook)
+        path = f"/api/v1/webhooks/{hook.id}/deliveries/{delivery['id']}/retry"
+        assert webhooks.client.post(path).status_code == 202
+        received = receiver.wait_for(4)
+        wait_until(lambda: not webhooks.pending())
+    assert len({(r.body, r.delivery, r.headers["X-Scan-Signature"]) for r in received}) == 1
+    assert_bytes_are_counted(webhooks)
+
+
+def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks: Webhooks) -> None:
+    hook = webhooks.register(OWNER, URL, ("log",), EMITTER)
+    other = webhooks.register(OTHER, URL, ("tx",), EMITTER)
+    for _ in range(6):
+        webhooks.chain.append([Move(OTHER, EMITTER)], [log(n, MAX_DATA_BYTES) for n in range(200)])
+        assert_bytes_are_counted(webhooks)
+    assert stopped_reason(webhooks, OWNER, hook) == "its queue held 32 MiB of undelivered events"
+    assert stopped_reason(webhooks, OTHER, other) is None
+    assert 25 * MIB < queued_bytes(webhooks)[hook.id][0] <= 32 * MIB
+    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": False})
+    assert queued_bytes(webhooks)[hook.id] == (0, 0)
+    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": True})
+    webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, MAX_DATA_BYTES)])
+    assert stopped_reason(webhooks, OWNER, hook) is None
+
+
+def test_a_block_stores_a_bounded_number_of_bytes_whatever_is_registered(
+    webhooks: Webhooks,
+) -> None:
+    """A hundred webhooks share what is stored once; the contract with the most bytes loses its."""
+    small, large = address("small"), address("large")
+    on_small = [webhooks.register(address(f"owner {n}"), URL, ("log",), small) for n in range(50)]
+    on_large = [webhooks.register(address(f"owner {n}"), URL, ("log",), large) for n in range(50)]
+    quiet = webhooks.register(OTHER, URL, ("tx",), small)
+    emitted = [log(n, MAX_DATA_BYTES, small) for n in range(100)]
+    emitted += [log(100 + n, MAX_DATA_BYTES, large) for n in range(200)]
+    webhooks.chain.append([Move(OTHER, small)], emitted)
+    reason = "it had the most bytes of a block with more than are written at once"
+    assert {stopped_reason(webhooks, address(f"owner {n}"), h) for n, h in enumerate(on_small)} == {
+        None
+    }
+    assert {stopped_reason(webhooks, address(f"owner {n}"), h) for n, h in enumerate(on_large)} == {
+        reason
+    }
+    assert stopped_reason(webhooks, OTHER, quiet) is None
+    assert len(bodies(webhooks)) == 101
+    assert sum(map(len, bodies(webhooks))) < 8 * MIB
+    assert_bytes_are_counted(webhooks)
+
+
+def test_a_body_goes_with_its_last_delivery(webhooks: Webhooks) -> None:
+    """Also where two transactions delete its last two at the same time."""
+    url = webhooks.settings.database_url
+    webhooks.register(OWNER, URL)
+    webhooks.register(OTHER, URL, ("tx",), OWNER)
+    webhooks.chain.append([Move(OWNER, address("nobody"))])
+    webhooks.chain.append([Move(OWNER, address("nobody"))])
+    [first, second, third, _] = [
+        int(str(number)) for (number,) in execute(url, "SELECT id FROM deliveries ORDER BY id")
+    ]
+    execute(url, "DELETE FROM deliveries WHERE id = %s", third)
+    assert len(bodies(webhooks)) == 2
+    connections = [psycopg2.connect(url) for _ in range(2)]
+    with closing(connections[0]), closing(connections[1]):
+        delete = "DELETE FROM deliveries WHERE id = %s"
+        connections[0].cursor().execute(delete, [first])  # and holds the body's row
+        waiting = threading.Thread(target=connections[1].cursor().execute, args=(delete, [second]))
+        waiting.start()
+        wait_until(lambda: _waits_for_a_lock(url))
+        connections[0].commit()
+        waiting.join(30)
+        connections[1].commit()
+    assert len(bodies(webhooks)) == 1
+
+
+def _waits_for_a_lock(url: str) -> bool:
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+    return execute(url, waiting) != [(0,)]
+
+
+# As the release before has them, but for the range of blocks and the line of the attempt.
+BEGIN_ATTEMPT_BEFORE = """
+    UPDATE deliveries d SET tried_since = now(), attempted_at = now(), retry_at = now(), sent = true
+    WHERE webhook_id = %s AND status = 'pending' RETURNING d.body"""
+UNWIND_BEFORE = """
+    WITH lost AS (
+        UPDATE deliveries SET orphaned = true, status = 'cancelled'
+        WHERE block_number > 0 AND NOT orphaned RETURNING webhook_id, event, body, sent)
+    INSERT INTO deliveries (webhook_id, event, removed, body, created_at)
+    SELECT webhook_id, event, true, jsonb_set(body::jsonb, '{data,removed}', 'true')::text, now()
+    FROM lost WHERE sent RETURNING body"""
+INSERT_BEFORE = """
+    INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)
+    VALUES (%s, 'tx', 1, '{"event":"tx","data":{"hash":"0x00"}}', now())"""
+
+
+def test_the_release_before_attempts_and_revokes_what_this_one_wrote(webhooks: Webhooks) -> None:
+    url = webhooks.settings.database_url
+    hook = webhooks.register(OWNER, URL)
+    webhooks.chain.append()
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    [body] = bodies(webhooks)
+    assert execute(url, "SELECT body FROM deliveries") == [(None,)]
+    assert execute(url, BEGIN_ATTEMPT_BEFORE, hook.id) == [(body,)]
+    [(revoked,)] = execute(url, UNWIND_BEFORE)
+    event = json.loads(str(revoked))
+    assert event["data"].pop("removed") is True and event == json.loads(body)
+
+
+def test_what_the_release_before_wrote_is_sent_and_revoked(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    url = webhooks.settings.database_url
+    hook = webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append()
+    webhooks.chain.append()
+    execute(url, INSERT_BEFORE, hook.id)
+    with webhooks.database.transaction() as tx:
+        tx.execute("webhooks/queues_refresh", webhook_ids=[hook.id])
+    with webhooks.delivering():
+        [sent] = receiver.wait_for(1)
+        wait_until(lambda: not webhooks.pending())
+        assert webhooks.deliveries(hook)[0]["payload"] == sent.event
+        webhooks.chain.unwind(0)
+        revoked = receiver.wait_for(2)[1]
+        wait_until(lambda: not webhooks.pending())
+    assert sent.body == b'{"event":"tx","data":{"hash":"0x00"}}'
+    assert revoked.body == b'{"event":"tx","data":{"hash":"0x00","removed":true}}'
+
+
+def test_deliveries_without_their_bodies_do_not_hold_up_a_reorganisation(
+    webhooks: Webhooks,
+) -> None:
+    """As where a dump was restored that lacks the table."""
+    url = webhooks.settings.database_url
+    webhooks.register(OWNER, URL)
+    webhooks.chain.append()
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    execute(url, "UPDATE deliveries SET sent = true")
+    execute(url, "DELETE FROM event_bodies")
+    webhooks.chain.unwind(0)
+    assert execute(url, "SELECT orphaned, count(*) FROM deliveries GROUP BY 1") == [(True, 1)]
