@@ -13,6 +13,7 @@ from tqdm import tqdm
 from scan.commands.prerequisites import with_running_database
 from scan.contracts.abi import AbiError
 from scan.contracts.signature_text import canonical
+from scan.database import copy_format
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, ScanError
@@ -125,10 +126,15 @@ def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int
         batch.append(row)
         read += 1
         if len(batch) == AT_ONCE:
-            tx.copy("imported_signatures", "selector, signature", batch)
+            _copy(tx, batch)
             batch.clear()
-    tx.copy("imported_signatures", "selector, signature", batch)
+    _copy(tx, batch)
     return read, tx.execute("commands/signatures_insert")
+
+
+def _copy(tx: Transaction, batch: Iterable[tuple[bytes, str]]) -> None:
+    lines = map(copy_format.line, batch)
+    tx.copy_lines("imported_signatures", ("selector", "signature"), lines)
 
 
 def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, str]]:
