@@ -8,22 +8,18 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 def line(row: Iterable[object]) -> str:
     """A row of ints, bytes, bools, text, tuples of bytes and None, with its end."""
-    return fields(row) + "\n"
-
-
-def fields(values: Iterable[object]) -> str:
-    """The same without its end: a part of a row."""
-    return "\t".join(
-        [
-            # First what most of a transaction's fields are: a call for each took a sixth longer.
-            f"\\\\x{value.hex()}"
-            if value.__class__ is bytes
-            else NULL
-            if value is None
-            else _TEXT.get(value.__class__, str)(value)
-            for value in values
-        ]
-    )
+    # What a transaction has most of comes first, and without a call: a sixth faster.
+    texts = [
+        f"\\\\x{value.hex()}"
+        if value.__class__ is bytes
+        else NULL
+        if value is None
+        else str(value)
+        if value.__class__ is int
+        else _TEXT.get(value.__class__, str)(value)
+        for value in row
+    ]
+    return "\t".join(texts) + "\n"
 
 
 def _bytea_array(values: Sequence[bytes]) -> str:

@@ -5,6 +5,7 @@ is annotated with a Column, of DecodedBlock is the column of that name. Writing,
 and comparing rows with the node read them by these names.
 """
 
+from binascii import unhexlify
 from collections.abc import Callable, Iterator
 from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, get_type_hints
@@ -64,9 +65,12 @@ def _unsigned(value: object) -> bytes | None:
     """A QUANTITY as its column has it: big-endian, without leading zeros; zero has no byte."""
     if value is None:
         return None
-    if not isinstance(value, str) or value[:2] != "0x" or not 2 < len(value) <= 66:
-        raise BadHex(f"not a hex quantity: {excerpt(value)}")
-    return data(value if len(value) % 2 == 0 else f"0x0{value[2:]}").lstrip(b"\0")
+    if isinstance(value, str) and value[:2] == "0x" and 2 < len(value) <= 66:
+        try:
+            return unhexlify(value[2:] if len(value) % 2 == 0 else f"0{value[2:]}").lstrip(b"\0")
+        except ValueError:
+            pass
+    raise BadHex(f"not a hex quantity: {excerpt(value)}")
 
 
 _ADDED_BY_0008 = Column(added_by="0008_transaction_fields.sql")
@@ -169,12 +173,10 @@ def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     ):
         if not (transaction["blockHash"] == receipt["blockHash"] == block_hash):
             raise MalformedBlock(f"block {number}: a part belongs to another block")
-        index_field = transaction["transactionIndex"]
-        if quantity(index_field) != index or (
-            receipt["transactionIndex"] != index_field
-            and quantity(receipt["transactionIndex"]) != index
-        ):
-            raise MalformedBlock(f"block {number}: an index is wrong")
+        for part in (transaction, receipt):
+            index_field = part["transactionIndex"]
+            if index_field != hex(index) and quantity(index_field) != index:
+                raise MalformedBlock(f"block {number}: an index is wrong")
         if receipt["transactionHash"] != transaction["hash"]:
             raise MalformedBlock(f"block {number}: a receipt is foreign")
         transactions.append(_transaction(index, transaction, receipt, needs_status))
@@ -270,7 +272,7 @@ def _status(receipt: Any, needs_status: bool) -> bool:
         if needs_status and not receipt.get("root"):
             raise BadHex("a receipt has no status")
         return True
-    return quantity(status) != 0
+    return status == "0x1" or quantity(status) != 0
 
 
 def _log(transaction_index: int, log: Any) -> EventLog:

@@ -86,18 +86,24 @@ class FieldBackfill:
     def _write(self, blocks: Sequence[BlockRows]) -> None:
         if not blocks:
             return
-        hashes = {"numbers": [b.number for b in blocks], "hashes": [b.hash for b in blocks]}
-        later_values = [{name: b.columns[name] for name in self._block_columns} for b in blocks]
+        keys = {
+            "numbers": [block.number for block in blocks],
+            "hashes": [block.hash for block in blocks],
+        }
+        later = [{name: block.columns[name] for name in self._block_columns} for block in blocks]
+        fetched = [
+            {"number": block.number, "hash": f"\\x{block.hash.hex()}", **values}
+            for block, values in zip(blocks, later, strict=True)
+        ]
         with self._database.transaction() as tx:
             tx.execute("indexer/unwind_lock")
             tx.execute("indexer/fields_create")
             lines = [block.transactions for block in blocks]
             tx.copy_lines("fetched_transactions", TRANSACTION_COLUMNS, lines)
-            filled = tx.execute("indexer/fields_fill_transactions", **hashes)
-            rows = json.dumps(later_values)
-            if filled + tx.execute("indexer/fields_fill_blocks", **hashes, rows=rows):
+            filled = tx.execute("indexer/fields_fill_transactions", **keys)
+            if filled + tx.execute("indexer/fields_fill_blocks", fetched=json.dumps(fetched)):
                 tx.execute("indexer/chain_notify")
         self.filled += filled
-        for block, values in zip(blocks, later_values, strict=True):
+        for block, values in zip(blocks, later, strict=True):
             for name in [name for name, value in values.items() if value is None]:
                 self._block_columns[name] = max(self._block_columns[name], block.number + 1)
