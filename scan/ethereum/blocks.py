@@ -61,6 +61,13 @@ def _optional_quantity(value: object) -> int | None:
     return None if value is None else quantity(value)
 
 
+def _optional_bigint(value: object) -> int | None:
+    number = _optional_quantity(value)
+    if number is not None and number >= 2**63:
+        raise BadHex("beyond 63 bits")
+    return number
+
+
 def _unsigned(value: object) -> bytes | None:
     """A QUANTITY as its column has it: big-endian, without leading zeros; zero has no byte."""
     if value is None:
@@ -139,6 +146,7 @@ class DecodedBlock(NamedTuple):
         int | None, Column("baseFeePerGas", _optional_quantity, "0008_transaction_fields.sql")
     ] = None  # before EIP-1559
     withdrawals: list[Withdrawal] | None = None  # None: the chain had none yet
+    size: Annotated[int | None, Column("size", _optional_bigint, "0012_block_size.sql")] = None
 
 
 BLOCK_COLUMNS = annotated_columns(DecodedBlock)

@@ -4,7 +4,8 @@
 -- returns: nothing
 -- index: blocks_pkey
 UPDATE blocks b
-SET base_fee_per_gas = coalesce(b.base_fee_per_gas, f.base_fee_per_gas)
+SET base_fee_per_gas = coalesce(b.base_fee_per_gas, f.base_fee_per_gas),
+    size = coalesce(b.size, f.size)
 FROM jsonb_populate_recordset(NULL::blocks, %(fetched)s::jsonb) AS f
 WHERE b.number = f.number
     AND b.hash = f.hash

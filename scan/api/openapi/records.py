@@ -43,6 +43,9 @@ _BLOCK: Json = {
     "gasLimit": amount("Gas they could have used.", "30000000"),
     "parentHash": hash32("The hash of the block before it."),
     "baseFeePerGas": nullable(amount("In wei; null before EIP-1559, or not filled.", "1000000000")),
+    "size": nullable(
+        number("Bytes of its RLP; null where the node gave none, or not filled.", 1531)
+    ),
 }
 _PLACE: Json = {
     "transactionHash": hash32("The transaction it happened in."),
