@@ -52,35 +52,27 @@ _Rows = dict[tuple[Any, ...], _Row]  # by key
 class Entity(NamedTuple):
     """A table whose rows the node's blocks determine, found by the columns of its key."""
 
-    table: str
     statement: str
     key: tuple[str, ...]
     columns: Mapping[str, Column] = {}  # those of which more is known
 
 
-_IN_BLOCK = "block_number", "log_index"
+_OF_LOG = "block_number", "log_index"
 ENTITIES = {
-    "block": Entity("blocks", "audit/blocks_get_rows", ("number",), BLOCK_COLUMNS),
+    "block": Entity("audit/blocks_get_rows", ("number",), BLOCK_COLUMNS),
     "transaction": Entity(
-        "transactions",
         "audit/transactions_get_rows",
         ("block_number", "transaction_index"),
         annotated_columns(DecodedTransaction),
     ),
-    "emitter": Entity("log_emitters", "audit/emitters_get_rows", ("block_number", "address")),
-    "transfer": Entity(
-        "token_transfers", "audit/token_transfers_get_rows", (*_IN_BLOCK, "batch_index")
-    ),
-    "trade": Entity("dex_trades", "audit/dex_trades_get_rows", _IN_BLOCK),
-    "withdrawal": Entity(
-        "withdrawals", "audit/withdrawals_get_rows", ("block_number", "withdrawal_index")
-    ),
+    "emitter": Entity("audit/emitters_get_rows", ("block_number", "address")),
+    "transfer": Entity("audit/token_transfers_get_rows", (*_OF_LOG, "batch_index")),
+    "trade": Entity("audit/dex_trades_get_rows", _OF_LOG),
+    "withdrawal": Entity("audit/withdrawals_get_rows", ("block_number", "withdrawal_index")),
     "internal transfer": Entity(
-        "internal_transfers",
-        "audit/internal_transfers_get_rows",
-        ("block_number", "transaction_index", "transfer_index"),
+        "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
-    "log": Entity("logs", "audit/logs_get_rows", _IN_BLOCK),
+    "log": Entity("audit/logs_get_rows", _OF_LOG),
 }
 
 

@@ -23,6 +23,7 @@ from scan.settings import Settings
 MAX_LINE = 10_000
 AT_ONCE = 10_000
 MAX_REPORTED = 20
+COLUMNS = ("selector", "signature")
 
 _LINE = re.compile(r"(?:(0x[0-9a-fA-F]*)[\s,;:]+)?(?:function |event )?(.+)", re.DOTALL)
 _TOKEN = re.compile(r'\s*([{}\[\]:,]|"(?:[^"\\]|\\.)*")', re.DOTALL)
@@ -126,15 +127,10 @@ def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int
         batch.append(row)
         read += 1
         if len(batch) == AT_ONCE:
-            _copy(tx, batch)
+            tx.copy_lines("imported_signatures", COLUMNS, map(copy_format.line, batch))
             batch.clear()
-    _copy(tx, batch)
+    tx.copy_lines("imported_signatures", COLUMNS, map(copy_format.line, batch))
     return read, tx.execute("commands/signatures_insert")
-
-
-def _copy(tx: Transaction, batch: Iterable[tuple[bytes, str]]) -> None:
-    lines = map(copy_format.line, batch)
-    tx.copy_lines("imported_signatures", ("selector", "signature"), lines)
 
 
 def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, str]]:

@@ -33,12 +33,12 @@ class Transaction:
         """Several statements at once, without parameters: schema.sql, or a file of migrations/."""
         self._cursor.execute(text)
 
-    def copy_records(self, table: str, records: Sequence[Mapping[str, object]]) -> None:
-        """COPY records of ints, bytes, bools, text and None by their keys, the same in all."""
-        if records:
-            columns = list(records[0])
-            lines = (copy_format.line([record[name] for name in columns]) for record in records)
-            self.copy_lines(table, columns, lines)
+    def copy_records(
+        self, table: str, columns: Sequence[str], records: Iterable[Mapping[str, object]]
+    ) -> None:
+        """COPY the columns' values, by name: ints, bytes, bools, text and None."""
+        lines = (copy_format.line([record[name] for name in columns]) for record in records)
+        self.copy_lines(table, columns, lines)
 
     def copy_lines(self, table: str, columns: Iterable[str], lines: Iterable[str]) -> None:
         """COPY what copy_format has made: whole lines, one or more in each text."""

@@ -7,6 +7,7 @@ and comparing rows with the node read them by these names.
 
 from binascii import unhexlify
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
@@ -42,12 +43,8 @@ def annotated_columns(record: type) -> dict[str, Column]:
     }
 
 
-def _hash(value: object) -> bytes:
-    return data(value, 32)
-
-
-def _address(value: object) -> bytes:
-    return data(value, 20)
+_hash = partial(data, length=32)
+_address = partial(data, length=20)
 
 
 def _timestamp(value: object) -> int:

@@ -35,27 +35,6 @@ from scan.indexer.log_selection import NO_LOGS, LogSelection
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
 
-class LogRow(NamedTuple):
-    """A log's columns but for the number of its first topic, which the writer looks up."""
-
-    block_number: int
-    log_index: int
-    transaction_index: int
-    address: bytes
-    topics: bytes  # all but the first
-    data: bytes
-
-
-class TradeRow(NamedTuple):
-    """A trade's columns as far as its log has them whatever its pool is."""
-
-    block_number: int
-    log_index: int
-    transaction_index: int
-    pool_address: bytes
-    maker: bytes
-
-
 # The columns that a row's text holds; the writer puts the ordinal before it.
 TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
 INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
@@ -65,7 +44,11 @@ TRANSFER_COLUMNS = (
     *("block_number", "transaction_index", "log_index", "token_address", "from_address"),
     *("to_address", "batch_index", "value", "token_id"),
 )
-TRADE_COLUMNS = (*TradeRow._fields, "dex_id", *Trade._fields)
+TRADE_COLUMNS = (
+    *("block_number", "log_index", "transaction_index", "pool_address", "maker", "dex_id"),
+    *Trade._fields,
+)
+LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")
 
 
 class TransferLog(NamedTuple):
@@ -82,7 +65,7 @@ class TransferLog(NamedTuple):
 
 class SwapLog(NamedTuple):
     event: SwapEvent
-    row: str  # a line of a TradeRow, without its end
+    row: str  # TRADE_COLUMNS up to maker
 
 
 class WatchedLog(NamedTuple):
@@ -126,6 +109,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
     created += created_inside
     emitters = dict.fromkeys(log.address for log in block.logs)
     called = (t.to_address for t in block.transactions if t.to_address and t.ran_code)
+    emitted = emitters | dict.fromkeys(created_inside)
     transfer_logs, swap_logs = _event_logs(block)
     stored, watched = _selected_logs(block, selection)
     line = copy_format.line
@@ -136,12 +120,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         columns=_columns(block),
         transaction_count=len(block.transactions),
         transactions="".join([line((number, *t)) for t in block.transactions]),
-        emitters="".join(
-            [
-                f"\\\\x{address.hex()}\t{number}\n"
-                for address in emitters | dict.fromkeys(created_inside)
-            ]
-        ),
+        emitters="".join([f"\\\\x{address.hex()}\t{number}\n" for address in emitted]),
         possible_contracts=tuple(dict.fromkeys((*created, *called, *emitters))),
         created=frozenset(created),
         transfer_logs=transfer_logs,
@@ -150,7 +129,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         internal_transfer_count=len(internal_transfers),
         is_traced=is_traced,
         withdrawals="".join([line((number, *each)) for each in block.withdrawals or ()]),
-        logs="".join([line(_log_row(number, log)) for log in stored]),
+        logs="".join([_log_line(number, log) for log in stored]),
         first_topics=_first_topics(stored),
         watched_logs=watched,
     )
@@ -204,14 +183,10 @@ def _selected_logs(
     return stored, [_watched(block.number, log) for log in watched]
 
 
-def _log_row(number: int, log: EventLog) -> LogRow:
-    return LogRow(
-        block_number=number,
-        log_index=log.log_index,
-        transaction_index=log.transaction_index,
-        address=log.address,
-        topics=b"".join(log.topics[1:]),
-        data=log.data,
+def _log_line(number: int, log: EventLog) -> str:
+    return (
+        f"{number}\t{log.log_index}\t{log.transaction_index}\t\\\\x{log.address.hex()}"
+        f"\t\\\\x{b''.join(log.topics[1:]).hex()}\t\\\\x{log.data.hex()}\n"
     )
 
 
@@ -234,14 +209,10 @@ def _event_logs(block: DecodedBlock) -> tuple[list[TransferLog], list[SwapLog]]:
         if event is not None:
             events.append(event)
         elif (swap := swap_event(log)) is not None:
-            row = TradeRow(
-                block_number=block.number,
-                log_index=swap.log_index,
-                transaction_index=swap.transaction_index,
-                pool_address=swap.pool,
-                maker=block.transactions[swap.transaction_index].from_address,
-            )
-            swap_logs.append(SwapLog(swap, copy_format.line(row)[:-1]))
+            maker = block.transactions[swap.transaction_index].from_address
+            place = f"{block.number}\t{swap.log_index}\t{swap.transaction_index}"
+            row = f"{place}\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}"
+            swap_logs.append(SwapLog(swap, row))
     duplicates = duplicate_wraps(events)
     transfer_logs = [
         TransferLog(

@@ -90,10 +90,10 @@ class FieldBackfill:
             "numbers": [block.number for block in blocks],
             "hashes": [block.hash for block in blocks],
         }
-        later = [{name: block.columns[name] for name in self._block_columns} for block in blocks]
         fetched = [
-            {"number": block.number, "hash": f"\\x{block.hash.hex()}", **values}
-            for block, values in zip(blocks, later, strict=True)
+            {"number": block.number, "hash": f"\\x{block.hash.hex()}"}
+            | {name: block.columns[name] for name in self._block_columns}
+            for block in blocks
         ]
         with self._database.transaction() as tx:
             tx.execute("indexer/unwind_lock")
@@ -104,6 +104,7 @@ class FieldBackfill:
             if filled + tx.execute("indexer/fields_fill_blocks", fetched=json.dumps(fetched)):
                 tx.execute("indexer/chain_notify")
         self.filled += filled
-        for block, values in zip(blocks, later, strict=True):
-            for name in [name for name, value in values.items() if value is None]:
-                self._block_columns[name] = max(self._block_columns[name], block.number + 1)
+        for block in blocks:
+            for name, first in self._block_columns.items():
+                if block.columns[name] is None:
+                    self._block_columns[name] = max(first, block.number + 1)

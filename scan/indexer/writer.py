@@ -13,14 +13,19 @@ from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
     EMITTER_COLUMNS,
     INTERNAL_TRANSFER_COLUMNS,
+    LOG_COLUMNS,
     TRADE_COLUMNS,
     TRANSACTION_COLUMNS,
     TRANSFER_COLUMNS,
     WITHDRAWAL_COLUMNS,
     BlockRows,
-    LogRow,
 )
-from scan.indexer.contract_inspection import ContractFindings, TokenSupply
+from scan.indexer.contract_inspection import (
+    ContractFindings,
+    FoundToken,
+    RejectedEmitter,
+    TokenSupply,
+)
 from scan.observability import metrics
 
 
@@ -236,7 +241,7 @@ def _copy_blocks(
             }
         )
         totals = RowCounts(*map(sum, zip(totals, counts, strict=True)))
-    tx.copy_records("blocks", rows)
+    tx.copy_records("blocks", tuple(rows[0]), rows)
     return totals
 
 
@@ -255,28 +260,17 @@ def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
             code_hashes=[code.code_hash for code in findings.codes],
             codes=[code.code for code in findings.codes],
         )
-        contracts = [
-            {"address": c.address, "block_number": c.block_number, "code_hash": c.code_hash}
-            for c in findings.codes
-        ]
-        tx.copy_records("contracts", contracts)
+        contracts = [code._asdict() for code in findings.codes]
+        tx.copy_records("contracts", ("address", "block_number", "code_hash"), contracts)
     tokens = [token._asdict() | {"supply_block": token.block_number} for token in findings.tokens]
-    tx.copy_records("tokens", tokens)
+    tx.copy_records("tokens", (*FoundToken._fields, "supply_block"), tokens)
     if findings.tokens:
         tx.execute("indexer/chain_count_tokens", added=len(findings.tokens))
     dexes = {dex: _dex_id(tx, dex) for dex in {pool.dex for pool in findings.pools}}
-    pools = [
-        {
-            "address": pool.address,
-            "block_number": pool.block_number,
-            "dex_id": dexes[pool.dex],
-            "token0": pool.token0,
-            "token1": pool.token1,
-        }
-        for pool in findings.pools
-    ]
-    tx.copy_records("pools", pools)
-    tx.copy_records("rejected_emitters", [each._asdict() for each in findings.rejections])
+    pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
+    tx.copy_records("pools", ("address", "block_number", "dex_id", "token0", "token1"), pools)
+    rejections = [rejection._asdict() for rejection in findings.rejections]
+    tx.copy_records("rejected_emitters", RejectedEmitter._fields, rejections)
 
 
 def _dex_id(tx: Transaction, name: str) -> int:
@@ -309,7 +303,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
     _copy_numbered(
         tx,
         "logs",
-        ("topic_id", *LogRow._fields),
+        ("topic_id", *LOG_COLUMNS),
         before,
         (f"{numbers[topic]}\t{line}" for topic, line in zip(first_topics, lines, strict=True)),
     )

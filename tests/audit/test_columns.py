@@ -60,6 +60,7 @@ NOT_COMPARED = {
 }
 # What a row is found by: another one there is a row that is missing, and one too many.
 KEYS = {
+    "log_emitters": ENTITIES["emitter"].key,
     "addresses": ("address",),
     "blocks": ("number",),
     "dexes": ("name",),
@@ -102,7 +103,8 @@ def columns_to_audit(settings: Settings) -> dict[str, dict[str, str]]:
             if not {f"{table}.*", f"{table}.{column}"} & NOT_COMPARED.keys():
                 tables.setdefault(table, {})[column] = kind
     connection.close()
-    keys = {entity.table: entity.key for entity in ENTITIES.values()} | KEYS
+    entities = {re.findall(r"/(\w+)_get_rows", e.statement)[0]: e for e in ENTITIES.values()}
+    keys = {table: entity.key for table, entity in entities.items()} | KEYS
     return {
         table: {name: kind for name, kind in found.items() if name not in keys.get(table, ())}
         for table, found in tables.items()
