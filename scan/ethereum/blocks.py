@@ -178,9 +178,10 @@ def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     ):
         if not (transaction["blockHash"] == receipt["blockHash"] == block_hash):
             raise MalformedBlock(f"block {number}: a part belongs to another block")
+        index_hex = hex(index)
         for part in (transaction, receipt):
-            index_field = part["transactionIndex"]
-            if index_field != hex(index) and quantity(index_field) != index:
+            field = part["transactionIndex"]
+            if field != index_hex and quantity(field) != index:
                 raise MalformedBlock(f"block {number}: an index is wrong")
         if receipt["transactionHash"] != transaction["hash"]:
             raise MalformedBlock(f"block {number}: a receipt is foreign")
