@@ -66,7 +66,8 @@ CREATE TABLE IF NOT EXISTS blocks (
     traced_before bigint,
     untraced_before bigint,
     logs_before bigint NOT NULL DEFAULT 0, -- of those that are stored
-    log_count integer NOT NULL DEFAULT 0
+    log_count integer NOT NULL DEFAULT 0,
+    size bigint                    -- bytes of its RLP; null: its node gives none, or yet to be filled
 );
 -- serves queries/addresses_get, queries/addresses_list, queries/balances_get: the newest block after which
 -- stored balances may have changed unseen
@@ -455,9 +456,10 @@ RETURN CASE WHEN length(t.method) = 4 AND t.to_address IS NOT NULL THEN t.method
 CREATE OR REPLACE FUNCTION block_record(b blocks) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"number":%s,"hash":"%s","timestamp":"%s","miner":"%s","txCount":%s,"gasUsed":"%s",'
-    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s}',
+    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s}',
     b.number, hex(b.hash), iso(b.timestamp), hex(b.miner), b.transaction_count, b.gas_used,
-    b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'))::json;
+    b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
+    coalesce(b.size::text, 'null'))::json;
 
 -- As text: to take it for JSON would have it parsed, a fifth of what it costs.
 CREATE OR REPLACE FUNCTION transaction_record(t transactions, b blocks) RETURNS text

@@ -166,8 +166,9 @@ def _compare_node(database: Database, node: Node, settings: Settings, blocks: in
     progress.end()
     compared = comparison.compared
     write_line(f"blocks that differ from the node's: {found} differences in {compared} blocks")
-    if comparison.unfilled:
-        write_line(f"  rows without later columns: {comparison.unfilled}: scan backfill fields")
+    for (entity, migration), count in (+comparison.unfilled).items():
+        what = f"{count} times a {entity} lacks what {migration} added"
+        write_line(f"  {what}: run scan backfill fields")
     for reason, count in comparison.skipped.items():
         write_line(f"  roots not computed in {count} blocks: {reason}")
     if comparison.untraced:

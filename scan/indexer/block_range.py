@@ -26,13 +26,4 @@ class BlockRange(NamedTuple):
 def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
     """Of blocks first..last, which must be written already."""
     blocks = {"block_from": first, "block_to": last}
-    [row] = tx.rows("indexer/blocks_get_range", **blocks)
-    transactions, transfers, trades, internal = row[:2], row[2:4], row[4:6], row[6:8]
-    return BlockRange(
-        blocks,
-        dict(zip(("first_transaction", "last_transaction"), transactions, strict=True)),
-        dict(zip(("first_transfer", "last_transfer"), transfers, strict=True)),
-        dict(zip(("first_trade", "last_trade"), trades, strict=True)),
-        dict(zip(("first_internal", "last_internal"), internal, strict=True)),
-        dict(zip(("first_log", "last_log"), row[8:], strict=True)),
-    )
+    return BlockRange(blocks=blocks, **tx.value("indexer/blocks_get_range", **blocks))

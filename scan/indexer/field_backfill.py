@@ -5,10 +5,12 @@ walks past it. A row gets what a block of the very hash it stands in has for it,
 the indexer removes no rows meanwhile (indexer/unwind_lock).
 """
 
+import json
 import threading
 from collections.abc import Callable, Sequence
 
 from scan.database.connection import Database
+from scan.ethereum.blocks import BLOCK_COLUMNS
 from scan.ethereum.client import Node
 from scan.indexer import chain_identity
 from scan.indexer.block_rows import TRANSACTION_COLUMNS, BlockRows
@@ -32,7 +34,8 @@ class FieldBackfill:
         self._source = BlockSource(node, traces="off")
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._stop = stop
-        self._fees_from = 0  # below it no block has a base fee, so that none lacks it
+        # Columns of blocks that older rows lack: below its number none of the node's has a value.
+        self._block_columns = {name: 0 for name, c in BLOCK_COLUMNS.items() if c.added_by}
         chain = chain_identity.check(node, database)
         self._start_block = chain.start_block if chain else 0
         self._next = self._head()  # everything above it has been walked over
@@ -63,7 +66,8 @@ class FieldBackfill:
                 "indexer/fields_find_unfilled",
                 block_from=first,
                 block_to=self._next,
-                fees_from=self._fees_from,
+                columns=list(self._block_columns),
+                columns_from=list(self._block_columns.values()),
             )
             if found is not None:
                 return found
@@ -86,15 +90,21 @@ class FieldBackfill:
             "numbers": [block.number for block in blocks],
             "hashes": [block.hash for block in blocks],
         }
-        fees = [block.base_fee_per_gas for block in blocks]
+        fetched = [
+            {"number": block.number, "hash": f"\\x{block.hash.hex()}"}
+            | {name: block.columns[name] for name in self._block_columns}
+            for block in blocks
+        ]
         with self._database.transaction() as tx:
             tx.execute("indexer/unwind_lock")
             tx.execute("indexer/fields_create")
             lines = [block.transactions for block in blocks]
             tx.copy_lines("fetched_transactions", TRANSACTION_COLUMNS, lines)
             filled = tx.execute("indexer/fields_fill_transactions", **keys)
-            if filled + tx.execute("indexer/fields_fill_blocks", **keys, base_fees=fees):
+            if filled + tx.execute("indexer/fields_fill_blocks", fetched=json.dumps(fetched)):
                 tx.execute("indexer/chain_notify")
         self.filled += filled
-        without_fee = [block.number for block in blocks if block.base_fee_per_gas is None]
-        self._fees_from = max(self._fees_from, *(number + 1 for number in without_fee), 0)
+        for block in blocks:
+            for name, first in self._block_columns.items():
+                if block.columns[name] is None:
+                    self._block_columns[name] = max(first, block.number + 1)

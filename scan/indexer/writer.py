@@ -1,8 +1,8 @@
 """A batch of blocks written, or the last blocks unwound: one transaction each."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import NamedTuple
 
 from scan.database import copy_format
@@ -20,34 +20,26 @@ from scan.indexer.block_rows import (
     WITHDRAWAL_COLUMNS,
     BlockRows,
 )
-from scan.indexer.contract_inspection import ContractFindings, TokenSupply
+from scan.indexer.contract_inspection import (
+    ContractFindings,
+    FoundToken,
+    RejectedEmitter,
+    TokenSupply,
+)
 from scan.observability import metrics
-
-GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
-
-BLOCK_COLUMNS = (
-    "number, timestamp, transactions_before, token_transfers_before, dex_trades_before,"
-    " internal_transfers_before, traced_before, untraced_before, transaction_count,"
-    " token_transfer_count, dex_trade_count, internal_transfer_count, traced, withdrawal_count,"
-    " hash, parent_hash, miner, gas_used, gas_limit, gas_price_sum, base_fee_per_gas, logs_before,"
-    " log_count"
-)
-TOKEN_COLUMNS = (
-    "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
-)
 
 
 class RowCounts(NamedTuple):
     """How many rows the blocks up to the head have, which are the ordinals of the next rows; and
-    how many of those blocks were traced, or lack traces."""
+    how many of those blocks were traced, or lack traces. Of a block's row they are *_before."""
 
-    transactions: int
-    transfers: int
-    trades: int
-    internal_transfers: int
-    traced: int
-    untraced: int
-    logs: int
+    transactions: int = 0
+    token_transfers: int = 0
+    dex_trades: int = 0
+    internal_transfers: int = 0
+    traced: int = 0
+    untraced: int = 0
+    logs: int = 0
 
 
 class IndexedHead(NamedTuple):
@@ -73,14 +65,14 @@ class Writer:
 
     def head(self) -> IndexedHead | None:
         row = self._database.row("indexer/blocks_get_head")
-        return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(*row[2:]))
+        return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(**row[2]))
 
     def append(
         self, head: IndexedHead | None, batch: Sequence[BlockRows], findings: ContractFindings
     ) -> IndexedHead:
         """Write blocks that follow the head, and what is derived; returns the new head."""
         first, last = batch[0].number, batch[-1].number
-        before = head.totals if head else RowCounts(0, 0, 0, 0, 0, 0, 0)
+        before = head.totals if head else RowCounts()
         with self._locked_transaction(head) as tx:
             totals = _copy_blocks(tx, before, batch, findings)
             transaction_lines = (
@@ -92,9 +84,9 @@ class Writer:
             _copy_contracts(tx, findings)
             transfer_lines = (line for _, line in findings.transfers)
             _copy_numbered(
-                tx, "token_transfers", TRANSFER_COLUMNS, before.transfers, transfer_lines
+                tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfer_lines
             )
-            _copy_trades(tx, before.trades, findings)
+            _copy_trades(tx, before.dex_trades, findings)
             _copy_numbered(
                 tx,
                 "internal_transfers",
@@ -223,63 +215,42 @@ def _without_nested_loops(tx: Transaction) -> Iterator[None]:
 def _copy_blocks(
     tx: Transaction, totals: RowCounts, batch: Sequence[BlockRows], findings: ContractFindings
 ) -> RowCounts:
-    transfers = _count(number for number, _ in findings.transfers)
-    trades = _count(trade.block_number for trade in findings.trades)
+    transfers = Counter(number for number, _ in findings.transfers)
+    trades = Counter(trade.block_number for trade in findings.trades)
     rows = []
     for block in batch:
         counts = RowCounts(
-            block.transaction_count,
-            transfers.get(block.number, 0),
-            trades.get(block.number, 0),
-            block.internal_transfer_count,
-            int(block.is_traced is True),
-            int(block.is_traced is False),
-            len(block.first_topics),
+            transactions=block.transaction_count,
+            token_transfers=transfers[block.number],
+            dex_trades=trades[block.number],
+            internal_transfers=block.internal_transfer_count,
+            traced=int(block.is_traced is True),
+            untraced=int(block.is_traced is False),
+            logs=len(block.first_topics),
         )
         rows.append(
-            (
-                block.number,
-                _timestamp(block.timestamp_s),
-                *totals[:6],
-                *counts[:4],
-                block.is_traced,
-                block.withdrawal_count,
-                block.hash,
-                block.parent_hash,
-                block.miner,
-                block.gas_used,
-                block.gas_limit,
-                block.gas_price_sum,
-                block.base_fee_per_gas,
-                totals.logs,
-                counts.logs,
-            )
+            {
+                **block.columns,
+                **{f"{name}_before": total for name, total in totals._asdict().items()},
+                "transaction_count": counts.transactions,
+                "token_transfer_count": counts.token_transfers,
+                "dex_trade_count": counts.dex_trades,
+                "internal_transfer_count": counts.internal_transfers,
+                "traced": block.is_traced,
+                "log_count": counts.logs,
+            }
         )
-        totals = RowCounts(*(before + count for before, count in zip(totals, counts, strict=True)))
-    tx.copy("blocks", BLOCK_COLUMNS, rows)
+        totals = RowCounts(*map(sum, zip(totals, counts, strict=True)))
+    tx.copy_records("blocks", tuple(rows[0]), rows)
     return totals
 
 
-def _count(numbers: Iterable[int]) -> dict[int, int]:
-    counts: dict[int, int] = {}
-    for number in numbers:
-        counts[number] = counts.get(number, 0) + 1
-    return counts
-
-
-def _timestamp(seconds: int) -> str:
-    """As PostgreSQL reads it, also beyond the year 9999 where datetime ends."""
-    cycles, rest = divmod(seconds, GREGORIAN_CYCLE_S)
-    moment = datetime.fromtimestamp(rest, UTC)
-    return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
-
-
 def _copy_numbered(
-    tx: Transaction, table: str, columns: str, first: int, lines: Iterable[str]
+    tx: Transaction, table: str, columns: Iterable[str], first: int, lines: Iterable[str]
 ) -> None:
     """Rows in the chain's order, each with its ordinal before it."""
     numbered = (f"{ordinal}\t{line}" for ordinal, line in enumerate(lines, start=first))
-    tx.copy_lines(table, f"ordinal, {columns}", numbered)
+    tx.copy_lines(table, ("ordinal", *columns), numbered)
 
 
 def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
@@ -289,17 +260,17 @@ def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
             code_hashes=[code.code_hash for code in findings.codes],
             codes=[code.code for code in findings.codes],
         )
-        tx.copy("contracts", "address, block_number, code_hash", [c[:3] for c in findings.codes])
-    tx.copy("tokens", TOKEN_COLUMNS, [(*token, token.block_number) for token in findings.tokens])
+        contracts = [code._asdict() for code in findings.codes]
+        tx.copy_records("contracts", ("address", "block_number", "code_hash"), contracts)
+    tokens = [token._asdict() | {"supply_block": token.block_number} for token in findings.tokens]
+    tx.copy_records("tokens", (*FoundToken._fields, "supply_block"), tokens)
     if findings.tokens:
         tx.execute("indexer/chain_count_tokens", added=len(findings.tokens))
     dexes = {dex: _dex_id(tx, dex) for dex in {pool.dex for pool in findings.pools}}
-    tx.copy(
-        "pools",
-        "address, block_number, dex_id, token0, token1",
-        [(p.address, p.block_number, dexes[p.dex], p.token0, p.token1) for p in findings.pools],
-    )
-    tx.copy("rejected_emitters", "address, claim, block_number", findings.rejections)
+    pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
+    tx.copy_records("pools", ("address", "block_number", "dex_id", "token0", "token1"), pools)
+    rejections = [rejection._asdict() for rejection in findings.rejections]
+    tx.copy_records("rejected_emitters", RejectedEmitter._fields, rejections)
 
 
 def _dex_id(tx: Transaction, name: str) -> int:
@@ -332,7 +303,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
     _copy_numbered(
         tx,
         "logs",
-        f"topic_id, {LOG_COLUMNS}",
+        ("topic_id", *LOG_COLUMNS),
         before,
         (f"{numbers[topic]}\t{line}" for topic, line in zip(first_topics, lines, strict=True)),
     )

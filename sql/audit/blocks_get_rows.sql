@@ -1,9 +1,7 @@
--- Columns of blocks to compare with the node.
+-- Blocks to compare with the node, whole: what is not compared is seen, too.
 -- params: block_from bigint, block_to bigint
--- returns: number; hash, parent hash, timestamp in seconds, miner, gas used, gas limit,
---   base fee
+-- returns: jsonb by column; the timestamp also in seconds
 -- index: blocks_pkey
-SELECT number, hash, parent_hash, extract(epoch FROM timestamp)::bigint, miner, gas_used, gas_limit,
-    base_fee_per_gas
-FROM blocks
-WHERE number BETWEEN %(block_from)s AND %(block_to)s;
+SELECT to_jsonb(b) || jsonb_build_object('timestamp_s', extract(epoch FROM b.timestamp)::bigint)
+FROM blocks b
+WHERE b.number BETWEEN %(block_from)s AND %(block_to)s;

@@ -1,7 +1,7 @@
--- Who emitted logs, to compare with the node.
+-- Emitters of logs to compare with the node, whole: what is not compared is seen, too.
 -- params: block_from bigint, block_to bigint
--- returns: block number, address
+-- returns: jsonb by column
 -- index: log_emitters_by_block
-SELECT block_number, address
-FROM log_emitters
-WHERE block_number BETWEEN %(block_from)s AND %(block_to)s;
+SELECT to_jsonb(e)
+FROM log_emitters e
+WHERE e.block_number BETWEEN %(block_from)s AND %(block_to)s;

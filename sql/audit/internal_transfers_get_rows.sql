@@ -1,9 +1,9 @@
--- Columns of internal transfers to compare with the node.
+-- Internal transfers to compare with the node, whole: what is not compared is seen, too.
 -- params: block_from bigint, block_to bigint
--- returns: block number, transaction index, transfer index; type, from, to, value
+-- returns: jsonb by column
 -- index: internal_transfers_pkey, blocks_pkey
-SELECT block_number, transaction_index, transfer_index, type, from_address, to_address, value
-FROM internal_transfers
-WHERE ordinal >= (SELECT b.internal_transfers_before FROM blocks b WHERE b.number = %(block_from)s)
-    AND ordinal < (SELECT b.internal_transfers_before + b.internal_transfer_count FROM blocks b
+SELECT to_jsonb(i)
+FROM internal_transfers i
+WHERE i.ordinal >= (SELECT b.internal_transfers_before FROM blocks b WHERE b.number = %(block_from)s)
+    AND i.ordinal < (SELECT b.internal_transfers_before + b.internal_transfer_count FROM blocks b
         WHERE b.number = %(block_to)s);

@@ -1,7 +1,7 @@
--- Columns of withdrawals to compare with the node.
+-- Withdrawals to compare with the node, whole: what is not compared is seen, too.
 -- params: block_from bigint, block_to bigint
--- returns: block number, withdrawal index; validator index, address, amount in wei
+-- returns: jsonb by column
 -- index: withdrawals_pkey
-SELECT block_number, withdrawal_index, validator_index, address, amount_wei
-FROM withdrawals
-WHERE block_number BETWEEN %(block_from)s AND %(block_to)s;
+SELECT to_jsonb(w)
+FROM withdrawals w
+WHERE w.block_number BETWEEN %(block_from)s AND %(block_to)s;

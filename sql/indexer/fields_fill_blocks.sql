@@ -1,12 +1,12 @@
--- Fills base fees of blocks that lack them, and are still those that were fetched.
--- params: numbers bigint[], hashes bytea[], base_fees numeric[]
+-- Fills later columns of blocks that lack them, and are still those that were fetched: `fetched` has an
+-- object for each, of its number, its hash and these columns.
+-- params: fetched jsonb
 -- returns: nothing
 -- index: blocks_pkey
 UPDATE blocks b
-SET base_fee_per_gas = fetched.base_fee
-FROM unnest(%(numbers)s::bigint[], %(hashes)s::bytea[], %(base_fees)s::numeric[])
-    AS fetched (number, hash, base_fee)
-WHERE b.number = fetched.number
-    AND b.hash = fetched.hash
-    AND b.base_fee_per_gas IS NULL
-    AND fetched.base_fee IS NOT NULL;
+SET base_fee_per_gas = coalesce(b.base_fee_per_gas, f.base_fee_per_gas),
+    size = coalesce(b.size, f.size)
+FROM jsonb_populate_recordset(NULL::blocks, %(fetched)s::jsonb) AS f
+WHERE b.number = f.number
+    AND b.hash = f.hash
+    AND NOT to_jsonb(b) @> jsonb_strip_nulls(to_jsonb(f));

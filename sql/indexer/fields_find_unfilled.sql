@@ -1,6 +1,7 @@
--- The newest block of a range that lacks its base fee, or has a transaction that lacks its later
--- columns. It walks over what is filled: a second for a million rows.
--- params: block_from bigint, block_to bigint, fees_from bigint
+-- The newest block of a range that lacks one of its later columns, each from a block of its own on, or
+-- has a transaction that lacks its later ones. It walks over what is filled: a second for a million
+-- transactions.
+-- params: block_from bigint, block_to bigint, columns text[], columns_from bigint[]
 -- returns: one number, null where nothing lacks
 -- index: transactions_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
@@ -15,7 +16,9 @@ SELECT greatest(
     LIMIT 1),
     (SELECT b.number
     FROM blocks b
-    WHERE b.base_fee_per_gas IS NULL
-        AND b.number BETWEEN greatest(%(block_from)s, %(fees_from)s) AND %(block_to)s
+    WHERE b.number BETWEEN %(block_from)s AND %(block_to)s
+        AND EXISTS (SELECT
+            FROM unnest(%(columns)s::text[], %(columns_from)s::bigint[]) AS later (name, first)
+            WHERE b.number >= later.first AND to_jsonb(b) -> later.name = 'null')
     ORDER BY b.number DESC
     LIMIT 1));

@@ -1,11 +1,5 @@
 """`scan audit` finds what was changed behind its back, and mends what can be computed."""
 
-from argparse import Namespace
-from collections.abc import Iterator
-from dataclasses import replace
-from urllib.parse import urlsplit
-
-import psycopg2
 import pytest
 
 from scan.audit import derived_tables
@@ -17,41 +11,11 @@ from scan.ethereum.block_hashing import (
 )
 from scan.hex import to_hex
 from scan.settings import Settings
+from tests.audit.auditing import run, spoil
 from tests.conftest import Played
 from tests.indexer.test_node_faults import status
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
-
-
-@pytest.fixture(scope="module")
-def finished(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
-    """The scenario's index, with nobody connected to it."""
-    with postgres.cloned(template) as url:
-        with Indexing(url, scenario.anvil.url, logs="all") as indexing:
-            indexing.wait_for(scenario.anvil.head())
-        yield indexing.settings
-
-
-@pytest.fixture
-def copied(finished: Settings, postgres: Postgres) -> Iterator[Settings]:
-    """A copy of it, to be spoilt."""
-    name = urlsplit(finished.database_url).path.removeprefix("/")
-    with postgres.cloned(name) as url:
-        yield replace(finished, database_url=url)
-
-
-def run(settings: Settings, **options: object) -> int:
-    chosen = {"repair": False, "node": False, "blocks": 0, "digest": False, **options}
-    return derived_tables.run(settings, Namespace(**chosen))
-
-
-def spoil(settings: Settings, statement: str) -> None:
-    connection = psycopg2.connect(settings.database_url)
-    with connection, connection.cursor() as cursor:
-        cursor.execute(statement)
-        assert cursor.rowcount > 0
-    connection.close()
 
 
 def test_a_true_index_passes(copied: Settings, capsys: pytest.CaptureFixture[str]) -> None:

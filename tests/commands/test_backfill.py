@@ -15,6 +15,7 @@ import pytest
 from app import create_app
 from scan.commands import backfill
 from scan.commands.demo_node import DemoNode, start
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, annotated_columns
 from scan.settings import Settings, child_environment
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
@@ -22,13 +23,17 @@ from tests.support.table_digest import digest
 
 DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 OPTIONS = Namespace()
-EMPTY = """
-    UPDATE blocks SET base_fee_per_gas = NULL WHERE number <= 340;
-    UPDATE transactions SET type = NULL, nonce = NULL, gas_limit = NULL, max_fee_per_gas = NULL,
-        max_priority_fee_per_gas = NULL, max_fee_per_blob_gas = NULL, cumulative_gas_used = NULL,
-        method = NULL, blob_versioned_hashes = NULL
-    WHERE block_number <= 340
-"""
+LATER = [
+    (table, name, column.added_by)
+    for table, record in (("blocks", DecodedBlock), ("transactions", DecodedTransaction))
+    for name, column in annotated_columns(record).items()
+    if column.added_by
+]
+EMPTY = "".join(
+    f"UPDATE {table} SET {name} = NULL WHERE {number} <= 340;"  # noqa: S608
+    for table, name, _ in LATER
+    for number in ("number" if table == "blocks" else "block_number",)
+)
 
 
 @pytest.fixture(scope="module")
@@ -64,9 +69,13 @@ def execute(url: str, statement: str) -> int:
 
 
 def unfilled(settings: Settings) -> int:
+    return nulls(settings, "transactions", "type")
+
+
+def nulls(settings: Settings, table: str, column: str) -> int:
     connection = psycopg2.connect(settings.database_url)
     with connection, connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM transactions WHERE type IS NULL")
+        cursor.execute(f"SELECT count(*) FROM {table} WHERE {column} IS NULL")  # noqa: S608
         [found] = cursor.fetchone()
     connection.close()
     return int(found)
@@ -83,6 +92,11 @@ def signals_as_before() -> Iterator[None]:
 def test_filled_rows_equal_those_indexed_anew(indexed: Settings, older: Settings) -> None:
     assert digest(older.database_url) != digest(indexed.database_url)
     assert backfill.fields(older, OPTIONS) == backfill.FILLED
+    for table, name, migration in LATER:
+        assert nulls(older, table, name) == nulls(indexed, table, name), (
+            f"{table}.{name}, which migrations/{migration} added, is not filled: does"
+            f" sql/indexer/fields_fill_{table}.sql name it?"
+        )
     assert digest(older.database_url) == digest(indexed.database_url)
     assert backfill.fields(older, OPTIONS) == backfill.FILLED
 

@@ -237,7 +237,45 @@ FEES = {"maxFeePerGas": "0x9", "maxPriorityFeePerGas": "0x1"}
 )
 def test_type_nonce_and_gas(transaction: Any, receipt: Any, expected: Any) -> None:
     t = decode_one(a_transaction(**transaction), a_receipt(**receipt))
-    assert (t.type, t.nonce, t.gas_limit, t.cumulative_gas_used) == expected
+    assert integers(t.type, t.nonce, t.gas_limit, t.cumulative_gas_used) == expected
+
+
+def test_every_field_is_decoded_from_its_own() -> None:
+    """Each value differs from every other, so that no two fields can be swapped."""
+    quantities = {
+        name: hex(number)
+        for number, name in enumerate(
+            (
+                *("value", "nonce", "gas", "maxFeePerGas", "maxPriorityFeePerGas"),
+                *("maxFeePerBlobGas", "effectiveGasPrice", "gasUsed", "cumulativeGasUsed"),
+            ),
+            start=11,
+        )
+    }
+    blobs = {"blobVersionedHashes": [HASHES[1]], "type": "0x3", "input": "0xa9059cbb"}
+    receipt = {name: quantities.pop(name) for name in ("effectiveGasPrice", "gasUsed")}
+    receipt["cumulativeGasUsed"] = quantities.pop("cumulativeGasUsed")
+    t = decode_one(a_transaction(**quantities, **blobs), a_receipt(**receipt))
+    assert t == DecodedTransaction(
+        transaction_index=0,
+        hash=of_hex(HASHES[0]),
+        from_address=of_hex("0x" + 40 * "1"),
+        to_address=of_hex(RECIPIENT),
+        contract_address=None,
+        value=11,
+        gas_price=17,
+        gas_used=18,
+        status=True,
+        type=b"\3",
+        nonce=b"\x0c",
+        gas_limit=b"\x0d",
+        max_fee_per_gas=b"\x0e",
+        max_priority_fee_per_gas=b"\x0f",
+        max_fee_per_blob_gas=b"\x10",
+        cumulative_gas_used=b"\x13",
+        method=of_hex("0xa9059cbb"),
+        blob_versioned_hashes=(of_hex(HASHES[1]),),
+    )
 
 
 def test_fees_stand_where_the_type_has_them() -> None:
@@ -247,7 +285,13 @@ def test_fees_stand_where_the_type_has_them() -> None:
     blobs = {"maxFeePerBlobGas": "0x7", "blobVersionedHashes": HASHES}
     t = decode_one(a_transaction(type="0x3", **FEES, **blobs), a_receipt())
     fees = (t.max_fee_per_gas, t.max_priority_fee_per_gas, t.max_fee_per_blob_gas)
-    assert (fees, t.blob_versioned_hashes) == ((9, 1, 7), tuple(map(of_hex, HASHES)))
+    assert (integers(*fees), t.blob_versioned_hashes) == ((9, 1, 7), tuple(map(of_hex, HASHES)))
+
+
+def integers(*stored: bytes | None) -> tuple[int | None, ...]:
+    """What their columns stand for; no zero byte leads."""
+    assert not any(value and value.startswith(b"\0") for value in stored)
+    return tuple(None if value is None else int.from_bytes(value, "big") for value in stored)
 
 
 def of_hex(text: str) -> bytes:
@@ -273,10 +317,23 @@ def test_the_base_fee_of_a_block(base_fee: Any, expected: int | None) -> None:
     assert decode_block(a_block([], baseFeePerGas=base_fee), [], 7).base_fee_per_gas == expected
 
 
+@pytest.mark.parametrize(
+    ("size", "expected"), [("0x0", 0), ("0x7fffffffffffffff", 2**63 - 1), (None, None), (..., None)]
+)
+def test_the_size_of_a_block(size: Any, expected: int | None) -> None:
+    assert decode_block(a_block([], size=size), [], 7).size == expected
+
+
+@pytest.mark.parametrize("size", ["0x8000000000000000", "0x", "0xg", "12", 12, -1, [], True])
+def test_a_size_that_no_column_holds_makes_a_malformed_block(size: Any) -> None:
+    with pytest.raises(MalformedBlock, match=r"^block 7: BadHex: size: "):
+        decode_block(a_block([], size=size), [], 7)
+
+
 def test_a_deposit_of_a_rollup_may_lack_what_others_have() -> None:
     deposit = a_transaction(type="0x7e", gasPrice=..., nonce=..., gas=...)
     t = decode_one(deposit, a_receipt(effectiveGasPrice=...))
-    assert (t.type, t.gas_price, t.nonce, t.gas_limit) == (126, 0, None, None)
+    assert (integers(t.type), t.gas_price, t.nonce, t.gas_limit) == ((126,), 0, None, None)
 
 
 @pytest.mark.parametrize(

@@ -68,17 +68,17 @@ class Chain:
         ]
         parent = self._head.hash if self._head else bytes(32)
         block = DecodedBlock(
-            number,
-            self._hash(),
-            parent,
-            FIRST_TIMESTAMP_S + 12 * number,
-            bytes(20),
-            0,
-            0,
-            transactions,
-            list(logs),
-            base_fee,
-            withdrawals,
+            number=number,
+            hash=self._hash(),
+            parent_hash=parent,
+            timestamp_s=FIRST_TIMESTAMP_S + 12 * number,
+            miner=bytes(20),
+            gas_used=0,
+            gas_limit=0,
+            transactions=transactions,
+            logs=list(logs),
+            base_fee_per_gas=base_fee,
+            withdrawals=withdrawals,
         )
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
         stored = log_selection.read_stored(self._database)
@@ -108,21 +108,24 @@ class Chain:
 
     def _transaction(self, index: int, move: Move) -> DecodedTransaction:
         return DecodedTransaction(
-            index,
-            self._hash(),
-            move.sender,
-            move.recipient,
-            move.contract,
-            move.value,
-            1,
-            21_000,
-            True,
-            False,
-            **move.fields,
+            transaction_index=index,
+            hash=self._hash(),
+            from_address=move.sender,
+            to_address=move.recipient,
+            contract_address=move.contract,
+            value=move.value,
+            gas_price=1,
+            gas_used=21_000,
+            status=True,
+            **{name: _stored(value) for name, value in move.fields.items()},
         )
 
     def _hash(self) -> bytes:
         return hashlib.sha256(f"{id(self)} {next(self._salt)}".encode()).digest()
+
+
+def _stored(value: Any) -> Any:
+    return value.to_bytes(32, "big").lstrip(b"\0") if isinstance(value, int) else value
 
 
 def _transfer_row(number: int, index: int, move: Move, tokens: int) -> str:

@@ -497,7 +497,9 @@ def block_record(block: Record) -> Record:
         "txCount": len(block["transactions"]),
         "gasUsed": str(quantity(block["gasUsed"])),
         "gasLimit": str(quantity(block["gasLimit"])),
+        "parentHash": block["parentHash"],
         "baseFeePerGas": text_or_none(block.get("baseFeePerGas")),
+        "size": quantity(block["size"]),
     }
 
 

@@ -43,6 +43,9 @@ _BLOCK: Json = {
     "gasLimit": amount("Gas they could have used.", "30000000"),
     "parentHash": hash32("The hash of the block before it."),
     "baseFeePerGas": nullable(amount("In wei; null before EIP-1559, or not filled.", "1000000000")),
+    "size": nullable(
+        number("Bytes of its RLP; null where the node gave none, or not filled.", 1531)
+    ),
 }
 _PLACE: Json = {
     "transactionHash": hash32("The transaction it happened in."),
@@ -61,7 +64,7 @@ METHOD_ID = nullable(
 
 # Null, but for blockHash, also in rows indexed before these fields were stored, until
 # `scan backfill fields` has filled them.
-_LATER_FIELDS: Json = {
+_NULL_UNTIL_FILLED: Json = {
     "blockHash": hash32("The hash of its block."),
     "nonce": nullable(
         number("How many its sender sent before.", 7, format="uint64", maximum=2**64 - 1)
@@ -128,7 +131,7 @@ RECORDS: Json = {
             "timestamp": moment("When its block was made."),
             "transactionIndex": number("Its index in the block.", 0),
             "contractAddress": nullable(address("The contract it created, if any.")),
-            **_LATER_FIELDS,
+            **_NULL_UNTIL_FILLED,
         },
     ),
     "Token": record("A token.", _TOKEN),

@@ -1,0 +1,21 @@
+"""`scan audit` run in this process, and statements that spoil what it reads."""
+
+from argparse import Namespace
+
+import psycopg2
+
+from scan.audit import derived_tables
+from scan.settings import Settings
+
+
+def run(settings: Settings, **options: object) -> int:
+    chosen = {"repair": False, "node": False, "blocks": 0, "digest": False, **options}
+    return derived_tables.run(settings, Namespace(**chosen))
+
+
+def spoil(settings: Settings, statement: str) -> None:
+    connection = psycopg2.connect(settings.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(statement)
+        assert cursor.rowcount > 0
+    connection.close()

@@ -1,0 +1,29 @@
+"""The scenario's index, once for these tests, and copies of it to be spoilt."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from urllib.parse import urlsplit
+
+import pytest
+
+from scan.settings import Settings
+from tests.conftest import Played
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+
+
+@pytest.fixture(scope="package")
+def finished(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
+    """The scenario's index, with nobody connected to it."""
+    with postgres.cloned(template) as url:
+        with Indexing(url, scenario.anvil.url, logs="all") as indexing:
+            indexing.wait_for(scenario.anvil.head())
+        yield indexing.settings
+
+
+@pytest.fixture
+def copied(finished: Settings, postgres: Postgres) -> Iterator[Settings]:
+    """A copy of it, to be spoilt."""
+    name = urlsplit(finished.database_url).path.removeprefix("/")
+    with postgres.cloned(name) as url:
+        yield replace(finished, database_url=url)

@@ -1,0 +1,150 @@
+"""Every column of the schema is compared by `scan audit`, or says why not."""
+
+import itertools
+import re
+
+import psycopg2
+
+from scan.audit import derived_tables
+from scan.audit.node_comparison import ENTITIES, NodeComparison
+from scan.database.connection import Database
+from scan.ethereum.blocks import Withdrawal
+from scan.ethereum.client import Node
+from scan.settings import Settings
+from tests.audit.auditing import spoil
+
+# Columns that the audit does not compare, each with its reason; `*` is all of a table.
+CHECKED_AT_START = "compared with the node before the indexer writes, by chain_identity.py"
+FROM_CONTRACT = "read from the contract once, at a block whose state the node may have dropped"
+NOT_COMPARED = {
+    "blocks.withdrawal_count": "base_create counts the withdrawals",
+    "blocks.traced": "says what was read from the node then, which it may not have any more",
+    "transactions.ordinal": "base_create: numbered without gaps, in the chain's order",
+    "internal_transfers.ordinal": "the same",
+    "token_transfers.ordinal": "the same",
+    "dex_trades.ordinal": "the same",
+    "logs.ordinal": "the same",
+    "logs.topic_id": "compared as the first of the topics it stands for",
+    "dex_trades.dex_id": "numbers given as exchanges come; base_create: it exists",
+    "tokens.block_number": "base_create: before its first transfer",
+    **{
+        f"tokens.{name}": FROM_CONTRACT
+        for name in (
+            *("type", "name", "symbol", "decimals", "total_supply", "supply_block", "wraps"),
+        )
+    },
+    "addresses.balance": "the node's, at balance_block, whose state it may have dropped",
+    "addresses.balance_block": "when the balance was read",
+    "addresses.unwound": "never outlives the transaction that unwinds",
+    "chain.only_row": "there is one",
+    "chain.chain_id": CHECKED_AT_START,
+    "chain.genesis_hash": CHECKED_AT_START,
+    "chain.start_block": "what the operator chose",
+    "chain.stored_logs": "what the operator chose",
+    "chain.version": "counts changes, whatever they were",
+    "dexes.dex_id": "numbers given as exchanges come",
+    "event_topics.topic_id": "numbers given as topics come",
+    "codes.*": "base_create: each stands somewhere; code_hash is the code's",
+    "contracts.*": FROM_CONTRACT,
+    "pools.*": FROM_CONTRACT,
+    "rejected_emitters.*": FROM_CONTRACT,
+    **{
+        f"{table}.*": "not of the chain"
+        for table in (
+            *("migrations", "schema_state", "indexer_status", "labels", "label_state"),
+            *("api_keys", "api_key_owners", "webhooks", "webhook_secrets", "delivery_queues"),
+            *("deliveries", "dispatchers", "verified_contracts", "verification_jobs"),
+            *("signatures", "imported_signatures"),
+        )
+    },
+}
+# What a row is found by: another one there is a row that is missing, and one too many.
+KEYS = {
+    "log_emitters": ENTITIES["emitter"].key,
+    "addresses": ("address",),
+    "blocks": ("number",),
+    "dexes": ("name",),
+    "event_topics": ("topic0",),
+    "item_balances": ("holder", "first_ordinal"),
+    "list_checkpoints": ("list", "key", "place"),
+    "token_holders": ("holder", "token_address"),
+    "token_items": ("token_address", "first_ordinal"),
+    "tokens": ("address",),
+}
+# `scan audit` names entities, and counts logs of addresses and of topics together.
+SECTIONS = {
+    "blocks": ("block", "blocks"),
+    "transactions": ("transaction",),
+    "internal_transfers": ("internal transfer",),
+    "token_transfers": ("transfer",),
+    "dex_trades": ("trade",),
+    "logs": ("log",),
+    "addresses": ("addresses", "log_counts"),
+    "event_topics": ("log_counts",),
+}
+ANOTHER = {
+    "boolean": "NOT {0}",
+    "bytea": "coalesce({0} || '\\x01', '\\x01')",
+    "ARRAY": "array_append({0}, '\\x01')",
+    "timestamp with time zone": "{0} + interval '1 s'",
+}
+
+
+def columns_to_audit(settings: Settings) -> dict[str, dict[str, str]]:
+    """By table: the columns that have to be compared, and their types."""
+    connection = psycopg2.connect(settings.database_url)
+    tables: dict[str, dict[str, str]] = {}
+    with connection, connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT table_name, column_name, data_type FROM information_schema.columns"
+            " WHERE table_schema = 'public'"
+        )
+        for table, column, kind in cursor.fetchall():
+            if not {f"{table}.*", f"{table}.{column}"} & NOT_COMPARED.keys():
+                tables.setdefault(table, {})[column] = kind
+    connection.close()
+    entities = {re.findall(r"/(\w+)_get_rows", e.statement)[0]: e for e in ENTITIES.values()}
+    keys = {table: entity.key for table, entity in entities.items()} | KEYS
+    return {
+        table: {name: kind for name, kind in found.items() if name not in keys.get(table, ())}
+        for table, found in tables.items()
+    }
+
+
+def test_every_column_is_compared_or_says_why_not(copied: Settings) -> None:
+    """One row of each table is changed in all its columns: each of them has to be named."""
+    tables = columns_to_audit(copied)
+    assert tables.pop("withdrawals").keys() < set(Withdrawal._fields)  # of which there are none
+    assert tables.pop("log_emitters") == {}
+    steps = itertools.count(1)
+    for table, columns in tables.items():
+        changes = ", ".join(
+            # Numbers that grow by one and the same might still add up.
+            f"{name} = {ANOTHER.get(kind, 'coalesce({0}, 0) + {1}').format(name, next(steps))}"
+            for name, kind in columns.items()
+        )
+        row = f"SELECT ctid FROM {table} ORDER BY ctid DESC LIMIT 1"  # noqa: S608
+        spoil(copied, f"UPDATE {table} SET {changes} WHERE ctid = ({row})")  # noqa: S608
+    database = Database(copied.database_url, statement_timeout_ms=0)
+    with database.transaction(snapshot=True) as tx:
+        named = {
+            (section, name)
+            for section, derivation in derived_tables.DERIVED.items()
+            if tx.execute(derivation.expect) is not None
+            for _, stored, expected, _ in tx.rows(derivation.compare, most=10**6)
+            for name, value in (stored or {}).items()
+            if value != (expected or {}).get(name)
+        }
+    comparison = NodeComparison(database, Node(copied.rpc_urls), copied)
+    for first, last in comparison.ranges(0):
+        for sentence in comparison.compare(first, last):
+            if (found := re.match(r"([a-z ]+) .*?: (\w+) is ", sentence)) is not None:
+                named.add((found[1], found[2].removesuffix("_s")))
+    database.close()
+    for table, columns in tables.items():
+        for name in columns:
+            assert any((section, name) in named for section in SECTIONS.get(table, (table,))), (
+                f"{table}.{name} is not audited: compare it with the node (ENTITIES in"
+                f" node_comparison.py) or with what it derives from (sql/audit/{table}_*.sql), or"
+                " say in NOT_COMPARED why not"
+            )
