@@ -143,7 +143,7 @@ class DecodedBlock(NamedTuple):
         int | None, Column("baseFeePerGas", _optional_quantity, "0008_transaction_fields.sql")
     ] = None  # before EIP-1559
     withdrawals: list[Withdrawal] | None = None  # None: the chain had none yet
-    size: Annotated[int | None, Column("size", _optional_bigint, "0012_block_size.sql")] = None
+    size: Annotated[int | None, Column("size", _optional_bigint, "0013_block_size.sql")] = None
 
 
 BLOCK_COLUMNS = annotated_columns(DecodedBlock)
