@@ -3,7 +3,7 @@
 import logging
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import Stage, play, purses
-from tests.support.serving import gunicorn
+from tests.support.serving import NOT_INSTALLED, gunicorn
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
 
@@ -48,6 +48,21 @@ def pytest_configure(config: pytest.Config) -> None:
     """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
     has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
     signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # below everything but the line of totals
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> Generator[None, None, None]:
+    """Names the tests that were left out since programs are missing, and what installs those."""
+    yield
+    reasons = [r.longrepr[2] for r in terminalreporter.stats.get("skipped", ())]
+    left_out = [reason for reason in reasons if reason.endswith(NOT_INSTALLED)]
+    if left_out:
+        names = sorted({r.removeprefix("Skipped: ").removesuffix(NOT_INSTALLED) for r in left_out})
+        terminalreporter.section("left out", yellow=True)
+        terminalreporter.line(f"{len(left_out)} tests, which need {', '.join(names)}. To install:")
+        terminalreporter.line("    sudo tests/support/install_servers")
 
 
 def _end(*_: object) -> None:
