@@ -83,14 +83,28 @@ COSTLY_FILES = {
 }
 
 
+# What `make test` leaves to `make test-long`, beside single tests that are marked: several servers
+# that are lost or shared, chance at length, and other people's programs one after the other.
+LONG_FILES = {
+    *("test_backups", "test_failover", "test_frozen_servers", "test_poolers", "test_replica"),
+    *("test_rolling_restart", "test_storm", "test_clients", "test_schemathesis"),
+}
+
+
 @pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file share its fixtures, so they share a worker; `check` marks what is quick."""
+    """Tests of a file share its fixtures, so they share a worker; the long ones begin.
+
+    `check` marks what is quick.
+    """
     for item in items:
         item.add_marker(pytest.mark.xdist_group(str(item.path)))
+        if item.path.stem in LONG_FILES:
+            item.add_marker(pytest.mark.long)
         is_costly = COSTLY & set(getattr(item, "fixturenames", ()))
-        if not is_costly and item.path.stem not in COSTLY_FILES:
+        if not is_costly and item.path.stem not in COSTLY_FILES | LONG_FILES:
             item.add_marker(pytest.mark.check)
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture(scope="session")

@@ -63,7 +63,7 @@ def test_every_page_of_a_list(client: FlaskClient, scenario: Played, name: str, 
     same(pages(client, f"/{name}", name, limit), getattr(scenario.truth, name))
 
 
-@pytest.mark.parametrize("limit", LIMITS)
+@pytest.mark.parametrize("limit", [pytest.param(1, marks=pytest.mark.long), *LIMITS[1:]])
 @pytest.mark.parametrize(
     "entity",
     [

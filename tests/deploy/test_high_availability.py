@@ -45,6 +45,7 @@ def fault(part: str, kind: str) -> Fault:
     return found
 
 
+@pytest.mark.long
 def test_machines_are_lost_and_nothing_else_is(
     stand: Stand, postgres: Postgres, template: str
 ) -> None:
