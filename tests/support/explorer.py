@@ -24,7 +24,7 @@ from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.solidity import BUILT, NODE, alone
 
-INDEX_TIMEOUT_S = 30
+INDEX_TIMEOUT_S = 120
 OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
 
 

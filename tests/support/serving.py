@@ -182,7 +182,7 @@ def exchange(server: str, request_bytes: bytes, *, finish: bool = False) -> byte
 def wait_until(
     condition: Callable[[], bool],
     process: subprocess.Popen[bytes] | None = None,
-    timeout_s: float = 30.0,
+    timeout_s: float = 120.0,
 ) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():
