@@ -6,9 +6,9 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 SYNC = $(PIP) install --require-hashes $(2) --requirement $(1) && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
-# Each worker starts servers of its own, so more of them than this only wait for each other. Files go
-# to workers in the order of tests/conftest.py, which begins with the longest.
-PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder
+# Each worker starts servers of its own, so more of them than this only wait for each other. A file's
+# tests share its fixtures, so they share a worker; tests/conftest.py has the order of files.
+PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help run test test-long check lint bench chaos install servers lock clean
 .DEFAULT_GOAL := help

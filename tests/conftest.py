@@ -91,14 +91,9 @@ LONG_FILES = {
 }
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of the same name
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file share its fixtures, so they share a worker; the long ones begin.
-
-    `check` marks what is quick.
-    """
+    """Marks what is quick and what is long, which begins."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(str(item.path)))
         if item.path.stem in LONG_FILES:
             item.add_marker(pytest.mark.long)
         is_costly = COSTLY & set(getattr(item, "fixturenames", ()))
