@@ -6,22 +6,26 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 SYNC = $(PIP) install --require-hashes $(2) --requirement $(1) && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
-# Each worker starts servers of its own, so more of them than this only wait for each other.
-PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadgroup
+# Each worker starts servers of its own, so more of them than this only wait for each other. A file's
+# tests share its fixtures, so they share a worker; tests/conftest.py has the order of files.
+PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run test check lint bench chaos install lock clean
+.PHONY: help run test test-long check lint bench chaos install servers lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.run ## set up, then serve, index and deliver until Ctrl-C
 	@exec $(BIN)/scan run
 
-test: install ## set up, then run every test, on all cores
+test: install servers ## set up, then run the tests, on all cores; at most 10 minutes on two
+	@exec $(BIN)/pytest $(PARALLEL) -m 'not long' $(ARGS)
+
+test-long: install servers ## set up, then run every test, also the long ones
 	@exec $(BIN)/pytest $(PARALLEL) $(ARGS)
 
-check: $(VENV)/.dev ## in under a minute: rooms, pure parts, statements, every endpoint once
+check: install ## in under a minute: rooms, pure parts, statements, every endpoint once
 	@exec $(BIN)/pytest $(PARALLEL) -m check $(ARGS)
 
 lint: $(VENV)/.dev ## style and types
@@ -34,6 +38,9 @@ chaos: install ## measure what a hundred random faults do to several machines; 2
 	@exec $(BIN)/python -m tests.deploy.chaos
 
 install: $(VENV)/.dev tests/support/node/node_modules/.done
+
+servers:
+	@tests/support/install_servers
 
 lock: ## with uv: requirements/ anew from setup.py
 	$(LOCK) --extra build --extra embedded --extra redis -o requirements/runtime.txt
@@ -60,6 +67,5 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.run
 	@touch $@
 
 tests/support/node/node_modules/.done: tests/support/node/package.json tests/support/node/package-lock.json
-	@# Not npm ci: it insists on builds for systems that a registry may not offer.
-	cd tests/support/node && npm install --no-save --no-audit --no-fund --loglevel=error
+	cd tests/support/node && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@

@@ -3,7 +3,7 @@
 import logging
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,7 +22,7 @@ from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import Stage, play, purses
-from tests.support.serving import gunicorn
+from tests.support.serving import NOT_INSTALLED, gunicorn
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
 
@@ -50,6 +50,21 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # below everything but the line of totals
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> Generator[None, None, None]:
+    """Names the tests that were left out since programs are missing, and what installs those."""
+    yield
+    reasons = [r.longrepr[2] for r in terminalreporter.stats.get("skipped", ())]
+    left_out = [reason for reason in reasons if reason.endswith(NOT_INSTALLED)]
+    if left_out:
+        names = sorted({r.removeprefix("Skipped: ").removesuffix(NOT_INSTALLED) for r in left_out})
+        terminalreporter.section("left out", yellow=True)
+        terminalreporter.line(f"{len(left_out)} tests, which need {', '.join(names)}. To install:")
+        terminalreporter.line("    sudo tests/support/install_servers")
+
+
 def _end(*_: object) -> None:
     pytest.exit("terminated", returncode=pytest.ExitCode.INTERRUPTED)
 
@@ -68,14 +83,23 @@ COSTLY_FILES = {
 }
 
 
-@pytest.hookimpl(tryfirst=True)  # xdist reads the groups in a hook of the same name
+# What `make test` leaves to `make test-long`, beside single tests that are marked: several servers
+# that are lost or shared, chance at length, and other people's programs one after the other.
+LONG_FILES = {
+    *("test_backups", "test_failover", "test_frozen_servers", "test_poolers", "test_replica"),
+    *("test_rolling_restart", "test_storm", "test_clients", "test_schemathesis"),
+}
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Tests of a file share its fixtures, so they share a worker; `check` marks what is quick."""
+    """Marks what is quick and what is long, which begins."""
     for item in items:
-        item.add_marker(pytest.mark.xdist_group(str(item.path)))
+        if item.path.stem in LONG_FILES:
+            item.add_marker(pytest.mark.long)
         is_costly = COSTLY & set(getattr(item, "fixturenames", ()))
-        if not is_costly and item.path.stem not in COSTLY_FILES:
+        if not is_costly and item.path.stem not in COSTLY_FILES | LONG_FILES:
             item.add_marker(pytest.mark.check)
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 
 @pytest.fixture(scope="session")

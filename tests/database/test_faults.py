@@ -38,6 +38,7 @@ def kill_backends(database_url: str) -> None:
         )
 
 
+@pytest.mark.long
 def test_killed_backends_cost_nothing(
     scenario: Played, finished_digest: dict[str, tuple[int, str]], database_url: str
 ) -> None:
@@ -56,6 +57,7 @@ def finished_digest(indexed: Indexing) -> dict[str, tuple[int, str]]:
     return digest(indexed.settings.database_url)
 
 
+@pytest.mark.long
 def test_a_killed_server_costs_nothing(anvil: Anvil, scenario: Played) -> None:
     """SIGKILL of PostgreSQL during catch-up, and again while blocks are taken back."""
     chance = random.Random(2)

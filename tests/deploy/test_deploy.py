@@ -59,7 +59,7 @@ def tls(folder: Path, port: int) -> Path:
 def curl(address: str, folder: Path) -> list[str]:
     """Head and body, line by line."""
     done = subprocess.run(
-        ["curl", "-si", "--cacert", str(folder / "ca.pem"), "--noproxy", "*", address],
+        [program("curl"), "-si", "--cacert", str(folder / "ca.pem"), "--noproxy", "*", address],
         capture_output=True,
         text=True,
         timeout=30,

@@ -31,6 +31,8 @@ REFUSED = {*GOOD, "503"}
 
 @pytest.fixture(scope="module")
 def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+    for name in ("etcd", "haproxy", "nginx"):
+        program(name)
     folder = tmp_path_factory.mktemp("ha")
     for parent in (folder, folder.parent, folder.parent.parent):
         parent.chmod(0o755)  # PostgreSQL may run as another user
@@ -43,6 +45,7 @@ def fault(part: str, kind: str) -> Fault:
     return found
 
 
+@pytest.mark.long
 def test_machines_are_lost_and_nothing_else_is(
     stand: Stand, postgres: Postgres, template: str
 ) -> None:

@@ -332,6 +332,7 @@ STATES = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("state", STATES)
 def test_a_stop_waits_for_nobody_for_long(
     database_url: str, clients: ExitStack, state: str
@@ -348,6 +349,7 @@ def test_a_stop_waits_for_nobody_for_long(
     assert b"Traceback" not in errors and b"SIGKILL" not in errors, errors.decode()
 
 
+@pytest.mark.long
 def test_a_stop_while_every_connection_is_taken_ends_in_order(
     database_url: str, clients: ExitStack
 ) -> None:

@@ -24,7 +24,7 @@ from tests.support.solidity import NODE, Artifact, artifact
 ZERO = "0x" + 40 * "0"
 GENESIS_TIMESTAMP = 1_700_000_000
 BLOCK_INTERVAL_S = 12
-START_TIMEOUT_S = 30
+START_TIMEOUT_S = 120
 REQUEST_TIMEOUT_S = 60
 GAS = 400_000
 

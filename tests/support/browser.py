@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.support.serving import program
 
-PATIENCE_S = 30.0
+PATIENCE_S = 120.0
 FLAGS = (
     "--headless",
     "--no-sandbox",

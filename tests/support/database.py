@@ -19,7 +19,7 @@ from psycopg2 import sql
 from scan.database import migrations
 from scan.settings import Settings
 
-START_TIMEOUT_S = 30
+START_TIMEOUT_S = 120
 
 
 class Postgres:

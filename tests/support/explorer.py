@@ -22,9 +22,9 @@ from scan.verification.job_runner import JobRunner
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
-from tests.support.solidity import BUILT, NODE
+from tests.support.solidity import BUILT, NODE, alone
 
-INDEX_TIMEOUT_S = 30
+INDEX_TIMEOUT_S = 120
 OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
 
 
@@ -150,13 +150,13 @@ def standard_input(sources: Mapping[str, str], **settings: object) -> dict[str, 
 def _output(version: str, text: str) -> dict[str, Any]:
     digest = hashlib.sha256(f"{version} {text}".encode()).hexdigest()[:32]
     kept = BUILT / f"standard-{digest}.json"
-    if not kept.exists():
-        command = ["node", str(NODE / "compile.cjs"), f"solc-{version}"]
-        answer = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
-        kept.parent.mkdir(exist_ok=True)
-        unfinished = kept.with_suffix(f".{os.getpid()}")  # others may read it at this moment
-        unfinished.write_bytes(answer.stdout)
-        unfinished.rename(kept)
+    with alone(kept):
+        if not kept.exists():
+            command = ["node", str(NODE / "compile.cjs"), f"solc-{version}"]
+            answer = subprocess.run(command, input=text.encode(), capture_output=True, check=True)
+            unfinished = kept.with_suffix(".unfinished")
+            unfinished.write_bytes(answer.stdout)
+            unfinished.rename(kept)
     output: dict[str, Any] = json.loads(kept.read_text())
     return output
 

@@ -13,7 +13,7 @@ from scan.database.connection import Database
 from scan.errors import ScanError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 
 
 class IndexerProcess:

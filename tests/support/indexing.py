@@ -10,7 +10,7 @@ from scan.ethereum.client import Node
 from scan.indexer.follower import Follower
 from scan.settings import Settings
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 
 
 class Indexing:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import trustme
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 
 
 class Received(NamedTuple):

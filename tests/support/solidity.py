@@ -1,9 +1,11 @@
 """The contracts of the tests, compiled by npm's solc and kept until a source changes."""
 
+import fcntl
 import hashlib
 import json
-import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -51,12 +53,22 @@ def _published(name: str) -> Artifact:
 def _built() -> dict[str, Artifact]:
     sources = {path.name: path.read_text() for path in sorted(SOURCES.glob("*.sol"))}
     kept = BUILT / f"{_digest(sources)}.json"
-    if not kept.exists():
-        _keep(kept, compile_standard(sources))
+    with alone(kept):  # the other workers wait for the first, rather than compile the same
+        if not kept.exists():
+            _keep(kept, compile_standard(sources))
     return {
         name: Artifact(name, abi, _bytes(bytecode), _bytes(runtime))
         for name, abi, bytecode, runtime in json.loads(kept.read_text())
     }
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """No other process is in such a block for the same path meanwhile."""
+    path.parent.mkdir(exist_ok=True)
+    with path.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def compile_standard(sources: dict[str, str], compiler: str = COMPILER) -> dict[str, Any]:
@@ -99,9 +111,8 @@ def _keep(path: Path, output: dict[str, Any]) -> None:
         if "/" not in file
         for name, found in contracts.items()
     ]
-    path.parent.mkdir(exist_ok=True)
-    # Renamed into place: two test runs at once must not read half a file.
-    unfinished = path.with_suffix(f".{os.getpid()}")
+    # Renamed into place: half a file, of a run that was killed, is never read.
+    unfinished = path.with_suffix(".unfinished")
     unfinished.write_text(json.dumps(rows))
     unfinished.rename(path)
 

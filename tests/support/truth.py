@@ -33,6 +33,20 @@ KNOWN_FACTORIES = {
 }
 
 
+# Fields of answers that no truth here has, and where they are compared.
+ELSEWHERE = {
+    "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
+    **dict.fromkeys(
+        ("input", "method", "logs", "logCount", "unavailable"),
+        "of a transaction alone, from the node and decoded: tests/api/test_transaction_details.py",
+    ),
+}
+
+
+def comparable(record: Record) -> Record:
+    return {name: value for name, value in record.items() if name not in ELSEWHERE}
+
+
 def topic_of(event: str) -> str:
     return "0x" + keccak(text=event).hex()
 
@@ -79,14 +93,17 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True)
 class Truth:
-    """Records as the API shows them, newest first; keys the API adds are not here."""
+    """Records as the API shows them, whole, newest first."""
 
-    stats: Record
+    head: int
+    stats: Record  # what the chain says of them; the rest is the operator's
     blocks: list[Record]
     transactions: list[Record]
     token_transfers: list[Record]
     dex_trades: list[Record]
     tokens: list[Record]
+    # token -> what its own page shows beside its record
+    token_details: dict[str, Record]
     addresses: dict[str, Record]
     internal_transfers: list[Record]
     # token -> holder -> balance above zero, by the transfers
@@ -97,6 +114,27 @@ class Truth:
 
     def transactions_of(self, address: str) -> list[Record]:
         return [t for t in self.transactions if self._touches(t, address)]
+
+    def address_detail(self, address: str) -> Record:
+        """As /addresses/:address shows it."""
+        recent = self.transactions_of(address)[:25]
+        return {**self.addresses[address], "recentTxs": recent, "balanceBlock": self.head}
+
+    def token_detail(self, token: Record) -> Record:
+        """As /tokens/:address shows it."""
+        return {**token, **self.token_details[token["address"]]}
+
+    def tokens_held_by(self, address: str) -> list[Record]:
+        """As /addresses/:address/tokens lists them."""
+        return [
+            {
+                "tokenAddress": token["address"],
+                **{name: token[name] for name in ("name", "symbol", "decimals", "type")},
+                "balance": str(self.holders[token["address"]][address]),
+            }
+            for token in sorted(self.tokens, key=lambda t: str(t["address"]))
+            if address in self.holders.get(token["address"], ())
+        ]
 
     def _touches(self, transaction: Record, address: str) -> bool:
         parties = (transaction["fromAddress"], transaction["toAddress"])
@@ -131,6 +169,7 @@ class _Reading:
         holders = holders_by_transfers(transfers)
         transactions = self.transactions()
         return Truth(
+            head=self.head,
             stats=self.stats(),
             blocks=newest_first([block_record(b) for b in self.blocks]),
             transactions=newest_first(transactions),
@@ -141,6 +180,7 @@ class _Reading:
                 key=lambda t: (t["holderCount"], t["address"]),
                 reverse=True,
             ),
+            token_details=self.token_details(transfers),
             addresses=self.addresses(transfers, transactions),
             internal_transfers=newest_first(self.internal_transfers()),
             holders=holders,
@@ -162,6 +202,7 @@ class _Reading:
             "totalTransactions": len(self.receipts),
             "totalTokens": len(self.token_types),
             "avgGasPrice": str(sum(prices) // len(prices) if prices else 0),
+            "chainId": quantity(self.node.call("eth_chainId")),
         }
 
     def transactions(self) -> list[Record]:
@@ -310,6 +351,24 @@ class _Reading:
             "holderCount": len(holders.get(token, {})),
         }
 
+    def token_details(self, transfers: list[Record]) -> dict[str, Record]:
+        by_token: dict[str, list[Record]] = {token: [] for token in self.token_types}
+        for transfer in transfers:
+            by_token[transfer["tokenAddress"]].append(transfer)
+        return {
+            token: {
+                "transferCount": len(found),
+                "firstSeen": self.timestamps[self.first_seen[token]],
+                "eventsConsistent": all(
+                    balance >= 0 for holder, balance in balances_of(found).items() if holder != ZERO
+                ),
+                "itemCount": None
+                if self.token_types[token] == "BEP20"
+                else len({transfer["tokenId"] for transfer in found} - {None}),
+            }
+            for token, found in by_token.items()
+        }
+
     # trades
 
     def dex_trades(self) -> list[Record]:
@@ -448,12 +507,12 @@ def read_receipts(node: Node, blocks: list[Record]) -> dict[str, Record]:
 
 
 def direct_creations(receipts: dict[str, Record]) -> dict[str, str]:
+    return {h: r["contractAddress"].lower() for h, r in receipts.items() if creates(r)}
+
+
+def creates(receipt: Record) -> bool:
     """A creation that failed created nothing, though its receipt may name an address."""
-    return {
-        h: r["contractAddress"].lower()
-        for h, r in receipts.items()
-        if r.get("contractAddress") and succeeded(r)
-    }
+    return bool(receipt.get("contractAddress")) and succeeded(receipt)
 
 
 def read_traces(node: Node, hashes: Iterable[str]) -> dict[str, Record]:
@@ -514,6 +573,8 @@ def transaction_record(transaction: Record, receipt: Record, at: str) -> Record:
         "gasUsed": str(quantity(receipt["gasUsed"])),
         "status": succeeded(receipt),
         "timestamp": at,
+        "transactionIndex": quantity(receipt["transactionIndex"]),
+        "contractAddress": receipt["contractAddress"].lower() if creates(receipt) else None,
         "blockHash": receipt["blockHash"],
         "nonce": quantity(transaction["nonce"]),
         "gasLimit": str(quantity(transaction["gas"])),
@@ -618,14 +679,22 @@ def amount_of(token_type: str | None, shape: str, token_id: int, value: int) -> 
 
 def holders_by_transfers(transfers: list[Record]) -> dict[str, dict[str, int]]:
     """Who holds how much of what by the events, the ids of a token summed; zero holds nothing."""
-    balances: dict[str, Counter[str]] = defaultdict(Counter)
-    for t in transfers:
-        balances[t["tokenAddress"]][t["fromAddress"]] -= int(t["value"])
-        balances[t["tokenAddress"]][t["toAddress"]] += int(t["value"])
+    by_token: dict[str, list[Record]] = defaultdict(list)
+    for transfer in transfers:
+        by_token[transfer["tokenAddress"]].append(transfer)
     return {
-        token: {h: value for h, value in found.items() if value > 0 and h != ZERO}
-        for token, found in balances.items()
+        token: {h: value for h, value in balances_of(found).items() if value > 0 and h != ZERO}
+        for token, found in by_token.items()
     }
+
+
+def balances_of(transfers: list[Record]) -> Counter[str]:
+    """What one token's transfers leave to whom, also less than nothing."""
+    balances: Counter[str] = Counter()
+    for t in transfers:
+        balances[t["fromAddress"]] -= int(t["value"])
+        balances[t["toAddress"]] += int(t["value"])
+    return balances
 
 
 def read_swap(log: Log) -> tuple[str, int, int] | None:
