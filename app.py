@@ -62,7 +62,7 @@ from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
 from scan.rate_limits.concurrency import ConcurrencyLimit
-from scan.rate_limits.limiter import make_limiter
+from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.sourcify import blueprint as sourcify
 from scan.sourcify.errors import SOURCIFY
@@ -209,6 +209,7 @@ def _middleware(app: Flask) -> Middleware:
         parts.key_lookup,
         parts.key_usage,
         trusted_proxies=settings.trusted_proxies,
+        is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
     )
     return Middleware(
         app.wsgi_app,
