@@ -317,7 +317,9 @@ def test_a_fill_of_items_begins_anew_where_blocks_were_written_meanwhile(
     database = Database(database_url, statement_timeout_ms=0)
     for part in (*in_steps(1).parts[:2], *in_steps(1).parts[2:3] * 3):
         migrations._apply_part(database, (11, part))
-    with _cursor(database_url) as cursor:  # as an indexer of the release before, with a transfer less
+    with _cursor(
+        database_url
+    ) as cursor:  # as an indexer of the release before, with a transfer less
         cursor.execute("UPDATE chain SET version = version + 1")
         cursor.execute("DELETE FROM token_items")
     assert migrations._migrate(database, in_steps(1))

@@ -160,9 +160,7 @@ def test_patroni_takes_its_configuration() -> None:
 def test_haproxy_takes_its_configuration(tmp_path: Path) -> None:
     subprocess.run([str(HERE / "make-certificates"), str(tmp_path)], check=True, timeout=30)
     text = (HERE / "haproxy.cfg").read_text()
-    (tmp_path / "haproxy.cfg").write_text(
-        text.replace("/etc/haproxy/certificates", str(tmp_path))
-    )
+    (tmp_path / "haproxy.cfg").write_text(text.replace("/etc/haproxy/certificates", str(tmp_path)))
     command = [program("haproxy"), "-c", "-f", str(tmp_path / "haproxy.cfg")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
