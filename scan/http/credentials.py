@@ -27,8 +27,8 @@ MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 class Caller(NamedTuple):
     """What a request says of its sender; `api_key` is None where it names none.
 
-    An unknown key is refused, unless it is `is_lenient`: then it counts as none. `limit_key` is what
-    deploy/nginx.conf chose this instance by: a key's text or "address"; empty where it did not.
+    An unknown key is refused, unless it is `is_lenient`: then it counts as none. `limit_key` is
+    what deploy/nginx.conf chose this instance by: a key's text or "address"; else it is empty.
     """
 
     peer: str

@@ -1,4 +1,4 @@
-"""`scan backfill fields` beside an indexer that follows forks: what it fills is of the chain that won."""
+"""`scan backfill fields` beside an indexer that follows forks fills in the chain that won."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""Limits through deploy/nginx.conf and three instances: exact for keys in any form and addresses."""
+"""Limits through deploy/nginx.conf and three instances: exact for keys and for addresses."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
