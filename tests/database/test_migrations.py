@@ -351,6 +351,12 @@ def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url
     assert bring_up(database_url, release) == ["schema.sql"]
 
 
+def test_no_two_migrations_have_one_number() -> None:
+    """The second one would count as applied."""
+    numbers = [migration.number for migration in migrations.expected_schema().migrations]
+    assert len(set(numbers)) == len(numbers)
+
+
 def test_schema_sql_changes_nothing_that_readers_would_wait_for() -> None:
     """ALTER and DROP belong into a migration, which is tried again with a short wait."""
     statements = re.sub(
