@@ -70,7 +70,9 @@ def curl(address: str, folder: Path) -> list[str]:
 def test_units_are_valid_to_systemd(tmp_path) -> None:
     others = (DEPLOY / "systemd" / "scan.target", DEPLOY / "ha" / "patroni.service")
     for unit in (*UNITS, *others):
-        text = re.sub(r"/opt/(scan/.venv|patroni)/bin/(scan|patroni)", "/bin/true", unit.read_text())
+        text = re.sub(
+            r"/opt/(scan/.venv|patroni)/bin/(scan|patroni)", "/bin/true", unit.read_text()
+        )
         name = unit.name.replace("@.", "@8001.")
         (tmp_path / name).write_text(re.sub(r"\nDocumentation=.*", "", text))
     for port in (8002, 8003):
