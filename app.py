@@ -65,7 +65,7 @@ from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
 from scan.queries.reader import Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit
-from scan.rate_limits.limiter import make_limiter
+from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.sourcify import blueprint as sourcify
 from scan.sourcify.errors import SOURCIFY
@@ -232,6 +232,7 @@ def _middleware(app: Flask) -> Middleware:
         parts.key_lookup,
         parts.key_usage,
         trusted_proxies=settings.trusted_proxies,
+        is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
     )
     return Middleware(
         app.wsgi_app,

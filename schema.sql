@@ -36,6 +36,18 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     checked_at timestamptz NOT NULL
 );
 
+-- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.
+CREATE OR REPLACE FUNCTION log_count_of_older_release() RETURNS integer
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF EXISTS (SELECT FROM chain WHERE stored_logs <> 'none') THEN
+        RAISE 'this database stores logs, which a release before 0009 would leave out'
+            USING HINT = 'Start the indexer of the release that made it.';
+    END IF;
+    RETURN 0;
+END
+$$;
+
 -- The rows of transactions, token_transfers, dex_trades, internal_transfers and logs are numbered by
 -- their ordinal: from 0 in the chain's order, without gaps. *_before is how many rows older blocks have,
 -- which is the ordinal
@@ -66,11 +78,11 @@ CREATE TABLE IF NOT EXISTS blocks (
     traced_before bigint,
     untraced_before bigint,
     logs_before bigint NOT NULL DEFAULT 0, -- of those that are stored
-    log_count integer NOT NULL DEFAULT 0,
+    log_count integer NOT NULL DEFAULT log_count_of_older_release(),
     size bigint                    -- bytes of its RLP; null: its node gives none, or yet to be filled
 );
--- serves queries/addresses_get, queries/addresses_list, queries/balances_get: the newest block after which
--- stored balances may have changed unseen
+-- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
+-- may have changed unseen
 CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE;
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);

@@ -109,6 +109,12 @@ class Unavailable(ScanError):
         super().__init__(message, headers={"Retry-After": str(retry_after_s)})
 
 
+class MisdirectedRequest(ScanError):
+    """Another instance counts this request; deploy/nginx.conf passes it on."""
+
+    status, code = 421, "misdirected_request"
+
+
 class SettingError(Exception):
     """An environment variable that cannot be used; the start stops with this message."""
 

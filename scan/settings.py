@@ -19,6 +19,13 @@ ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
 _RATE = re.compile(
     r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?"
 )
+# Paths of Scan's own, which below a base path of such a name could not be told from another's.
+_OWN_PATHS = frozenset(
+    "blocks,chains,contracts,healthz,keys,live,metrics,readyz,search,tokens,txs,webhooks".split(",")  # noqa: SIM905
+)
+_OWN_FOLDERS = frozenset(
+    ("address", "api", "block", "docs", "nft", "server", "static", "token", "tx", "v2")
+)
 _T = TypeVar("_T")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -168,6 +175,11 @@ def _path(text: str) -> str:
     """Without the slash at its end, so that paths of ours follow on it."""
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", text):
         raise ValueError("a path such as /bsc is expected")
+    first, *more = text.strip("/").split("/")
+    if first in _OWN_FOLDERS or (first in _OWN_PATHS and not more):
+        raise ValueError(f"/{first} is a path of Scan's own")
+    if {".", ".."} & {first, *more}:
+        raise ValueError("clients remove . and .. from a path")
     return text.rstrip("/")
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from app import create_app
 from scan.errors import SettingError
 from scan.settings import ROOT, Settings
 
@@ -86,7 +87,21 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         ("SCAN_TRACES", "on"),
         ("SCAN_LOGS", "ALL"),
         ("SCAN_OWNER_AUTH", "Always"),
-        *(("SCAN_BASE_PATH", text) for text in ("bsc", "//bsc", '/"', "https://h/bsc")),
+        *(
+            ("SCAN_BASE_PATH", text)
+            for text in (
+                "bsc",
+                "//bsc",
+                '/"',
+                "https://h/bsc",
+                "/api",
+                "/api/",
+                "/tx/bsc",
+                "/chains",
+                "/../bsc",
+                "/.",
+            )
+        ),
         *(
             ("SCAN_RATE_LIMIT_ANONYMOUS", text)
             for text in ("10", "0/minute", "ten/minute", "10/eon")
@@ -168,3 +183,15 @@ def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedPr
         timeout=60,
         check=False,
     )
+
+
+def test_no_base_path_is_a_path_of_the_applications_own() -> None:
+    """`/api` in front would be removed from /api/v1, `/chains` lead to Sourcify's list."""
+    environ = {"DATABASE_URL": "postgresql://h/d", "RPC_URL": "http://127.0.0.1:1"}
+    app = create_app(Settings.from_environment(environ))
+    paths = {rule.rule.split("<")[0].strip("/") for rule in app.url_map.iter_rules()} - {""}
+    for path in paths:
+        first, *more = path.split("/")
+        for base_path in (f"/{first}", *((f"/{first}/bsc",) if more else ())):
+            with pytest.raises(SettingError, match="SCAN_BASE_PATH"):
+                Settings.from_environment({"SCAN_BASE_PATH": base_path})

@@ -34,7 +34,7 @@ def main() -> int:
 
 def describe(cluster: Cluster) -> str:
     nodes = "".join(
-        f"  {name}: {member['role']}, http://{cluster.node(int(name[2:]), 8008)}/cluster\n"
+        f"  {name}: {member['role']}, https://{cluster.node(int(name[2:]), 8008)}/cluster\n"
         for name, member in sorted(cluster.members().items())
     )
     processes = "".join(
@@ -43,6 +43,7 @@ def describe(cluster: Cluster) -> str:
     return (
         f"Scan serves at {cluster.url} (Ctrl-C stops it).\n"
         f"PostgreSQL, each with its Patroni:\n{nodes}"
+        f"  certificates for Patroni and etcd: {cluster.certificates}\n"
         f"  leader by HAProxy: {cluster.database_url}\n"
         f"  readers by HAProxy: {cluster.read_database_url}\n"
         f"Processes; logs lie in {cluster.folder}:\n{processes}"

@@ -4,11 +4,13 @@ etcd1-3 <- patroni db1-3 (each with its PostgreSQL) <- haproxy1-2 <- api1-3 <- n
                                                                   <- indexer1-2, deliverer1-2
 """
 
+import base64
 import os
 import random
 import re
 import shutil
 import socket
+import ssl
 import subprocess
 import sys
 import time
@@ -93,6 +95,7 @@ class Cluster:
         """Until every instance of the API answers, with the schema in place."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)  # PostgreSQL may run as another user
+        self._make_certificates()
         for machine in MACHINES:
             self._start_etcd(machine)
         for machine in MACHINES:
@@ -112,19 +115,42 @@ class Cluster:
 
     # ---- the cluster of PostgreSQL
 
+    def _make_certificates(self) -> None:
+        """All machines are 127.0.0.1 here, so they share one."""
+        folder = self.folder / "certificates"
+        subprocess.run([str(HERE / "make-certificates"), str(folder), "127.0.0.1"], check=True)
+
+    @property
+    def certificates(self) -> Path:
+        """What goes to each machine: ca.crt, and certificate and key of etcd and of patroni."""
+        return self.folder / "certificates" / "127.0.0.1"
+
+    def patroni_tls(self) -> ssl.SSLContext:
+        """As patronictl on one of the machines."""
+        context = ssl.create_default_context(cafile=str(self.certificates / "ca.crt"))
+        certificate = self.certificates / "patroni.crt"
+        context.load_cert_chain(certificate, self.certificates / "patroni.key")
+        return context
+
+    def _patroni_answers(self, machine: int, path: str) -> bool:
+        url = f"https://{self.address(f'10.0.0.{machine}', 8008)}{path}"
+        return answers(url, self.patroni_tls())
+
     def members(self) -> dict[str, dict[str, Any]]:
         """What Patroni knows of each node, by its name; empty while no Patroni answers."""
         for machine in MACHINES:
-            url = f"http://{self.address(f'10.0.0.{machine}', 8008)}/cluster"
-            with suppress(URLError, OSError, ValueError), urlopen(url, timeout=2) as response:
+            url = f"https://{self.address(f'10.0.0.{machine}', 8008)}/cluster"
+            with (
+                suppress(URLError, OSError, ValueError),
+                urlopen(url, timeout=2, context=self.patroni_tls()) as response,
+            ):
                 return {m["name"]: m for m in orjson.loads(response.read())["members"]}
         return {}
 
     def leader(self) -> str | None:
         """The name of the node that takes writes, by its own word."""
         for machine in MACHINES:
-            address = self.address(f"10.0.0.{machine}", 8008)
-            if answers(f"http://{address}/primary"):
+            if self._patroni_answers(machine, "/primary"):
                 return f"db{machine}"
         return None
 
@@ -137,7 +163,7 @@ class Cluster:
             and all(m["state"] in ("running", "streaming") for m in members)
             and any(m["role"] == "sync_standby" for m in members)
             # What etcd has of a member is some seconds old.
-            and all(answers(f"http://{self.node(machine, 8008)}/health") for machine in MACHINES)
+            and all(self._patroni_answers(machine, "/health") for machine in MACHINES)
         )
 
     def switch_over(self) -> str:
@@ -155,11 +181,14 @@ class Cluster:
 
     def _asks_to_lead_no_more(self, name: str) -> bool:
         """False where no replica is fit for it now."""
-        url = f"http://{self.address(f'10.0.0.{name[2:]}', 8008)}/switchover"
-        body = orjson.dumps({"leader": name})
-        request = Request(url, body, {"Content-Type": "application/json"}, method="POST")
+        url = f"https://{self.address(f'10.0.0.{name[2:]}', 8008)}/switchover"
+        values = self._env_file("patroni.env", 1)
+        pair = f"{values['PATRONI_RESTAPI_USERNAME']}:{values['PATRONI_RESTAPI_PASSWORD']}"
+        credentials = base64.b64encode(pair.encode()).decode()
+        headers = {"Content-Type": "application/json", "Authorization": f"Basic {credentials}"}
+        request = Request(url, orjson.dumps({"leader": name}), headers, method="POST")
         try:
-            with urlopen(request, timeout=60):
+            with urlopen(request, timeout=60, context=self.patroni_tls()):
                 return True
         except (URLError, OSError):
             return False
@@ -178,7 +207,7 @@ class Cluster:
         environment = self._env_file("etcd.env", machine)
         environment["ETCD_DATA_DIR"] = str(self.folder / name)
         linked = self.linked(name, f"10.0.0.{machine}", 2379)
-        environment["ETCD_ADVERTISE_CLIENT_URLS"] = f"http://{linked}"
+        environment["ETCD_ADVERTISE_CLIENT_URLS"] = f"https://{linked}"
         self._add(name, [program("etcd")], environment)
 
     def _start_database(self, machine: int) -> None:
@@ -186,6 +215,7 @@ class Cluster:
         data = self.folder / name
         make_postgres_folder(data)
         configuration = (HERE / "patroni.yml").read_text()
+        configuration = replace(configuration, "/etc/patroni/certificates", self.certificates)
         configuration = replace(configuration, "/etc/patroni", HERE)
         (self.folder / "patroni.yml").write_text(configuration)
         environment = self._env_file("patroni.env", machine)
@@ -211,6 +241,7 @@ class Cluster:
 
     def _start_haproxy(self, number: int) -> None:
         text = (HERE / "haproxy.cfg").read_text()
+        text = replace(text, "/etc/haproxy/certificates", self.certificates)
         for port in (5000, 5001):
             text = replace(text, f"bind :{port}", f"bind {self.address(f'haproxy{number}', port)}")
         for machine in MACHINES:
@@ -303,6 +334,7 @@ class Cluster:
         if key != "ETCD_INITIAL_CLUSTER":
             value = re.sub(r"^(etcd|db)1$", rf"\g<1>{machine}", value)
             value = value.replace("10.0.0.1:", f"10.0.0.{machine}:")
+        value = value.replace("/etc/etcd/certificates", str(self.certificates))
         return re.sub(
             r"(10\.0\.0\.\d):(\d+)",
             lambda found: self.address(found[1], int(found[2])),
@@ -346,10 +378,10 @@ def replace(text: str, old: str, new: object) -> str:
     return text.replace(old, str(new))
 
 
-def answers(url: str) -> bool:
+def answers(url: str, context: ssl.SSLContext | None = None) -> bool:
     """Whether it answers 200."""
     try:
-        with urlopen(url, timeout=2) as response:
+        with urlopen(url, timeout=2, context=context) as response:
             return bool(response.status == 200)
     except (URLError, OSError):
         return False

@@ -66,7 +66,8 @@ def translated_errors() -> Iterator[None]:
         # Only this connection prepares and forgets its statements.
         raise ConnectionLost("The database's session was not this connection's own.") from error
     except psycopg2.errors.LockNotAvailable as error:
-        raise LockNotGranted("Something else holds a lock; try again shortly.") from error
+        hint = error.diag.message_hint  # of a migration
+        raise LockNotGranted(hint or "Something else holds a lock; try again shortly.") from error
     except psycopg2.IntegrityError as error:
         raise Conflict(error.diag.constraint_name or "") from error
     except psycopg2.errors.DiskFull as error:

@@ -34,6 +34,7 @@ SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
 PAUSE_S = 0.5
 COMMIT = "\n-- commit\n"  # in a migration: what stands above is a transaction of its own
+REPEAT = "-- repeat\n"  # at the start of such a part: again until its last statement returns no row
 UNFINISHED = b""  # the digest while migrations are applied and schema.sql is not yet
 
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
@@ -44,6 +45,10 @@ class Migration(NamedTuple):
     number: int
     name: str
     text: str
+
+    @property
+    def parts(self) -> list[str]:
+        return self.text.split(COMMIT)
 
 
 class ExpectedSchema(NamedTuple):
@@ -91,7 +96,7 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
         return []
     if not done.lacks(expected) and done.digest == expected.digest:
         return []
-    names = [m.name for m in done.lacks(expected) if _patiently(_migrate, database, m)]
+    names = [m.name for m in done.lacks(expected) if _migrate(database, m)]
     _patiently(_build_indexes, database, expected.schema)
     _patiently(_apply_schema, database, expected)
     return [*names, SCHEMA]
@@ -130,7 +135,9 @@ def _at_once(database: Database, expected: ExpectedSchema) -> list[str]:
             return []
         for migration in pending if done.has_tables else ():
             log.info("applying %s", migration.name)
-            tx.script(migration.text)
+            for part in migration.parts:
+                while tx.script(part) and part.startswith(REPEAT):
+                    pass
         tx.script(expected.schema)
         for migration in pending:
             _record(tx, migration)
@@ -152,16 +159,28 @@ def _patiently(step: Callable[[Database, _T], bool], database: Database, given: 
 
 def _migrate(database: Database, migration: Migration) -> bool:
     """Whether it was still to be applied."""
-    *first, last = migration.text.split(COMMIT)
+    *first, _ = migration.parts
     for part in first:  # safe to repeat
-        with _locked(database, LOCK_WAIT_MS) as tx:
-            if migration.number not in _done(tx).known:
-                tx.script(part)
+        while _patiently(_apply_part, database, (migration.number, part)):
+            pass
+    return _patiently(_finish, database, migration)
+
+
+def _apply_part(database: Database, numbered_part: tuple[int, str]) -> bool:
+    """Whether it has to be applied again."""
+    number, part = numbered_part
+    with _locked(database, LOCK_WAIT_MS) as tx:
+        if number in _done(tx).known:
+            return False
+        return tx.script(part) and part.startswith(REPEAT)
+
+
+def _finish(database: Database, migration: Migration) -> bool:
     with _locked(database, LOCK_WAIT_MS) as tx:
         if migration.number in _done(tx).known:
             return False
         log.info("applying %s", migration.name)
-        tx.script(last)
+        tx.script(migration.parts[-1])
         _record(tx, migration)
         tx.execute("database/schema_state_put", digest=UNFINISHED)
     return True

@@ -29,9 +29,11 @@ class Transaction:
         run(self._cursor, self._statements[statement], params)
         return int(self._cursor.rowcount)
 
-    def script(self, text: str) -> None:
-        """Several statements at once, without parameters: schema.sql, or a file of migrations/."""
+    def script(self, text: str) -> bool:
+        """Several statements at once, without parameters: schema.sql, or a file of migrations/;
+        whether the last one returned a row."""
         self._cursor.execute(text)
+        return self._cursor.description is not None and self._cursor.rowcount > 0
 
     def copy_records(
         self, table: str, columns: Sequence[str], records: Iterable[Mapping[str, object]]

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 from scan.accounts.api_keys import ApiKey
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
-from scan.errors import InvalidApiKey, RateLimited, ScanError, Unavailable
+from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, ScanError, Unavailable
 from scan.rate_limits.client_address import client_address
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.windows import RateLimitResult, Window
@@ -31,13 +31,15 @@ _FIELD_NAME = re.compile(
 class Caller(NamedTuple):
     """What a request says of its sender; `api_key` is None where it names none.
 
-    An unknown key is refused, unless it is `is_lenient`: then it counts as none.
+    An unknown key is refused, unless it is `is_lenient`: then it counts as none. `limit_key` is
+    what deploy/nginx.conf chose this instance by: a key's text or "address"; else it is empty.
     """
 
     peer: str
     forwarded_for: str
     api_key: str | None
     is_lenient: bool = False
+    limit_key: str = ""
 
 
 class Charged(NamedTuple):
@@ -68,11 +70,15 @@ class Credentials:
         key_usage: KeyUsage,
         *,
         trusted_proxies: int,
+        is_one_of_several: bool = False,
     ) -> None:
+        """`is_one_of_several` instances that each count in their own memory, behind a proxy that
+        sends each request to the instance that counts it."""
         self._limiter = limiter
         self._key_lookup = key_lookup
         self._key_usage = key_usage
         self._trusted_proxies = trusted_proxies
+        self._is_one_of_several = is_one_of_several
 
     def charge(
         self, caller: Caller, *, to_address: bool, may_wait: bool
@@ -92,6 +98,9 @@ class Credentials:
             except Unavailable as unavailable:
                 return Charged(self._nothing_left(None), refusal=unavailable)
         charged_key = None if to_address else key
+        elsewhere = self._counted_elsewhere(caller, charged_key)
+        if elsewhere is not None:
+            return elsewhere
         address = self._address(caller)
         windows = (
             self._limiter.of_address(address)
@@ -108,6 +117,9 @@ class Credentials:
 
     def charge_page(self, caller: Caller, *, may_wait: bool) -> Charged | Charging:
         """As charge(), by the limit of pages; a key that comes along is not looked at."""
+        elsewhere = self._counted_elsewhere(caller, None)
+        if elsewhere is not None:
+            return elsewhere
         windows = self._limiter.of_page(self._address(caller))
         return self._count(windows, _judge_page, None, may_wait=may_wait)
 
@@ -119,6 +131,18 @@ class Credentials:
             return self._limiter.peek_address(self._address(caller))
         except Unavailable:
             return self._nothing_left(None)
+
+    def _counted_elsewhere(self, caller: Caller, key: ApiKey | None) -> Charged | None:
+        """A refusal that makes nginx pass the request on, where it chose this instance by something
+        else than what is charged; the locations are those of deploy/nginx.conf."""
+        limit_key = "address" if key is None else caller.api_key
+        if not self._is_one_of_several or caller.limit_key in ("", limit_key):
+            return None
+        headers = {"X-Accel-Redirect": "@scan_by_address"}
+        if key is not None:
+            headers = {"X-Accel-Redirect": "@scan_by_key", "X-Scan-Limit-Key": str(limit_key)}
+        refusal = MisdirectedRequest("Another instance counts this request.", headers=headers)
+        return Charged(self._nothing_left(key), refusal=refusal)
 
     def _count(
         self, windows: tuple[Window, ...], judge: _Judge, key: ApiKey | None, *, may_wait: bool
@@ -172,7 +196,10 @@ def caller_of(
     if api_key is None and authorization[: len(BEARER)].lower() == BEARER:
         api_key = authorization[len(BEARER) :].strip()
     caller = Caller(
-        environ.get("REMOTE_ADDR") or "", environ.get("HTTP_X_FORWARDED_FOR", ""), api_key
+        environ.get("REMOTE_ADDR") or "",
+        environ.get("HTTP_X_FORWARDED_FOR", ""),
+        api_key,
+        limit_key=environ.get("HTTP_X_SCAN_LIMIT_KEY", ""),
     )
     if api_key is not None or parameter is None:
         return caller

@@ -18,11 +18,9 @@ from scan.commands import backfill
 from scan.commands.demo_node import start
 from scan.database import migrations
 from scan.database.connection import Database
-from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import wait_until
-from tests.support.table_digest import digest
 
 FIRST = (
     Path(__file__).resolve().parent.parent / "support" / "first_schema"
@@ -48,7 +46,7 @@ def empty_url(postgres: Postgres, bare: str) -> Iterator[str]:
 @pytest.fixture
 def first_url(empty_url: str) -> str:
     """A database as the first version of Scan left it."""
-    with _cursor(empty_url) as cursor:
+    with cursor_of(empty_url) as cursor:
         cursor.execute((FIRST / "schema.sql").read_text())
         for table in gzip.decompress((FIRST / "rows.sql.gz").read_bytes()).split(b"\\.\n")[:-1]:
             copy, rows = table.split(b"\n", 1)
@@ -70,7 +68,7 @@ class _Lines:
 
 
 @contextmanager
-def _cursor(url: str) -> Iterator[Any]:
+def cursor_of(url: str) -> Iterator[Any]:
     connection = psycopg2.connect(url)
     with connection, connection.cursor() as cursor:
         yield cursor
@@ -97,7 +95,7 @@ SHAPE = """
 
 def shape(url: str) -> set[tuple[str, ...]]:
     """Columns in any order, indexes, constraints, functions and how tables are stored."""
-    with _cursor(url) as cursor:
+    with cursor_of(url) as cursor:
         cursor.execute(SHAPE)
         return set(cursor.fetchall())
 
@@ -130,7 +128,7 @@ def test_a_new_database_gets_the_whole_schema_at_once(empty_url: str) -> None:
 
 def test_the_schema_is_safe_to_repeat(database_url: str) -> None:
     before = shape(database_url)
-    with _cursor(database_url) as cursor:
+    with cursor_of(database_url) as cursor:
         cursor.execute(migrations.expected_schema().schema)
     assert shape(database_url) == before
 
@@ -151,18 +149,18 @@ PLACES = {
 
 def test_rows_of_the_first_schema_are_numbered_as_they_stand_on_the_chain(first_url: str) -> None:
     ordered = "SELECT {0} FROM {1} ORDER BY {0}"
-    before = {table: _rows(first_url, ordered.format(PLACES[table], table)) for table in PLACES}
+    before = {table: rows_of(first_url, ordered.format(PLACES[table], table)) for table in PLACES}
     bring_up(first_url)
     for table, columns in PLACES.items():
         numbered = f"SELECT ordinal, {columns} FROM {table} ORDER BY ordinal"  # noqa: S608
         expected = [(ordinal, *place) for ordinal, place in enumerate(before[table])]
-        assert _rows(first_url, numbered) == expected and len(expected) > 200
-    assert _rows(first_url, "SELECT count(*) > 10 FROM list_checkpoints") == [(True,)]
+        assert rows_of(first_url, numbered) == expected and len(expected) > 200
+    assert rows_of(first_url, "SELECT count(*) > 10 FROM list_checkpoints") == [(True,)]
     assert derived_tables.run(settings_for(first_url, NOWHERE), AUDIT) == derived_tables.EXACT
 
 
-def _rows(url: str, statement: str) -> list[tuple[Any, ...]]:
-    with _cursor(url) as cursor:
+def rows_of(url: str, statement: str) -> list[tuple[Any, ...]]:
+    with cursor_of(url) as cursor:
         cursor.execute(statement)
         return list(cursor.fetchall())
 
@@ -171,12 +169,12 @@ def test_the_migration_to_ordinals_leaves_a_database_that_has_them_alone(
     database_url: str,
 ) -> None:
     """As one that schema.sql alone has made, which knows of no migration."""
-    with _cursor(database_url) as cursor:
+    with cursor_of(database_url) as cursor:
         cursor.execute("DELETE FROM migrations")
         cursor.execute("SELECT 'transactions'::regclass::oid")
         [table] = cursor.fetchone()
     bring_up(database_url)
-    assert _rows(database_url, "SELECT 'transactions'::regclass::oid") == [(table,)]
+    assert rows_of(database_url, "SELECT 'transactions'::regclass::oid") == [(table,)]
 
 
 def test_an_upgraded_database_answers_as_one_indexed_anew(
@@ -237,54 +235,6 @@ def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url
     older = migrations.expected_schema()._replace(schema="SELECT 1 / 0;")
     assert bring_up(database_url, older) == []
     assert readiness(database_url) == 200
-
-
-ITEMS_UNDONE = """
-    DROP TABLE token_items, item_balances CASCADE;
-    DROP INDEX token_transfers_by_item;
-    ALTER TABLE tokens DROP COLUMN item_count CASCADE;
-    ALTER TABLE addresses DROP COLUMN item_count CASCADE;
-    DELETE FROM list_checkpoints WHERE list IN ('token_items_by_token', 'token_transfers_by_item');
-    DELETE FROM migrations WHERE number = 11;
-"""
-
-
-def test_items_are_filled_from_the_transfers_that_are_there(
-    database_url: str, anvil: Anvil
-) -> None:
-    """While somebody reads them: a transaction that has read transfers holds nothing up."""
-    trade_items(anvil)
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
-    before, rows = shape(database_url), digest(database_url)
-    assert rows["token_items"][0] > 250 and rows["item_balances"][0] > 250
-    with _cursor(database_url) as cursor:
-        cursor.execute(ITEMS_UNDONE)
-    reader = psycopg2.connect(database_url)
-    with reader.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM token_transfers JOIN blocks ON number = block_number")
-        assert "0011_items.sql" in bring_up(database_url)
-    reader.close()
-    assert shape(database_url) == before
-    assert digest(database_url) == rows
-
-
-def trade_items(anvil: Anvil) -> None:
-    """Lists of items, and of transfers of one, that are long enough for checkpoints."""
-    one, two = anvil.accounts[:2]
-    keepers = anvil.deploy(one, "Collectible", "Lantern Keepers", "LAMP")
-    forge = anvil.deploy(one, "Items", "Forge and Field", "FORGE")
-    for first in (0, 90, 180):
-        ids = list(range(first, first + 90))
-        anvil.transact(one, forge, "mintBatch", one, ids, [2] * 90, gas=12_000_000)
-        anvil.transact(one, forge, "mintBatch", two, [5] * 90, [2] * 90, gas=12_000_000)
-        anvil.mine()
-    for token_id in (1, 2, 2**256 - 1):
-        anvil.transact(one, keepers, "mint", one, token_id)
-    anvil.transact(one, keepers, "transferFrom", one, two, 2)
-    anvil.transact(one, keepers, "burn", 1)
-    anvil.transact(one, forge, "burn", one, 3, 2)
-    anvil.mine()
 
 
 READ = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
@@ -350,12 +300,12 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(
     caplog.set_level("INFO")
     bring_up(first_url, release_up_to_the_last_offline_one())
     release = release_with_an_index()
-    with _cursor(first_url) as cursor:
+    with cursor_of(first_url) as cursor:
         cursor.execute(FILES, [list(READ)])
         files = cursor.fetchall()
     migrating = threading.Thread(target=bring_up, args=(first_url, release))
     with Readers(first_url) as readers:
-        with _cursor(first_url) as long_reader:
+        with cursor_of(first_url) as long_reader:
             for table in READ:
                 long_reader.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
             migrating.start()
@@ -364,7 +314,7 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(
         migrating.join(60)
     assert not migrating.is_alive() and not readers.refused
     assert all(count > 10 for count in readers.counts.values())
-    with _cursor(first_url) as cursor:
+    with cursor_of(first_url) as cursor:
         cursor.execute(FILES, [list(READ)])
         assert cursor.fetchall() == files, "a table was written anew"
         cursor.execute(
@@ -378,12 +328,12 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(
 def test_an_index_whose_build_was_interrupted_is_built_anew(database_url: str) -> None:
     release = release_with_an_index()
     bring_up(database_url, release)
-    with _cursor(database_url) as cursor:
+    with cursor_of(database_url) as cursor:
         cursor.execute(
             "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'blocks_by_gas'::regclass"
         )
     bring_up(database_url, release._replace(schema=f"{release.schema}\n-- changed\n"))
-    with _cursor(database_url) as cursor:
+    with cursor_of(database_url) as cursor:
         cursor.execute(
             "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
         )
@@ -399,6 +349,12 @@ def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url
     database.close()
     assert readiness(database_url) == 200
     assert bring_up(database_url, release) == ["schema.sql"]
+
+
+def test_no_two_migrations_have_one_number() -> None:
+    """The second one would count as applied."""
+    numbers = [migration.number for migration in migrations.expected_schema().migrations]
+    assert len(set(numbers)) == len(numbers)
 
 
 def test_schema_sql_changes_nothing_that_readers_would_wait_for() -> None:

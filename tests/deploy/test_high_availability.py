@@ -3,10 +3,13 @@
 import re
 import subprocess
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
+import requests
 import yaml
 
 from deploy.ha.cluster import HERE
@@ -65,14 +68,89 @@ def test_machines_are_lost_and_nothing_else_is(
     assert figures["keys"] > 0
 
 
+def test_patroni_and_etcd_take_nothing_without_a_certificate_and_a_password(stand: Stand) -> None:
+    """Whoever may write there is PostgreSQL's superuser on the next restart."""
+    cluster = stand.cluster
+    authority = str(cluster.certificates / "ca.crt")
+    client = tuple(str(cluster.certificates / f"patroni.{kind}") for kind in ("crt", "key"))
+    patroni = f"https://{cluster.node(1, 8008)}"
+    change = {"postgresql": {"parameters": {"archive_command": "touch /tmp/intruder"}}}
+    for options in (
+        {"verify": authority},
+        {"verify": authority, "auth": ("patroni", "change-me")},
+        {"verify": authority, "cert": client},
+        {"verify": authority, "cert": client, "auth": ("patroni", "wrong")},
+    ):
+        answer = requests.patch(f"{patroni}/config", json=change, timeout=10, **options)
+        assert answer.status_code in (401, 403), options
+        assert requests.post(f"{patroni}/restart", json={}, timeout=10, **options).status_code in (
+            401,
+            403,
+        )
+    etcd = f"https://{cluster.linked('etcd1', '10.0.0.1', 2379)}"
+    body = {"key": "Lw==", "range_end": "AA=="}  # everything
+    with pytest.raises(requests.RequestException):
+        requests.post(f"{etcd}/v3/kv/range", json=body, timeout=10, verify=authority)
+    answer = requests.post(
+        f"{etcd}/v3/kv/range", json=body, timeout=10, verify=authority, cert=client
+    )
+    assert answer.status_code == 200
+
+
+def compose_services() -> dict[str, Any]:
+    services: dict[str, Any] = yaml.safe_load((HERE / "compose.yaml").read_text())["services"]
+    return services
+
+
 def test_the_compose_file_is_one_of_the_same_parts() -> None:
-    services = yaml.safe_load((HERE / "compose.yaml").read_text())["services"]
+    services = compose_services()
     parts = {re.sub(r"[0-9]+$", "", name) for name in services}
     assert {"etcd", "db", "haproxy", "api", "index", "deliver", "nginx"} <= parts
     for service in services.values():
         for volume in service.get("volumes", ()):
             source = volume.split(":")[0]
-            assert not source.startswith(".") or (HERE / source).exists(), volume
+            is_made = source.startswith("./certificates/")
+            assert is_made or not source.startswith(".") or (HERE / source).exists(), volume
+
+
+def test_the_compose_file_keeps_scan_out_of_the_network_of_patroni_and_etcd() -> None:
+    networks = yaml.safe_load((HERE / "compose.yaml").read_text())["networks"]
+    assert networks["cluster"]["internal"] and networks["database"]["internal"]
+    for name, service in compose_services().items():
+        in_cluster = "cluster" in service.get("networks", ()) or "network_mode" in service
+        assert in_cluster == name.startswith(("db", "etcd", "haproxy")), name
+
+
+def test_the_compose_file_starts_only_with_digests_and_passwords() -> None:
+    """A variable that is not set stops Compose where it is written as ${NAME:?reason}."""
+    text = (HERE / "compose.yaml").read_text()
+    for name, service in compose_services().items():
+        arguments = service.get("build", {}).get("args", {})
+        images = [service["image"]] if "build" not in service else list(arguments.values())
+        assert images, name
+        assert all(re.search(r"@\$\{[A-Z]+_DIGEST:\?", image) for image in images), name
+    passwords = re.findall(r"\$\{(\w*PASSWORD)([^}]*)\}", text)
+    assert passwords and all(more.startswith(":?") for _, more in passwords)
+    assert "FROM ${POSTGRES_IMAGE}" in (HERE / "Dockerfile").read_text()
+    assert not re.search(r"ARG POSTGRES_IMAGE=", (HERE / "Dockerfile").read_text())
+
+
+def test_patroni_is_installed_by_hashes() -> None:
+    """In the release that the tests run."""
+    text = (HERE / "requirements.txt").read_text()
+    assert f"patroni=={version('patroni')} " in text
+    packages = re.findall(r"^[\w.-]+==.*(?:\n    --hash=sha256:[0-9a-f]{64}.*)+", text, re.M)
+    assert len(packages) == len(re.findall(r"^[\w.-]+==", text, re.M)) > 10
+    assert "--require-hashes -r /tmp/requirements.txt" in (HERE / "Dockerfile").read_text()
+
+
+def test_a_second_run_keeps_the_certificates(tmp_path: Path) -> None:
+    make = [str(HERE / "make-certificates"), str(tmp_path / "made")]
+    subprocess.run([*make, "10.0.0.1"], check=True, timeout=30)
+    before = (tmp_path / "made" / "10.0.0.1" / "etcd.crt").read_bytes()
+    subprocess.run([*make, "10.0.0.1", "10.0.0.2"], check=True, timeout=30)
+    assert (tmp_path / "made" / "10.0.0.1" / "etcd.crt").read_bytes() == before
+    assert (tmp_path / "made" / "10.0.0.2" / "patroni.key").stat().st_mode & 0o077 == 0
 
 
 def test_patroni_takes_its_configuration() -> None:
@@ -82,8 +160,11 @@ def test_patroni_takes_its_configuration() -> None:
     assert dcs["synchronous_mode"] and dcs["failsafe_mode"]
 
 
-def test_haproxy_takes_its_configuration() -> None:
-    command = [program("haproxy"), "-c", "-f", str(HERE / "haproxy.cfg")]
+def test_haproxy_takes_its_configuration(tmp_path: Path) -> None:
+    subprocess.run([str(HERE / "make-certificates"), str(tmp_path)], check=True, timeout=30)
+    text = (HERE / "haproxy.cfg").read_text()
+    (tmp_path / "haproxy.cfg").write_text(text.replace("/etc/haproxy/certificates", str(tmp_path)))
+    command = [program("haproxy"), "-c", "-f", str(tmp_path / "haproxy.cfg")]
     done = subprocess.run(command, capture_output=True, text=True, timeout=30)
     assert done.returncode == 0 and "WARNING" not in done.stderr, done.stderr
 

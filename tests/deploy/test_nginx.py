@@ -1,12 +1,25 @@
 """deploy/nginx.conf beside the limits: slow clients, refusals in JSON, instances that are down."""
 
 import json
+import os
+import signal
 import time
 
 import pytest
 import requests
 
-from tests.support.serving import NOWHERE, connect, exchange, nginx
+from tests.support.serving import (
+    NOWHERE,
+    at_once,
+    connect,
+    exchange,
+    free_port,
+    gunicorn_started,
+    nginx,
+    statuses,
+    wait_for,
+)
+from tests.support.source_address import new_client
 
 
 @pytest.fixture
@@ -89,3 +102,40 @@ def test_clients_that_dribble_hold_no_thread_of_an_instance(front):
     assert requests.get(f"{front}/healthz", timeout=10).status_code == 200
     for connection in slow:
         connection.close()
+
+
+def test_a_frozen_instance_is_passed_over(shared_server, shared_database_url, tmp_path):
+    """It still accepts connections; a client that gives up after 30 s would get nothing."""
+    shorter = {"proxy_read_timeout 15s;": "proxy_read_timeout 4s;"}
+    port = free_port()
+    with gunicorn_started(shared_database_url, port) as frozen:
+        instances = [wait_for(port, frozen), shared_server, shared_server]
+        with nginx(tmp_path, instances, shorter) as front:
+            os.kill(frozen.pid, signal.SIGSTOP)
+            try:
+                clients = [new_client() for _ in range(12)]
+                answers = at_once(12, lambda n: clients[n].get(f"{front}/healthz", timeout=30))
+                # A POST may have had its effect: no second instance receives it.
+                posted = at_once(
+                    12, lambda n: clients[n].post(f"{front}/api/v1/keys", json={}, timeout=30)
+                )
+            finally:
+                os.kill(frozen.pid, signal.SIGCONT)
+    assert statuses(answers) == {200: 12}
+    assert set(statuses(posted)) <= {400, 503}
+
+
+def test_a_flood_is_refused_by_nginx_and_costs_the_instances_nothing(shared_server, tmp_path):
+    """What the application's limits accept passes; unknown paths and preflights count, too."""
+    slower = {"rate=20r/s": "rate=1r/s"}
+    with nginx(tmp_path, [shared_server] * 3, slower) as front:
+        flooder, other = new_client(), new_client()
+        answers = [
+            flooder.options(f"{front}/nothing") if n % 2 else flooder.get(f"{front}/nothing")
+            for n in range(1300)
+        ]
+        assert {answer.status_code for answer in answers[:1120]} == {204, 404}
+        refused = [answer for answer in answers if answer.status_code == 429]
+        assert refused[-1].json()["code"] == "rate_limited"
+        assert refused[-1].headers["Retry-After"] and "X-Request-Id" not in refused[-1].headers
+        assert other.get(f"{front}/api/v1/nothing").status_code == 404

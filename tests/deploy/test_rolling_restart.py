@@ -84,7 +84,8 @@ def test_no_request_is_lost_while_instances_are_replaced(database_url: str, tmp_
     with ExitStack() as stack:
         processes = [stack.enter_context(instance(database_url, port)) for port in ports]
         servers = [f"http://127.0.0.1:{port}" for port in ports]
-        front = stack.enter_context(nginx(tmp_path, servers))
+        raised = {"rate=20r/s": "rate=20000r/s"}  # as the limit of an address is
+        front = stack.enter_context(nginx(tmp_path, servers, raised))
         with Load(front, keys_in(database_url)) as load:
             for port, process in zip(ports[:2], processes[:2], strict=True):
                 stop(process)

@@ -19,7 +19,7 @@ from tests.support.browser import Page
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.scenario import Stage, honest_tokens
-from tests.support.serving import gunicorn, nginx
+from tests.support.serving import exchange, gunicorn, nginx
 
 CHAINS = {"eth": ("Ethereum", 1), "bsc": ("BNB Chain", 56)}
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
@@ -129,6 +129,14 @@ def test_redirects_stay_with_their_chain(front: Front) -> None:
     assert answer.status_code == 302
     assert answer.headers["Location"].startswith("/bsc/")
     assert requests.get(f"{front.url}/bsc", timeout=10).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/bsc%0a", "/bsc%0d%0aX-Injected:%20x", "/bsc%0a/"])
+def test_a_line_break_in_a_path_stays_out_of_the_location(front: Front, path: str) -> None:
+    request = f"GET {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
+    head, _, _ = exchange(front.url, request.encode()).partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 404 ")
+    assert b"\nX-Injected" not in head and b"\n" not in head.replace(b"\r\n", b"")
 
 
 def test_errors_link_to_their_chain(front: Front) -> None:

@@ -10,7 +10,6 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 from redis import Redis
-from requests.adapters import HTTPAdapter
 
 from tests.support.database import execute
 from tests.support.serving import (
@@ -25,6 +24,7 @@ from tests.support.serving import (
     wait_for,
     wait_until,
 )
+from tests.support.source_address import FromAddress
 from tests.support.wallets import new_wallet, obtain_key
 
 _own_addresses = itertools.count(2)
@@ -53,17 +53,6 @@ def three(shared_database_url):
             instance = gunicorn_started(shared_database_url, port, SCAN_TRUSTED_PROXIES="1")
             running.enter_context(instance)
         yield [wait_for(port) for port in ports]
-
-
-class FromAddress(HTTPAdapter):
-    """Connections from one of loopback's many addresses, so that each test is a client."""
-
-    def __init__(self, address: str) -> None:
-        self._address = address
-        super().__init__(pool_maxsize=64)
-
-    def init_poolmanager(self, *args, **kwargs):
-        super().init_poolmanager(*args, source_address=(self._address, 0), **kwargs)
 
 
 @pytest.fixture

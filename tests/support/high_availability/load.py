@@ -80,9 +80,16 @@ class Load:
     """A chain that grows, people who read it with and without keys, and owners who ask for keys."""
 
     def __init__(
-        self, stage: Stage, url: str, keys: Sequence[str], nodes: Mapping[str, str]
+        self,
+        stage: Stage,
+        url: str,
+        keys: Sequence[str],
+        nodes: Mapping[str, str],
+        authority: str,
     ) -> None:
-        """`nodes` are Patroni's addresses by the names of its nodes."""
+        """`nodes` are Patroni's addresses by the names of its nodes, whose certificates are of
+        `authority`, a file."""
+        self._authority = authority
         self.samples: list[Sample] = []
         self.leaders: list[tuple[float, str]] = []  # when which node said that it is the leader
         self.mined: dict[int, float] = {}  # when each block was there
@@ -186,7 +193,8 @@ class Load:
     def _watch(self, node: str, address: str) -> None:
         while not self._stop.wait(LOOK_EVERY_S):
             with suppress(requests.RequestException):
-                if requests.head(f"{address}/primary", timeout=1).status_code == 200:
+                answer = requests.head(f"{address}/primary", timeout=1, verify=self._authority)
+                if answer.status_code == 200:
                     self.leaders.append((time.monotonic(), node))
 
     def _see(self, number: int) -> None:

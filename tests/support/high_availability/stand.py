@@ -50,8 +50,10 @@ class Stand:
         self.hooks = {name: self._watch(name) for name in map(anvil.accounts.__getitem__, WATCHED)}
         self.first_block = anvil.head() + 1
         keys = [obtain_key(cluster.url, new_wallet())["key"] for _ in range(2)]
-        patronis = {f"db{m}": f"http://{cluster.node(m, 8008)}" for m in MACHINES}
-        self.load = Load(self.stage, cluster.url, keys, patronis)
+        patronis = {f"db{m}": f"https://{cluster.node(m, 8008)}" for m in MACHINES}
+        self.load = Load(
+            self.stage, cluster.url, keys, patronis, str(cluster.certificates / "ca.crt")
+        )
 
     def wait_for_head(self, timeout_s: float = SETTLE_S) -> float:
         head = self.anvil.head()

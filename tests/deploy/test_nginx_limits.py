@@ -1,0 +1,172 @@
+"""Limits through deploy/nginx.conf and three instances: exact for keys and for addresses."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+
+import pytest
+import requests
+
+from tests.support.serving import at_once, gunicorn, nginx
+from tests.support.source_address import new_client
+from tests.support.wallets import key_request, new_wallet
+
+PER_KEY = 30
+Send = Callable[[requests.Session, str, str], requests.Response]
+
+
+@pytest.fixture(scope="module")
+def three(shared_database_url: str) -> Iterator[list[str]]:
+    environment = {
+        "SCAN_TRUSTED_PROXIES": "1",
+        "SCAN_RATE_LIMIT_KEY": f"{PER_KEY}/minute",
+        "SCAN_RATE_LIMIT_PAGES": "12/minute",
+        "SCAN_RATE_LIMIT_NEW_KEYS": "3/day",
+    }
+    with ExitStack() as running:
+        yield [
+            running.enter_context(gunicorn(shared_database_url, **environment)) for _ in range(3)
+        ]
+
+
+@pytest.fixture(scope="module")
+def site(three: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with nginx(tmp_path_factory.mktemp("nginx"), three) as url:
+        yield url
+
+
+def ask_for_key(session: requests.Session, site: str) -> requests.Response:
+    return session.post(f"{site}/api/v1/keys", json=key_request(new_wallet()), timeout=30)
+
+
+def new_key(site: str) -> str:
+    with new_client() as session:
+        return str(ask_for_key(session, site).json()["key"])
+
+
+def x_api_key(session: requests.Session, site: str, key: str) -> requests.Response:
+    return session.get(f"{site}/api/v1/nothing", headers={"X-API-Key": key}, timeout=30)
+
+
+def bearer(session: requests.Session, site: str, key: str) -> requests.Response:
+    headers = {"Authorization": f"bEARER {key}"}
+    return session.get(f"{site}/api/v1/nothing", headers=headers, timeout=30)
+
+
+def query(session: requests.Session, site: str, key: str) -> requests.Response:
+    return session.get(f"{site}/api?module=x&apikey={key}", timeout=30)
+
+
+def encoded_query(session: requests.Session, site: str, key: str) -> requests.Response:
+    return session.get(f"{site}/v2/api?module=x&%61PIkey=%73{key[1:]}", timeout=30)
+
+
+def form(session: requests.Session, site: str, key: str) -> requests.Response:
+    return session.post(f"{site}/api", data={"module": "x", "apikey": key}, timeout=30)
+
+
+FORMS = (x_api_key, bearer, query, encoded_query, form)
+
+
+def remaining(answers: list[requests.Response]) -> list[int]:
+    """Of those that were counted, which all state the same limit."""
+    assert len({answer.headers["X-RateLimit-Limit"] for answer in answers}) == 1
+    passed = [a for a in answers if a.status_code != 429 and "limit of" not in a.text]
+    return sorted(int(answer.headers["X-RateLimit-Remaining"]) for answer in passed)
+
+
+@pytest.mark.parametrize("send", FORMS)
+def test_a_key_of_several_addresses_has_one_limit(site: str, send: Send) -> None:
+    key = new_key(site)
+    sessions = [new_client() for _ in range(8)]
+    answers = at_once(2 * PER_KEY, lambda n: send(sessions[n % 8], site, key))
+    assert remaining(answers) == list(range(PER_KEY))
+
+
+def test_a_key_in_every_form_has_one_limit(site: str) -> None:
+    key = new_key(site)
+    sessions = [new_client() for _ in range(8)]
+    answers = at_once(60, lambda n: FORMS[n % len(FORMS)](sessions[n % 8], site, key))
+    assert remaining(answers) == list(range(PER_KEY))
+
+
+def test_a_second_key_does_not_choose_the_instance_of_the_first(site: str) -> None:
+    """nginx takes the parameter that it can read, the application the first one."""
+    key, others = new_key(site), [new_key(site) for _ in range(6)]
+    session = new_client()
+    answers = [
+        session.get(f"{site}/api?%61pikey={key}&apikey={other}", timeout=30)
+        for other in others * 10
+    ]
+    assert remaining(answers) == list(range(PER_KEY))
+
+
+@pytest.mark.parametrize("send", FORMS)
+def test_made_up_keys_are_charged_to_their_address(site: str, send: Send) -> None:
+    session = new_client()
+    answers = at_once(40, lambda n: send(session, site, f"scan_{n:064x}"))
+    assert remaining(answers) == list(range(10))
+
+
+@pytest.mark.parametrize("is_known", [False, True])
+def test_pages_are_charged_to_their_address_whatever_key_comes_along(
+    site: str, is_known: bool
+) -> None:
+    keys = [new_key(site) if is_known else f"scan_{n:064x}" for n in range(8)]
+    session = new_client()
+    answers = [
+        session.get(f"{site}/blocks", headers={"X-API-Key": keys[n % 8]}, timeout=30)
+        for n in range(36)
+    ]
+    assert remaining(answers) == list(range(12))
+
+
+def test_new_keys_are_charged_to_their_address_whatever_key_comes_along(site: str) -> None:
+    keys = [new_key(site) for _ in range(8)]
+    statuses = []
+    with new_client() as session:
+        for key in keys:
+            session.headers["X-API-Key"] = key
+            statuses.append(ask_for_key(session, site).status_code)
+    assert statuses == [201] * 3 + [429] * 5
+
+
+def test_a_body_is_kept_where_an_instance_leads_its_request_on(site: str) -> None:
+    session, refused = new_client(), []
+    for number in range(6):
+        answer = session.post(
+            f"{site}/api/v1/query",
+            json={"entity": "nothing", "text": "x" * 700_000},
+            headers={"X-API-Key": f"scan_{number:064x}"},
+            timeout=30,
+        )
+        refused.append((answer.status_code, answer.json()["code"]))
+    assert refused == [(401, "invalid_api_key")] * 6
+
+
+def test_instances_answer_clients_that_name_a_limit_key_themselves(site: str) -> None:
+    """What a client sends as nginx's header does not reach an instance."""
+    session = new_client()
+    for value in ("address", f"scan_{7:064x}", "x"):
+        answer = session.get(
+            f"{site}/api/v1/nothing", headers={"X-Scan-Limit-Key": value}, timeout=30
+        )
+        assert answer.status_code == 404
+
+
+def test_an_instance_without_a_trusted_proxy_answers_every_request_itself(
+    shared_database_url: str,
+) -> None:
+    with gunicorn(shared_database_url) as server:
+        headers = {"X-API-Key": f"scan_{7:064x}", "X-Scan-Limit-Key": f"scan_{7:064x}"}
+        answer = requests.get(f"{server}/api/v1/nothing", headers=headers, timeout=30)
+    assert answer.status_code == 401
+    assert "X-Accel-Redirect" not in answer.headers
+
+
+def test_unusual_paths_reach_the_instance_that_counts_unchanged(site: str) -> None:
+    """//api is served as /api, and a path is passed on as it was sent."""
+    with new_client() as session:
+        key = new_key(site)
+        for path in ("//api/v1/nothing%20here", "/api/v1/%2e/nothing"):
+            answer = session.get(f"{site}{path}", headers={"X-API-Key": f"{key} "}, timeout=30)
+            assert answer.status_code == 404
