@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     node_head bigint,              -- the newest block number the node has told
     problem text,                  -- why the head does not advance, null when it does
-    checked_at timestamptz NOT NULL
+    checked_at timestamptz NOT NULL,
+    state_by_hash boolean          -- whether the node takes block hashes (EIP-1898); null: not tried
 );
 
 -- The rows of transactions, token_transfers, dex_trades, internal_transfers and logs are numbered by

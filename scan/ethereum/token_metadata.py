@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 MAX_NAME = 255
 MAX_SYMBOL = 50
+MAX_TEXT_BYTES = 64 * 1024  # of a string returned; what follows is not looked at
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY = "0x06fdde03", "0x95d89b41", "0x313ce567", "0x18160ddd"
@@ -91,6 +92,15 @@ def text(result: bytes | None, most: int) -> str:
     if raw is None:
         raw = result.rstrip(b"\0") if len(result) == 32 else b""
     return _CONTROL.sub("", raw.decode("utf-8", "replace"))[:most]
+
+
+def cut_text(result: bytes) -> bytes:
+    """A returned string encoded anew, with MAX_TEXT_BYTES of it at most; b"" where it is none."""
+    raw = _dynamic(result)
+    if raw is None:
+        return b""
+    raw = raw[:MAX_TEXT_BYTES]
+    return (32).to_bytes(32) + len(raw).to_bytes(32) + raw
 
 
 def string(result: bytes) -> str | None:

@@ -688,11 +688,8 @@ def is_contract(code: str) -> bool:
 
 
 def text_of(answer: bytes | None, most: int) -> str:
-    """A name as shown: a string, or bytes32 of old, without what a page could not show.
-
-    None where more than 4 KiB are returned.
-    """
-    if answer is None or len(answer) > 4096:
+    """A name as shown: a string, or bytes32 of old, without what a page could not show."""
+    if answer is None:
         return ""
     raw = answer.split(b"\0")[0] if len(answer) == 32 else raw_string(answer)
     text = raw.decode("utf-8", errors="replace")
