@@ -48,7 +48,7 @@ class TokenMetadata(NamedTuple):
     name: str
     symbol: str
     decimals: int
-    total_supply: int
+    total_supply: int | None  # None where it returns none
     interface: str | None  # BEP721 or BEP1155 where EIP-165 names exactly one of them
     has_decimals: bool
     wraps: bool  # returns what a fungible token does, so its Deposit may be a mint
@@ -65,7 +65,7 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
         text(name, MAX_NAME),
         text(symbol, MAX_SYMBOL),
         places if places is not None and places <= 255 else 0,
-        word(supply) or 0,
+        word(supply),
         interface,
         places is not None,
         None not in (places, word(supply), word(balance)),

@@ -20,7 +20,7 @@ from scan.indexer.block_rows import (
     WITHDRAWAL_COLUMNS,
     BlockRows,
 )
-from scan.indexer.contract_inspection import ContractFindings, TokenSupply
+from scan.indexer.contract_inspection import ContractFindings, FoundToken, TokenSupply
 from scan.observability import metrics
 
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
@@ -33,7 +33,8 @@ BLOCK_COLUMNS = (
     " log_count"
 )
 TOKEN_COLUMNS = (
-    "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block"
+    "address, block_number, type, name, symbol, decimals, total_supply, wraps, supply_block,"
+    " supply_missing"
 )
 
 
@@ -189,12 +190,13 @@ def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
     with _without_nested_loops(tx):
         changed = tx.rows("indexer/token_holders_derive", sign=sign, **blocks.transfers)
     if changed:
-        tokens, holders, negative_holders = zip(*changed, strict=True)
+        tokens, holders, negative_holders, held = zip(*changed, strict=True)
         tx.execute(
             "indexer/tokens_count_holders",
             tokens=[bytes(token) for token in tokens],
             holders=list(holders),
             negative_holders=list(negative_holders),
+            held=list(held),
         )
     tx.execute("indexer/token_holders_sweep")
 
@@ -290,7 +292,7 @@ def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
             codes=[code.code for code in findings.codes],
         )
         tx.copy("contracts", "address, block_number, code_hash", [c[:3] for c in findings.codes])
-    tx.copy("tokens", TOKEN_COLUMNS, [(*token, token.block_number) for token in findings.tokens])
+    tx.copy("tokens", TOKEN_COLUMNS, map(_token_row, findings.tokens))
     if findings.tokens:
         tx.execute("indexer/chain_count_tokens", added=len(findings.tokens))
     dexes = {dex: _dex_id(tx, dex) for dex in {pool.dex for pool in findings.pools}}
@@ -300,6 +302,12 @@ def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         [(p.address, p.block_number, dexes[p.dex], p.token0, p.token1) for p in findings.pools],
     )
     tx.copy("rejected_emitters", "address, claim, block_number", findings.rejections)
+
+
+def _token_row(token: FoundToken) -> tuple[object, ...]:
+    is_missing = token.total_supply is None and token.type != "BEP20"
+    row = token._replace(total_supply=token.total_supply or 0)
+    return (*row, token.block_number, is_missing)
 
 
 def _dex_id(tx: Transaction, name: str) -> int:

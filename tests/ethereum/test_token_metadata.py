@@ -130,8 +130,8 @@ def test_decimals_outside_a_byte_are_none(decimals: int, shown: int) -> None:
 
 
 @pytest.mark.parametrize("supply", [None, b"", bytes(31)])
-def test_a_missing_supply_is_nothing(supply: bytes | None) -> None:
-    assert token_metadata.decode_token_metadata(answers(supply=supply)).total_supply == 0
+def test_a_missing_supply_is_none(supply: bytes | None) -> None:
+    assert token_metadata.decode_token_metadata(answers(supply=supply)).total_supply is None
 
 
 YES, NO, NOISE = number(1), number(0), number(2)
