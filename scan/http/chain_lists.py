@@ -94,8 +94,9 @@ def without_traces() -> str:
         return "Internal transfers are not indexed, since SCAN_TRACES is off."
     return (
         "Internal transfers are not indexed, since the node gave no traces: they need"
-        " SCAN_TRACES=auto and a node that offers debug_traceBlockByHash with callTracer, or"
-        " trace_block."
+        " SCAN_TRACES=auto and a node that offers debug_traceBlockByHash with callTracer,"
+        " trace_block, or the steps of debug_traceTransaction. Contracts that contracts created may"
+        " be lacking, too."
     )
 
 

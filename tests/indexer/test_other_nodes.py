@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import rlp
+from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
@@ -52,9 +54,6 @@ def play(node: OtherNode) -> list[str]:
 
 def created_by(creator: str, nonce: int) -> str:
     """Where CREATE puts a contract."""
-    import rlp
-    from eth_utils import keccak
-
     return "0x" + keccak(rlp.encode([bytes.fromhex(creator[2:]), nonce]))[12:].hex()
 
 
@@ -116,4 +115,5 @@ def test_a_fork_is_followed(kind: type[OtherNode], postgres: Postgres, template:
             with Indexing(fresh, node.url) as again:
                 again.wait_for(node.head())
             assert digest(url) == digest(fresh)
-        assert run(indexing.settings, node=True) == derived_tables.EXACT
+        # Hardhat's first block has a transactionsRoot that is not that of no transactions.
+        assert run(indexing.settings, node=kind is not Hardhat) == derived_tables.EXACT

@@ -1,4 +1,4 @@
-"""Other nodes than anvil, by npm: Hardhat's (EDR), Ganache and EthereumJS; installed when first used.
+"""Other nodes than anvil, by npm: Hardhat's (EDR), Ganache, EthereumJS; installed at first use.
 
 They take 560 MB, so they have a folder of their own, tests/support/nodes.
 """
@@ -44,7 +44,7 @@ def install() -> None:
 
 
 class OtherNode(Node):
-    """A running node that mines a block for each transaction; ends with `stop` and with the test."""
+    """A running node that mines a block for each transaction; it ends with the test."""
 
     evm_version = "shanghai"
 
@@ -95,7 +95,7 @@ class OtherNode(Node):
 
     def deploy(self, name: str, *args: Any) -> Contract:
         found = artifact(name, self.evm_version)
-        receipt = self.send(self.accounts[0], None, data=creation_code(found, *args), gas=4_000_000)
+        receipt = self.send(self.accounts[0], None, data=creation_code(found, *args), gas=1_500_000)
         assert receipt["status"] == "0x1", f"{name} was not created"
         return Contract(receipt["contractAddress"], found)
 
@@ -134,7 +134,7 @@ class Hardhat(OtherNode):
 
     def command(self, port: int) -> Sequence[str]:
         config = self.folder / "hardhat.config.js"
-        network = f'{{hardhat: {{hardfork: "prague", initialDate: "2023-11-14T22:13:20Z"}}}}'
+        network = '{hardhat: {hardfork: "prague", initialDate: "2023-11-14T22:13:20Z"}}'
         config.write_text(f'module.exports = {{solidity: "0.8.28", networks: {network}}};')
         program = "node_modules/.bin/hardhat"
         serve = ("node", "--hostname", "127.0.0.1", "--port", str(port))
