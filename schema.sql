@@ -33,7 +33,8 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
     node_head bigint,              -- the newest block number the node has told
     problem text,                  -- why the head does not advance, null when it does
-    checked_at timestamptz NOT NULL
+    checked_at timestamptz NOT NULL,
+    state_by_hash boolean          -- whether the node takes block hashes (EIP-1898); null: not tried
 );
 
 -- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.
@@ -126,7 +127,8 @@ CREATE INDEX IF NOT EXISTS transactions_by_contract ON transactions (contract_ad
 CREATE INDEX IF NOT EXISTS transactions_to_self ON transactions (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
 
--- Value that contracts moved inside transactions, from traces: of blocks that are traced, all of it.
+-- Value that contracts moved inside transactions, and contracts they created, be it without value,
+-- from traces: of blocks that are traced, all of it.
 CREATE TABLE IF NOT EXISTS internal_transfers (
     ordinal bigint PRIMARY KEY,
     block_number bigint NOT NULL,
@@ -194,6 +196,8 @@ CREATE TABLE IF NOT EXISTS tokens (
     total_supply numeric(78, 0) NOT NULL,
     supply_block bigint,           -- of the last transfer, which total_supply was read after;
                                    -- null: to be read again
+    supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
+    held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together: 0 of a BEP20
     wraps boolean NOT NULL,        -- its Deposit and Withdrawal mint and burn, as WETH's do
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
@@ -490,11 +494,15 @@ RETURN format(
     json_integer(t.max_fee_per_blob_gas), coalesce(json_hashes(t.blob_versioned_hashes), 'null'),
     json_integer(t.cumulative_gas_used), json_hex(method_id(t)));
 
+-- An NFT without totalSupply() has as many as are held: of a BEP721, the items with an owner.
+CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
+
 CREATE OR REPLACE FUNCTION token_record(t tokens) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, t.total_supply,
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count)::json;
 
 CREATE OR REPLACE FUNCTION token_detail_record(t tokens, seen_at timestamptz)
@@ -502,7 +510,7 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, t.total_supply,
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
     CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END)::json;
 

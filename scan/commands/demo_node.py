@@ -7,7 +7,7 @@ import argparse
 import gzip
 import sys
 import threading
-from bisect import bisect_right
+from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -114,16 +114,21 @@ class Recording:
             self._states[key].append((block, outcome))
 
     def _state(self, method: str, params: list[Any]) -> Outcome:
-        """As last recorded at or before the block, else as first recorded after it.
+        """As recorded of that block; of the head as recorded last, since it stayed so.
 
-        A state stays until it is changed, so only changes need to be in the recording.
+        Of other blocks nothing is known: refused as by a node that has pruned its history.
         """
         key, block = self.state_key(method, params)
-        if key not in self._states:
+        states = self._states.get(key, [])
+        if block != self.head:
+            at = bisect_left(states, block, key=lambda state: state[0])
+            if at == len(states) or states[at][0] != block:
+                reason = f"historical state of block {block} is not available"
+                raise RpcFault(-32000, f"{reason}: the demo chain has the state of its head alone")
+            return states[at][1]
+        if not states:
             raise RpcFault(-32000, f"the recording of the demo chain has no such {method}")
-        states = self._states[key]
-        at = bisect_right(states, block, key=lambda state: state[0])
-        return states[max(at - 1, 0)][1]
+        return states[-1][1]
 
     def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
         """What is asked without its block, and the block."""

@@ -1,16 +1,21 @@
 """A node over JSON-RPC: batches, retry and bounds on answers; errors are in node_errors.py."""
 
+import logging
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
+from scan.ethereum import block_parameter
+from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.node_errors import AnswerTooLarge, BatchRefused, NodeError, RpcError, TimedOut
 from scan.ethereum.transport import Transport
 from scan.observability import metrics
 
 __all__ = ["AnswerTooLarge", "BatchRefused", "Call", "Node", "NodeError", "RpcError", "TimedOut"]
+
+log = logging.getLogger(__name__)
 
 # Of one answer, whatever it is to; those who expect more ask for it. A batch whose answer is
 # larger is asked for in smaller ones. Parsed, it takes up to five times as much.
@@ -20,6 +25,8 @@ REST_AFTER_FAILURE_S = 10.0  # a failing node of several is left alone for this 
 
 
 class Call(NamedTuple):
+    """A BlockId among the parameters is written as the node takes it: see block_parameter.py."""
+
     method: str
     params: Sequence[object]
 
@@ -41,6 +48,12 @@ class Node:
         self._transport = Transport(ca_bundle)
         self._resting_until: dict[str, float] = {}
         self._batch_sizes: dict[str, int] = {}  # by the method of a batch's first call
+        self._takes_block_hashes: dict[str, bool] = {}  # by URL, until it fails
+
+    @property
+    def takes_block_hashes(self) -> bool | None:
+        """Whether the node that serves now does; None where it was not tried yet."""
+        return next(map(self._takes_block_hashes.get, self._usable_urls()), None)
 
     def each(self) -> list["Node"]:
         """Its nodes one by one, but those that rest after a failure."""
@@ -142,6 +155,7 @@ class Node:
                 if _is_worth_halving(error, len(calls)):
                     raise
                 failure = error
+                self._takes_block_hashes.pop(url, None)  # another may answer there by then
                 rest_s = max(REST_AFTER_FAILURE_S, error.retry_after_s or 0.0)
                 self._resting_until[url] = time.monotonic() + rest_s
         raise failure or NodeError("no node is configured (RPC_URL)")
@@ -155,15 +169,40 @@ class Node:
         self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int | None
     ) -> tuple[list[Any], int]:
         """Results, and the bytes of the answer that held them."""
+        blocks = {p for call in calls for p in call.params if isinstance(p, BlockId)}
+        by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
         try:
-            answer, size = self._post(url, calls, timeout_s, most_bytes or MAX_ANSWER_BYTES)
+            written = [Call(c.method, block_parameter.write(c.params, by_hash)) for c in calls]
+            answer, size = self._post(url, written, timeout_s, most_bytes or MAX_ANSWER_BYTES)
         except AnswerTooLarge as error:
             if len(calls) > 1:
                 raise BatchRefused(error.message) from None
             if most_bytes is None:
                 raise NodeError(error.message) from None
             return [error], 0
-        return _results(answer, len(calls)), size
+        results = _results(answer, len(calls))
+        if by_hash and any(map(block_parameter.is_malformed_request, results)):
+            del self._takes_block_hashes[url]
+            if not self._try_block_hashes(url, timeout_s):
+                raise NodeError("the node no longer takes block hashes")
+        elif blocks and not by_hash:
+            headers = [Call("eth_getBlockByNumber", (hex(b.number), False)) for b in blocks]
+            found, _ = self._ask(url, headers, timeout_s, None)
+            block_parameter.require_canonical(blocks, found)
+        return results, size
+
+    def _try_block_hashes(self, url: str, timeout_s: float) -> bool:
+        """Once for each URL, and again after it failed."""
+        if (known := self._takes_block_hashes.get(url)) is not None:
+            return known
+
+        def ask(method: str, params: tuple[object, ...]) -> Any:
+            return self._ask(url, [Call(method, params)], timeout_s, None)[0][0]
+
+        takes = self._takes_block_hashes[url] = block_parameter.try_block_hashes(ask)
+        way = "by block hash" if takes else "by number, and checked: the node takes no block hashes"
+        log.info("state is read %s (EIP-1898)", way)
+        return takes
 
     @metrics.observed_rpc
     def _post(

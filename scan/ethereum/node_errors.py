@@ -3,7 +3,6 @@
 import re
 
 METHOD_NOT_FOUND = -32601
-INVALID_PARAMS = -32602
 RESOURCE_NOT_FOUND = -32001  # EIP-1474
 _REVERT_CODES = (3, -32015)
 _RATE_LIMIT_CODES = (429, -32005, -32097)
@@ -77,10 +76,6 @@ class RpcError(Exception):
     def is_missing_block(self) -> bool:
         """The block itself is not there: reorganised away, or not there yet."""
         return self.code == RESOURCE_NOT_FOUND or self._matches(_MISSING_BLOCK_WORDS)
-
-    @property
-    def is_invalid_params(self) -> bool:
-        return self.code == INVALID_PARAMS or "cannot unmarshal" in self.message
 
     @property
     def is_transient(self) -> bool:

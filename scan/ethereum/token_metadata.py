@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 MAX_NAME = 255
 MAX_SYMBOL = 50
+MAX_TEXT_BYTES = 64 * 1024  # of a string returned; what follows is not looked at
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 NAME, SYMBOL, DECIMALS, TOTAL_SUPPLY = "0x06fdde03", "0x95d89b41", "0x313ce567", "0x18160ddd"
@@ -47,7 +48,7 @@ class TokenMetadata(NamedTuple):
     name: str
     symbol: str
     decimals: int
-    total_supply: int
+    total_supply: int | None  # None where it returns none
     interface: str | None  # BEP721 or BEP1155 where EIP-165 names exactly one of them
     has_decimals: bool
     wraps: bool  # returns what a fungible token does, so its Deposit may be a mint
@@ -64,7 +65,7 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
         text(name, MAX_NAME),
         text(symbol, MAX_SYMBOL),
         places if places is not None and places <= 255 else 0,
-        word(supply) or 0,
+        word(supply),
         interface,
         places is not None,
         None not in (places, word(supply), word(balance)),
@@ -91,6 +92,15 @@ def text(result: bytes | None, most: int) -> str:
     if raw is None:
         raw = result.rstrip(b"\0") if len(result) == 32 else b""
     return _CONTROL.sub("", raw.decode("utf-8", "replace"))[:most]
+
+
+def cut_text(result: bytes) -> bytes:
+    """A returned string encoded anew, with MAX_TEXT_BYTES of it at most; b"" where it is none."""
+    raw = _dynamic(result)
+    if raw is None:
+        return b""
+    raw = raw[:MAX_TEXT_BYTES]
+    return (32).to_bytes(32) + len(raw).to_bytes(32) + raw
 
 
 def string(result: bytes) -> str | None:

@@ -28,7 +28,10 @@ _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError)
 
 
 class InternalTransfer(NamedTuple):
-    """Value in wei that a contract moved; `transfer_index` counts within the transaction."""
+    """Value in wei that a contract moved, or a contract that it created, be it without value.
+
+    `transfer_index` counts within the transaction.
+    """
 
     transaction_index: int
     transfer_index: int
@@ -126,7 +129,7 @@ def _add(
     for is_outermost, kind, from_address, to_address, value in frames:
         if kind in _CREATIONS:
             created.append(to_address)
-        if value and not is_outermost:
+        if (value or kind in _CREATIONS) and not is_outermost:
             transfers.append(
                 InternalTransfer(
                     index, len(transfers) - first, kind, from_address, to_address, value

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
     AnswerTooLarge,
@@ -16,21 +16,27 @@ from scan.ethereum.client import (
     RpcError,
     TimedOut,
 )
+from scan.ethereum.step_traces import read_steps
 from scan.ethereum.traces import (
+    BlockTraces,
     InternalTransfer,
     read_call_trace,
     read_call_traces,
     read_flat_trace,
     read_flat_traces,
 )
-from scan.hex import to_hex
+from scan.hex import BadHex, to_hex
 
 log = logging.getLogger(__name__)
 
 TRACE_ATTEMPTS = 3
 TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
 MOST_TRANSFERS = 50_000  # of blocks read at once, or those after them are left for later
-MAX_TRACE_BYTES = 32 * 1024 * 1024  # of a transaction: 100,000 calls; one with more is not traced
+# debug_traceBlockByHash with callTracer, trace_block, debug_traceTransaction without a tracer.
+TRACERS = ("debug", "trace", "steps")
+STEPS = {"disableMemory": True, "disableStorage": True}
+# Of a transaction: 100,000 calls, or some 80,000 steps; one with more is not traced.
+MAX_TRACE_BYTES = 32 * 1024 * 1024
 
 
 class TracedBlock(NamedTuple):
@@ -45,6 +51,10 @@ class TracedBlock(NamedTuple):
     is_complete: bool | None
 
 
+class IncompleteTraces(BlockTraces):
+    """Which lack value that moved, or contracts that were created."""
+
+
 UNTRACED = TracedBlock([], [], False)
 
 
@@ -54,7 +64,7 @@ class TraceReader:
     def __init__(self, node: Node, one_large: threading.Lock, *, traces: str) -> None:
         self._node = node
         self._one_large = one_large  # held while a large answer is read and decoded
-        self._tracers: tuple[str, ...] = ("debug", "trace") if traces == "auto" else ()
+        self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
         self._has_traced = False
         self._trace_errors: dict[str, int] = {}
         self._trace_failures: dict[bytes, int] = {}  # failures by block hash
@@ -70,6 +80,8 @@ class TraceReader:
         tracers = self._tracers  # other threads may strike one off meanwhile
         if not tracers:
             traced |= {block.number: UNTRACED for block in wanted}
+        elif tracers == ("steps",):
+            traced |= {block.number: self._of_transactions("steps", block) for block in wanted}
         elif wanted:
             transfers = 0
             for block, answer in self._answers(tracers[0], wanted):
@@ -130,11 +142,15 @@ class TraceReader:
         created: list[bytes] = []
         transfers: list[InternalTransfer] = []
         is_complete = True
-        read = read_call_trace if tracer == "debug" else read_flat_trace
+        read = {"debug": read_call_trace, "trace": read_flat_trace, "steps": _read_steps}[tracer]
         for transaction in block.transactions:
             if transaction.ran_code:
                 with self._one_large:
                     answer = self._transaction_trace(tracer, transaction.hash)
+                    if tracer == "steps" and self._is_unsupported(tracer, answer):
+                        log.info("the node does not trace transactions: %s", answer)
+                        self._tracers = ()
+                        return UNTRACED
                     if isinstance(answer, AnswerTooLarge):
                         hash_ = to_hex(transaction.hash)
                         log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
@@ -143,6 +159,8 @@ class TraceReader:
                         found = read(block, transaction, answer)
                         created += found.created
                         transfers += found.transfers
+                        is_complete = is_complete and not isinstance(found, IncompleteTraces)
+                        self._has_traced = True
                     else:
                         is_complete = False
                         break
@@ -161,6 +179,8 @@ class TraceReader:
 
         Where it has pruned the state of old blocks, it may trace new ones.
         """
+        if tracer == "debug" and _has_steps(answer):
+            return True  # it does not know the tracer, and says nothing of it
         if not isinstance(answer, RpcError) or isinstance(answer, AnswerTooLarge):
             return False
         if self._has_traced or answer.is_missing_state:
@@ -193,10 +213,29 @@ def _trace_call(tracer: str, block: DecodedBlock) -> Call:
 
 
 def _transaction_trace_call(tracer: str, transaction_hash: bytes) -> Call:
+    if tracer == "steps":
+        return Call("debug_traceTransaction", (to_hex(transaction_hash), STEPS))
     if tracer == "debug":
         options = {"tracer": "callTracer"}
         return Call("debug_traceTransaction", (to_hex(transaction_hash), options))
     return Call("trace_transaction", (to_hex(transaction_hash),))
+
+
+def _has_steps(answer: Any) -> bool:
+    return isinstance(answer, list) and any(
+        isinstance(entry, dict) and "structLogs" in (entry.get("result") or ()) for entry in answer
+    )
+
+
+def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: Any) -> BlockTraces:
+    try:
+        frame, is_complete = read_steps(transaction, answer["structLogs"])
+    except (BadHex, KeyError, TypeError, IndexError, ValueError) as error:
+        hash_ = to_hex(transaction.hash)
+        log.warning("the steps of transaction %s cannot be read: %r", hash_, error)
+        return IncompleteTraces([], [])
+    found = read_call_trace(block, transaction, frame)
+    return found if is_complete else IncompleteTraces(*found)
 
 
 def _is_incomplete(answer: Any) -> bool:

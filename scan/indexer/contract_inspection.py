@@ -48,15 +48,15 @@ class FoundToken(NamedTuple):
     name: str
     symbol: str
     decimals: int
-    total_supply: int
+    total_supply: int | None
     wraps: bool
 
 
 class TokenSupply(NamedTuple):
-    """A token's totalSupply after a block."""
+    """A token's totalSupply after a block; None where it returns none."""
 
     token: bytes
-    total_supply: int
+    total_supply: int | None
     block_number: int
 
 
@@ -279,8 +279,7 @@ class ContractInspector:
         ]
         results = self._state.read(queries)
         return [
-            TokenSupply(q.address, token_metadata.word(results[q]) or 0, q.block.number)
-            for q in queries
+            TokenSupply(q.address, token_metadata.word(results[q]), q.block.number) for q in queries
         ]
 
     # Pools

@@ -31,7 +31,7 @@ class Follower:
         self, settings: Settings, database: Database, node: Node, stop: threading.Event
     ) -> None:
         self._stop = stop
-        self._status = StatusReporter(database)
+        self._status = StatusReporter(database, node)
         self._indexer = ChainIndexer(settings, database, node, self._status, stop)
 
     def run(self) -> None:

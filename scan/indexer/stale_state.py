@@ -31,7 +31,7 @@ class StaleStateRefresher:
             )
         ]
         results = self._state.read(queries)
-        supplies = [TokenSupply(q.address, word(results[q]) or 0, q.block.number) for q in queries]
+        supplies = [TokenSupply(q.address, word(results[q]), q.block.number) for q in queries]
         if supplies:
             self._writer.store_supplies(head, supplies)
         return bool(supplies)

@@ -6,6 +6,7 @@ import time
 
 from scan.database.connection import Database
 from scan.errors import ScanError
+from scan.ethereum.client import Node
 from scan.observability import metrics
 
 log = logging.getLogger(__name__)
@@ -17,8 +18,9 @@ MAX_KINDS = 1000
 class StatusReporter:
     """Records the indexer's status. The same kind of problem is logged once a minute at most."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, node: Node) -> None:
         self._database = database
+        self._node = node
         self._logged_at: dict[str, float] = {}
         self._has_logged_problem = False  # and not yet that it has ended
         self._problems = 0  # since the index last followed
@@ -53,6 +55,11 @@ class StatusReporter:
     def _record(self, node_head: int | None, problem: str | None) -> None:
         metrics.INDEXER_STALLED.set(problem is not None)
         try:
-            self._database.rows("indexer/chain_record_status", node_head=node_head, problem=problem)
+            self._database.rows(
+                "indexer/chain_record_status",
+                node_head=node_head,
+                problem=problem,
+                by_hash=self._node.takes_block_hashes,
+            )
         except ScanError as error:
             log.debug("the status cannot be recorded: %s", error)

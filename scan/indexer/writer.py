@@ -28,6 +28,8 @@ from scan.indexer.contract_inspection import (
 )
 from scan.observability import metrics
 
+TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
+
 
 class RowCounts(NamedTuple):
     """How many rows the blocks up to the head have, which are the ordinals of the next rows; and
@@ -181,12 +183,13 @@ def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
     with _without_nested_loops(tx):
         changed = tx.rows("indexer/token_holders_derive", sign=sign, **blocks.transfers)
     if changed:
-        tokens, holders, negative_holders = zip(*changed, strict=True)
+        tokens, holders, negative_holders, held = zip(*changed, strict=True)
         tx.execute(
             "indexer/tokens_count_holders",
             tokens=[bytes(token) for token in tokens],
             holders=list(holders),
             negative_holders=list(negative_holders),
+            held=list(held),
         )
     tx.execute("indexer/token_holders_sweep")
 
@@ -262,8 +265,8 @@ def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         )
         contracts = [code._asdict() for code in findings.codes]
         tx.copy_records("contracts", ("address", "block_number", "code_hash"), contracts)
-    tokens = [token._asdict() | {"supply_block": token.block_number} for token in findings.tokens]
-    tx.copy_records("tokens", (*FoundToken._fields, "supply_block"), tokens)
+    tokens = [_token_row(token) for token in findings.tokens]
+    tx.copy_records("tokens", TOKEN_COLUMNS, tokens)
     if findings.tokens:
         tx.execute("indexer/chain_count_tokens", added=len(findings.tokens))
     dexes = {dex: _dex_id(tx, dex) for dex in {pool.dex for pool in findings.pools}}
@@ -271,6 +274,14 @@ def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     tx.copy_records("pools", ("address", "block_number", "dex_id", "token0", "token1"), pools)
     rejections = [rejection._asdict() for rejection in findings.rejections]
     tx.copy_records("rejected_emitters", RejectedEmitter._fields, rejections)
+
+
+def _token_row(token: FoundToken) -> dict[str, object]:
+    return token._asdict() | {
+        "total_supply": token.total_supply or 0,
+        "supply_block": token.block_number,
+        "supply_missing": token.total_supply is None and token.type != "BEP20",
+    }
 
 
 def _dex_id(tx: Transaction, name: str) -> int:

@@ -40,6 +40,7 @@ def without_traces(reader: Reader) -> str:
         return "Internal transfers are not indexed, since SCAN_TRACES is off."
     return (
         "Internal transfers are not indexed, since the node gave no traces: they need"
-        " SCAN_TRACES=auto and a node that offers debug_traceBlockByHash with callTracer, or"
-        " trace_block."
+        " SCAN_TRACES=auto and a node that offers debug_traceBlockByHash with callTracer,"
+        " trace_block, or the steps of debug_traceTransaction. Contracts created by contracts may"
+        " be missing, too."
     )

@@ -21,7 +21,7 @@ FROM (
     SELECT 'contracts', c::text FROM contracts c
     UNION ALL
     SELECT 'tokens', ROW(k.address, k.block_number, k.type, k.name, k.symbol, k.decimals,
-        k.total_supply, k.wraps, k.holder_count, k.negative_holder_count, k.transfer_count,
+        k.total_supply, k.supply_missing, k.held_supply, k.wraps, k.holder_count, k.negative_holder_count, k.transfer_count,
         k.item_count)::text
     FROM tokens k
     UNION ALL

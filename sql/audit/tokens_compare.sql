@@ -7,7 +7,8 @@ FROM (
     SELECT k.address,
         jsonb_build_object('holder_count', k.holder_count,
             'negative_holder_count', k.negative_holder_count,
-            'transfer_count', k.transfer_count, 'item_count', k.item_count) AS stored,
+            'transfer_count', k.transfer_count, 'held_supply', k.held_supply,
+            'item_count', k.item_count) AS stored,
         to_jsonb(e) - 'address' AS expected
     FROM tokens k
     JOIN expected_tokens e USING (address)

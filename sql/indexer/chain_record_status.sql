@@ -1,9 +1,10 @@
--- Records the node's head, or why the index does not advance.
--- params: node_head bigint null, problem text null
+-- Records the node's head and whether it takes block hashes, or why the index does not advance.
+-- params: node_head bigint null, problem text null, by_hash boolean null
 -- returns: nothing
 -- index: indexer_status_pkey
-INSERT INTO indexer_status AS s (node_head, problem, checked_at)
-VALUES (%(node_head)s, %(problem)s, now())
+INSERT INTO indexer_status AS s (node_head, problem, state_by_hash, checked_at)
+VALUES (%(node_head)s, %(problem)s, %(by_hash)s, now())
 ON CONFLICT (only_row) DO UPDATE
 SET node_head = coalesce(EXCLUDED.node_head, s.node_head), problem = EXCLUDED.problem,
+    state_by_hash = coalesce(EXCLUDED.state_by_hash, s.state_by_hash),
     checked_at = EXCLUDED.checked_at;

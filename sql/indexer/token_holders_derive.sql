@@ -1,7 +1,7 @@
 -- Moves the balances of holders by the transfers of blocks already written; sign -1 takes the same
 -- back. The planner cannot know how many rows the newest blocks have: run it without nested loops.
 -- params: first_transfer bigint, last_transfer bigint, sign integer
--- returns: token_address, how many more hold it now, how many more are below zero
+-- returns: token_address, how many more hold it now, how many more are below zero, how much more is held
 -- index: token_transfers_pkey, token_holders_pkey
 WITH moves AS (
     SELECT token_address, from_address AS holder, -value AS amount
@@ -26,7 +26,8 @@ WITH moves AS (
 )
 SELECT m.token_address,
     sum((m.balance > 0)::integer - (m.balance - d.amount > 0)::integer),
-    sum((m.balance < 0)::integer - (m.balance - d.amount < 0)::integer)
+    sum((m.balance < 0)::integer - (m.balance - d.amount < 0)::integer),
+    sum(greatest(m.balance, 0) - greatest(m.balance - d.amount, 0))
 FROM moved m
 JOIN deltas d USING (holder, token_address)
 GROUP BY m.token_address;

@@ -15,7 +15,9 @@ FROM (
         iso(s.checked_at) AS "checkedAt",
         c.chain_id AS "chainId",
         %(version)s AS "version",
-        %(chain_name)s AS "chainName"
+        %(chain_name)s AS "chainName",
+        CASE s.state_by_hash WHEN true THEN 'blockHash' WHEN false THEN 'blockNumber' END
+            AS "stateReadBy"
     FROM (SELECT 1) AS always
     LEFT JOIN chain c ON true
     LEFT JOIN indexer_status s ON true

@@ -10,7 +10,7 @@ SELECT index_version(),
         '"totalSupply":"%%s"}',
         hex(k.address), json_text(k.name), json_text(k.symbol), k.decimals,
         CASE k.type WHEN 'BEP20' THEN 'ERC20' WHEN 'BEP721' THEN 'ERC721' ELSE 'ERC1155' END,
-        k.total_supply) END,
+        token_supply(k)) END,
     k.holder_count
 FROM (SELECT 1) AS always
 LEFT JOIN tokens k ON k.address = %(address)s;

@@ -112,3 +112,12 @@ def test_the_demo_has_failures_and_creations(demo: FlaskClient) -> None:
     ]
     assert {row["status"] for row in rows} == {True, False}
     assert any(row["toAddress"] is None for row in rows)
+
+
+def test_balances_of_the_past_are_an_error_since_the_demo_has_none(demo: FlaskClient) -> None:
+    address = query(demo, "transactions")[0]["fromAddress"]
+    path = f"/api?module=account&action=balance&address={address}&tag="
+    assert demo.get(path + "latest").get_json()["status"] == "1"
+    past = demo.get(path + "0x1").get_json()
+    assert past["status"] == "0" and "does not have the state" in past["result"]
+    assert demo.get(f"/address/{address}").status_code == 200

@@ -11,6 +11,7 @@ import pytest
 import requests
 
 from scan.commands.demo_node import DemoNode, start
+from scan.ethereum.client import Node, RpcError
 
 TOKEN = "0x" + 20 * "ab"
 HOLDER = "0x" + 20 * "cd"
@@ -96,19 +97,37 @@ def test_a_block_without_its_transactions_has_their_hashes(node: DemoNode) -> No
     [
         ("eth_getBalance", [HOLDER, "latest"], "0xc8"),
         ("eth_getBalance", [HOLDER], "0xc8"),
-        ("eth_getBalance", [HOLDER, "0x0"], "0x64"),
-        ("eth_getBalance", [HOLDER, "0x2"], "0x64"),
         ("eth_getBalance", [HOLDER, {"blockNumber": "0x3"}], "0xc8"),
-        ("eth_getBalance", [HOLDER, {"blockHash": block(0)["hash"]}], "0x64"),
+        ("eth_getBalance", [HOLDER, {"blockHash": block(1)["hash"]}], "0x64"),
         ("eth_call", [{"to": TOKEN, "data": NAME, "gas": "0x1c9c380"}, "latest"], "0x" + 64 * "1"),
-        ("eth_call", [{"to": TOKEN, "input": NAME, "from": HOLDER}, "0x0"], "0x" + 64 * "1"),
+        ("eth_call", [{"to": TOKEN, "input": NAME, "from": HOLDER}, "0x3"], "0x" + 64 * "1"),
         ("eth_call", [{"to": TOKEN, "input": "0xff"}, "latest"], 3),
     ],
 )
-def test_a_state_stays_until_it_is_recorded_anew(
+def test_the_state_of_the_head_is_the_one_recorded_last(
     node: DemoNode, method: str, params: list[Any], expected: Any
 ) -> None:
     assert ask(node, method, *params) == expected
+
+
+@pytest.mark.parametrize(
+    ("method", "params"),
+    [
+        ("eth_getBalance", [HOLDER, "0x0"]),
+        ("eth_getBalance", [HOLDER, "earliest"]),
+        ("eth_getBalance", [HOLDER, "0x2"]),
+        ("eth_getBalance", [HOLDER, "0x4"]),
+        ("eth_getBalance", [HOLDER, {"blockHash": block(0)["hash"]}]),
+        ("eth_getBalance", ["0x" + 40 * "9", "0x1"]),
+        ("eth_call", [{"to": TOKEN, "data": NAME}, "0x1"]),
+    ],
+)
+def test_the_state_of_other_blocks_is_refused_as_pruned(
+    node: DemoNode, method: str, params: list[Any]
+) -> None:
+    with pytest.raises(RpcError) as refused:
+        Node([node.url]).call(method, *params)
+    assert refused.value.is_missing_state
 
 
 @pytest.mark.parametrize(

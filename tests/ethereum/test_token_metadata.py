@@ -57,6 +57,25 @@ def test_symbols_are_cut_to_50() -> None:
 
 
 @pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (a_string(100_000 * "x"), 255 * "x"),
+        (a_string(50_000 * "\0" + 300 * "y"), 255 * "y"),
+        (a_string(70_000 * "\0" + "past what is looked at"), ""),
+        (a_string("short") + bytes(100_000), "short"),
+        (number(32) + number(2**255) + bytes(100_000), ""),
+        (number(80_000) + bytes(80_000 - WORD) + number(3) + b"far", "far"),
+        (700_000 * b"\xff", ""),
+    ],
+    ids=lambda value: ascii(value)[:25],
+)
+def test_long_texts_are_cut(answer: bytes, text: str) -> None:
+    cut = token_metadata.cut_text(answer)
+    assert len(cut) <= token_metadata.MAX_TEXT_BYTES + 2 * WORD
+    assert token_metadata.text(cut, token_metadata.MAX_NAME) == text
+
+
+@pytest.mark.parametrize(
     ("answer", "word"),
     [
         (None, None),
@@ -111,8 +130,8 @@ def test_decimals_outside_a_byte_are_none(decimals: int, shown: int) -> None:
 
 
 @pytest.mark.parametrize("supply", [None, b"", bytes(31)])
-def test_a_missing_supply_is_nothing(supply: bytes | None) -> None:
-    assert token_metadata.decode_token_metadata(answers(supply=supply)).total_supply == 0
+def test_a_missing_supply_is_none(supply: bytes | None) -> None:
+    assert token_metadata.decode_token_metadata(answers(supply=supply)).total_supply is None
 
 
 YES, NO, NOISE = number(1), number(0), number(2)

@@ -125,12 +125,27 @@ def test_what_moves_nothing() -> None:
             frame("CALL", PURSE, PAID, 0),
             frame("STATICCALL", PURSE, PAID, 0),
             frame("CALLCODE", PURSE, LIBRARY, 7),
-            frame("CREATE", PURSE, MADE, 0),
             frame("CALL", PURSE, MADE, 0, calls=[frame("SELFDESTRUCT", MADE, PAID, 0)]),
         )
     )
-    assert moved(traces) == []
-    assert [to_hex(each) for each in traces.created] == [MADE]
+    assert moved(traces) == [] and traces.created == []
+
+
+def test_a_creation_counts_without_value() -> None:
+    undone = frame("CALL", PURSE, PAID, 0, error="x", calls=[frame("CREATE", PURSE, PAID, 0)])
+    traces = both(
+        outer(
+            frame("CREATE", PURSE, MADE, 0, calls=[frame("CREATE", MADE, PAID, 0)]),
+            undone,
+            frame("CALL", PURSE, PAID, 9),
+        )
+    )
+    assert [(to, value) for _, _, to, value in moved(traces)] == [
+        (MADE, 0),
+        (PAID, 0),
+        (PAID, 9),
+    ]
+    assert [to_hex(each) for each in traces.created] == [MADE, PAID]
 
 
 def test_borrowed_code_pays_in_the_borrowers_name() -> None:

@@ -19,7 +19,7 @@ from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.scenario import ETHER, STRANGERS, Stage, purses
+from tests.support.scenario import ETHER, STRANGERS, Stage, creations, purses
 from tests.support.table_digest import digest, fresh_digest
 from tests.support.truth import read_truth
 
@@ -310,3 +310,71 @@ def test_blocks_of_an_older_version_lack_traces(database: Database, database_url
     found = client.post("/api/v1/query", json=asked).get_json()
     assert (found["count"], found["untracedBlocks"]) == (1, 3)
     assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
+
+
+def steps_alone(calls: Calls, forward: Forward) -> Reply:
+    """As Hardhat's node, which knows no tracer."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"]:
+            answer.pop("result", None)
+            answer["error"] = {
+                "code": -32004,
+                "message": f"Method {call['method']} is not supported",
+            }
+    return Reply(body=answers)
+
+
+def steps_for_calls(calls: Calls, forward: Forward) -> Reply:
+    """As a node that does not know the tracer asked for, and traces without it."""
+    asked = [dict(call) for call in calls]
+    for call in asked:
+        if call["method"] == "debug_traceBlockByHash":
+            call["params"] = call["params"][:1]
+    return refuse_method("trace_block")(asked, forward)
+
+
+@pytest.fixture
+def recording() -> Iterator[Anvil]:
+    """A node that records steps."""
+    with Anvil("--steps-tracing") as node:
+        yield node
+
+
+@pytest.mark.parametrize("fault", [steps_alone, steps_for_calls], ids=lambda fault: fault.__name__)
+def test_a_node_that_traces_steps_alone_shows_the_same(
+    postgres: Postgres, template: str, database_url: str, recording: Anvil, fault: Any
+) -> None:
+    stage = Stage(recording)
+    creations(stage, mayfly=False)
+    stage.deploy("purse", "Purse")
+    for kind in ("payAroundRevert", "offer"):
+        stage.do(1, "purse", kind, STRANGERS[0], 5, value=100, gas=1_000_000)
+    stage.do(2, "maker", "makeNest", gas=800_000)
+    stage.mine()
+    with FaultyNode(recording.url) as node:
+        node.fault = fault
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(recording.head())
+    assert digest(database_url) == fresh_digest(postgres, template, recording)
+
+
+def test_steps_do_not_show_what_a_destroyed_contract_had(
+    database_url: str, recording: Anvil
+) -> None:
+    stage = Stage(recording)
+    creations(stage)
+    truth = read_truth(recording)
+    with FaultyNode(recording.url) as node:
+        node.fault = steps_alone
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(recording.head())
+            client = create_app(indexing.settings).test_client()
+            body = client.post("/api/v1/query", json={"entity": "internal_transfers"}).get_json()
+            assert body["untracedBlocks"] == 1
+            for each, expected in truth.addresses.items():
+                found = client.get(f"/api/v1/addresses/{each}").get_json()
+                assert (found["isContract"], found["txCount"]) == (
+                    expected["isContract"],
+                    expected["txCount"],
+                )

@@ -129,12 +129,40 @@ def refuse_method(method: str) -> Fault:
 
 def refuse_block_hashes(calls: Calls, forward: Forward) -> Reply:
     """A node from before EIP-1898."""
+    return _without_block_hashes(calls, forward, _error(-32602, "cannot unmarshal object"))
+
+
+def refuse_block_objects(calls: Calls, forward: Forward) -> Reply:
+    """As Ganache does."""
+    error = _error(-32700, 'Cannot wrap a "object" as a json-rpc type')
+    return _without_block_hashes(calls, forward, error)
+
+
+def _without_block_hashes(calls: Calls, forward: Forward, error: dict[str, Any]) -> Reply:
     answers = forward(calls)
     for call, answer in zip(calls, answers, strict=True):
         if any(isinstance(param, dict) and "blockHash" in param for param in call["params"]):
             answer.pop("result", None)
-            answer["error"] = _error(-32602, "invalid argument 1: cannot unmarshal object")
+            answer["error"] = error
     return Reply(body=answers)
+
+
+def ignore_block_hashes(calls: Calls, forward: Forward) -> Reply:
+    """Takes any block hash, and answers from the newest block."""
+    return Reply(
+        body=forward(
+            [
+                {
+                    **call,
+                    "params": [
+                        "latest" if isinstance(param, dict) and "blockHash" in param else param
+                        for param in call["params"]
+                    ],
+                }
+                for call in calls
+            ]
+        )
+    )
 
 
 def limit_batch(most: int, refusal: Fault) -> Fault:

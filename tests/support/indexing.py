@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -38,17 +39,24 @@ class Indexing:
 
     def wait_for(self, block_number: int) -> None:
         """Until the block is indexed, and balances and supplies are those of its state."""
+        self._wait_until_head(lambda head: head == block_number, block_number)
+
+    def wait_for_at_least(self, block_number: int) -> None:
+        """As wait_for(), of a node that mines by itself."""
+        self._wait_until_head(lambda head: head >= block_number, block_number)
+
+    def _wait_until_head(self, is_it: Callable[[int], bool], block_number: int) -> None:
         deadline = time.monotonic() + PATIENCE_S
-        while not self._is_done(block_number):
+        while not self._is_done(is_it):
             if time.monotonic() > deadline or not self._thread.is_alive():
                 raise AssertionError(f"block {block_number} is not indexed: {self._status()}")
             time.sleep(0.02)
 
-    def _is_done(self, block_number: int) -> bool:
+    def _is_done(self, is_it: Callable[[int], bool]) -> bool:
         head = self._database.row("indexer/blocks_get_head")
         return (
             head is not None
-            and head[0] == block_number
+            and is_it(head[0])
             and not self._database.rows("indexer/tokens_list_stale", limit=1)
             and not self._database.rows("indexer/addresses_list_stale", limit=1)
         )

@@ -15,11 +15,13 @@ NODE = SUPPORT / "node"
 SOURCES = SUPPORT / "solidity_sources"
 BUILT = SUPPORT / "built"
 COMPILER = "solc-0.8.28"
-SETTINGS = {
+SETTINGS: dict[str, Any] = {
     "optimizer": {"enabled": True, "runs": 200},
     "evmVersion": "cancun",
     "outputSelection": {"*": {"*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]}},
 }
+
+FOR_OLDER_NODES = ("Makers.sol", "Purses.sol", "Poison.sol")
 
 # Uniswap publishes the very bytes it deployed; compiling again would only risk others.
 UNISWAP = {
@@ -39,8 +41,8 @@ class Artifact(NamedTuple):
     runtime: bytes
 
 
-def artifact(name: str) -> Artifact:
-    return _published(name) if name in UNISWAP else _built()[name]
+def artifact(name: str, evm_version: str = SETTINGS["evmVersion"]) -> Artifact:
+    return _published(name) if name in UNISWAP else _built(evm_version)[name]
 
 
 def _published(name: str) -> Artifact:
@@ -50,12 +52,15 @@ def _published(name: str) -> Artifact:
 
 
 @cache
-def _built() -> dict[str, Artifact]:
+def _built(evm_version: str) -> dict[str, Artifact]:
     sources = {path.name: path.read_text() for path in sorted(SOURCES.glob("*.sol"))}
-    kept = BUILT / f"{_digest(sources)}.json"
+    if evm_version != SETTINGS["evmVersion"]:  # what older nodes are tested with
+        sources = {name: sources[name] for name in FOR_OLDER_NODES}
+    settings = {**SETTINGS, "evmVersion": evm_version}
+    kept = BUILT / f"{_digest(sources, settings)}.json"
     with alone(kept):  # the other workers wait for the first, rather than compile the same
         if not kept.exists():
-            _keep(kept, compile_standard(sources))
+            _keep(kept, compile_standard(sources, settings=settings))
     return {
         name: Artifact(name, abi, _bytes(bytecode), _bytes(runtime))
         for name, abi, bytecode, runtime in json.loads(kept.read_text())
@@ -71,12 +76,14 @@ def alone(path: Path) -> Iterator[None]:
         yield
 
 
-def compile_standard(sources: dict[str, str], compiler: str = COMPILER) -> dict[str, Any]:
+def compile_standard(
+    sources: dict[str, str], compiler: str = COMPILER, settings: dict[str, Any] = SETTINGS
+) -> dict[str, Any]:
     """The standard-JSON output for sources by file name; raises with the compiler's own words."""
     request = {
         "language": "Solidity",
         "sources": {name: {"content": text} for name, text in sources.items()},
-        "settings": SETTINGS,
+        "settings": settings,
     }
     answer = subprocess.run(
         ["node", NODE / "compile.cjs", compiler],
@@ -93,9 +100,9 @@ def compile_standard(sources: dict[str, str], compiler: str = COMPILER) -> dict[
     return output
 
 
-def _digest(sources: dict[str, str]) -> str:
+def _digest(sources: dict[str, str], settings: dict[str, Any]) -> str:
     lock = (NODE / "package-lock.json").read_text()
-    text = json.dumps([sources, SETTINGS, COMPILER, lock], sort_keys=True)
+    text = json.dumps([sources, settings, COMPILER, lock], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

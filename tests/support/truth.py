@@ -341,13 +341,17 @@ class _Reading:
     def token_record(self, token: str, holders: dict[str, dict[str, int]]) -> Record:
         seen = self.first_seen[token]
         decimals = first_word(self.call(token, "decimals()", (), seen))
+        supply = self.call(token, "totalSupply()", (), self.head)
+        total = first_word(supply)
+        if self.token_types[token] != "BEP20" and (supply is None or len(supply) < 32):
+            total = sum(holders.get(token, {}).values())
         return {
             "address": token,
             "name": text_of(self.call(token, "name()", (), seen), 255),
             "symbol": text_of(self.call(token, "symbol()", (), seen), 50),
             "decimals": decimals if 0 <= decimals <= 255 else 0,
             "type": self.token_types[token],
-            "totalSupply": str(first_word(self.call(token, "totalSupply()", (), self.head))),
+            "totalSupply": str(total),
             "holderCount": len(holders.get(token, {})),
         }
 
@@ -730,7 +734,7 @@ def created_in(frame: Record) -> list[str]:
 
 
 def moved_in(frame: Record) -> list[Record]:
-    """The frames below one that move value, undone ones left out, in the order of the calls."""
+    """The frames below one that move value or create, undone ones left out, as they were called."""
     if frame.get("error"):
         return []
     found = []
@@ -747,8 +751,8 @@ def moves(call: Record, around: Record) -> bool:
         borrowed = around["type"] in ("DELEGATECALL", "CALLCODE")
         if call.get("from") != around["from" if borrowed else "to"]:
             return False
-    elif call["type"] not in ("CALL", "CREATE", "CREATE2"):
-        return False
+    elif call["type"] != "CALL":
+        return call["type"] in ("CREATE", "CREATE2")
     return quantity(call.get("value", "0x0")) > 0
 
 
@@ -759,11 +763,8 @@ def is_contract(code: str) -> bool:
 
 
 def text_of(answer: bytes | None, most: int) -> str:
-    """A name as shown: a string, or bytes32 of old, without what a page could not show.
-
-    None where more than 4 KiB are returned.
-    """
-    if answer is None or len(answer) > 4096:
+    """A name as shown: a string, or bytes32 of old, without what a page could not show."""
+    if answer is None:
         return ""
     raw = answer.split(b"\0")[0] if len(answer) == 32 else raw_string(answer)
     text = raw.decode("utf-8", errors="replace")

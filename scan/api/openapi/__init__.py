@@ -232,6 +232,13 @@ SERVICE_SCHEMAS: Json = {
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
             "version": text("The release of Scan that answers.", VERSION),
             "chainName": nullable(text("SCAN_CHAIN_NAME, where it is set.", "BNB Chain")),
+            "stateReadBy": nullable(
+                one_of(
+                    "How the indexer reads state of the node: by block hash (EIP-1898), or by block"
+                    " number and checked, where the node takes no hashes; null until it was tried.",
+                    ("blockHash", "blockNumber"),
+                )
+            ),
             "replicaLagBlocks": number("Blocks that the replica read here lacks.", 0),
         },
         optional=("replicaLagBlocks",),

@@ -93,8 +93,9 @@ CHAIN_PATHS: Json = {
             TAG,
             "The value that moved inside a transaction, in the order of the calls",
             ref("InternalTransferPage"),
-            description="The value that moved inside a transaction, in the order of the calls. 404"
-            " also where the traces of its block were not read.",
+            description="The value that moved inside a transaction and the contracts created there,"
+            " also without value, in the order of the calls. 404 also where the traces of its block"
+            " were not read.",
             parameters=(_HASH, PAGE, LIMIT),
             errors=(404,),
         ),
@@ -163,8 +164,9 @@ CHAIN_PATHS: Json = {
             "The value that contracts sent to an address, or it sent as one, newest first",
             ref("AddressInternalTransferPage"),
             description="The value that contracts sent to an address, or it sent as one, newest"
-            " first: calls, creations and self-destructions inside transactions, from the node's"
-            " traces. 404 also where no traces were read at all; the reason is in the error.",
+            " first: calls, creations (also without value) and self-destructions inside"
+            " transactions, from the node's traces. 404 also where no traces were read at all; the"
+            " reason is in the error.",
             parameters=(path("address", any_case_address("Who sent or received.")), PAGE, LIMIT),
             errors=(404,),
         ),

@@ -26,7 +26,10 @@ _TOKEN: Json = {
     "symbol": text("Its symbol(), cleaned.", "WETH", maxLength=50),
     "decimals": number("How many decimals amounts have.", 18, maximum=255),
     "type": one_of("The standard it follows (ERC-20, ERC-721, ERC-1155).", TOKEN_TYPES),
-    "totalSupply": amount("Its totalSupply(), in the smallest unit.", "1000000000000000000"),
+    "totalSupply": amount(
+        "Its totalSupply(), in the smallest unit; of an NFT that has none, what its holders hold.",
+        "1000000000000000000",
+    ),
     "holderCount": number("Addresses that hold some.", 12),
 }
 
@@ -185,7 +188,8 @@ RECORDS: Json = {
         },
     ),
     "InternalTransfer": record(
-        "Value that moved inside a transaction, by a contract.",
+        "Value that moved inside a transaction, by a contract, or a contract created there, whose"
+        " value may be 0.",
         {
             "transactionHash": hash32("The transaction it happened in."),
             "blockNumber": number("The block it happened in.", 17),

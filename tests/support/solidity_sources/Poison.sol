@@ -45,13 +45,13 @@ contract Bytes32Name is Ledger {
     uint256 public totalSupply = 1000;
 }
 
-/// A symbol that is cut, and a name too long to be read.
+/// A symbol and a name that are cut.
 contract LongName is Ledger {
     uint8 public decimals = 6;
     uint256 public totalSupply = type(uint256).max;
 
     function name() external pure returns (string memory) {
-        return _repeat("A", 10000);
+        return _repeat("A", 5000);
     }
 
     function symbol() external pure returns (string memory) {
@@ -62,6 +62,36 @@ contract LongName is Ledger {
         bytes memory text = new bytes(length);
         for (uint256 i = 0; i < length; i++) text[i] = letter;
         return string(text);
+    }
+}
+
+/// Texts of any length, for little gas.
+contract LongTexts is Ledger {
+    uint8 public decimals = 6;
+    uint256 public totalSupply = 5;
+    uint256 private immutable nameLength;
+    uint256 private immutable symbolLength;
+
+    constructor(uint256 nameLength_, uint256 symbolLength_) {
+        (nameLength, symbolLength) = (nameLength_, symbolLength_);
+    }
+
+    function name() external view returns (string memory) {
+        _return(nameLength, "NNNNNNNNNNNNNNNNNNNNNNNNNNNNNNNN");
+    }
+
+    function symbol() external view returns (string memory) {
+        _return(symbolLength, "SSSSSSSSSSSSSSSSSSSSSSSSSSSSSSSS");
+    }
+
+    function _return(uint256 length, bytes32 letters) private pure {
+        assembly {
+            let end := add(64, length)
+            mstore(0, 32)
+            mstore(32, length)
+            for { let at := 64 } lt(at, end) { at := add(at, 32) } { mstore(at, letters) }
+            return(0, and(add(end, 31), not(31)))
+        }
     }
 }
 

@@ -1,0 +1,68 @@
+"""The block whose state a call reads: by its hash where the node takes hashes (EIP-1898).
+
+A node that has moved to another fork, or one of several behind a balancer, refuses a hash it does
+not have; a number it would answer from its own fork. Where a node takes no hashes, state is read by
+number, and the block's hash is compared afterwards.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
+
+from scan.ethereum.node_errors import NodeError, RpcError
+from scan.hex import to_hex
+
+ATTEMPTS = 3  # one of several nodes behind an address may not have the block yet
+NO_BLOCK = {"blockHash": "0x" + 32 * "e1"}
+ADDRESS = "0x" + 40 * "0"  # any other would do
+
+Ask = Callable[[str, tuple[object, ...]], Any]  # method and parameters; an RpcError is returned
+
+
+class BlockId(NamedTuple):
+    number: int
+    hash: bytes
+
+
+def write(params: Iterable[object], by_hash: bool) -> list[object]:
+    """Parameters as JSON-RPC has them."""
+    return [_written(param, by_hash) if isinstance(param, BlockId) else param for param in params]
+
+
+def _written(block: BlockId, by_hash: bool) -> object:
+    return {"blockHash": to_hex(block.hash)} if by_hash else hex(block.number)
+
+
+def try_block_hashes(ask: Ask) -> bool:
+    """Whether a node takes block hashes, from a call whose answer by number is known.
+
+    It has to give the same answer for the hash, and none for the hash of no block. Where even the
+    state of the newest blocks is pruned, hashes are as good. Raises NodeError.
+    """
+    header = ask("eth_getBlockByNumber", ("latest", False))
+    try:
+        block = {"blockHash": header["parentHash"]}  # which more nodes have than the newest
+        number = max(int(header["number"], 16) - 1, 0)
+        if int(header["number"], 16) == 0:
+            block = {"blockHash": header["hash"]}
+    except (TypeError, KeyError, ValueError) as error:
+        raise NodeError(f"the node's newest block is malformed: {error!r}") from error
+    by_number = ask("eth_getBalance", (ADDRESS, hex(number)))
+    if isinstance(by_number, RpcError) and by_number.is_missing_state:
+        return True
+    if not isinstance(by_number, str):
+        raise NodeError(f"the node does not have the state of block {number}: {by_number}")
+    if isinstance(ask("eth_getBalance", (ADDRESS, NO_BLOCK)), str):
+        return False
+    return any(ask("eth_getBalance", (ADDRESS, block)) == by_number for _ in range(ATTEMPTS))
+
+
+def require_canonical(blocks: Iterable[BlockId], headers: Iterable[Any]) -> None:
+    """What was read by number was of these blocks if they are still the node's."""
+    for block, header in zip(blocks, headers, strict=True):
+        if not isinstance(header, dict) or header.get("hash") != to_hex(block.hash):
+            raise NodeError(f"block {block.number} changed while its state was read")
+
+
+def is_malformed_request(result: Any) -> bool:
+    """By the codes of JSON-RPC 2.0: what a node says to a parameter that it does not take."""
+    return isinstance(result, RpcError) and result.code in (-32700, -32600, -32602)

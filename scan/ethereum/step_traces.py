@@ -1,0 +1,108 @@
+"""A transaction's steps through the EVM (structLogs), read into callTracer's frames. Pure.
+
+For nodes that trace with no tracer, as those of Hardhat, Ganache and EthereumJS. A step has the
+depth of its call, the name of its instruction and the stack before it; what a call or creation came
+to is on top of the stack of the next step at its depth.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scan.ethereum.blocks import DecodedTransaction
+from scan.hex import BadHex, to_hex
+
+# Where an instruction's operands are on the stack, from its top: the other party, and the value.
+_CALLS = {"CALL": (2, 3), "CALLCODE": (2, 3), "DELEGATECALL": (2, 0), "STATICCALL": (2, 0)}
+_CREATIONS = ("CREATE", "CREATE2")
+_BORROWING = ("DELEGATECALL", "CALLCODE")
+
+Frame = dict[str, Any]
+
+
+def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[Frame, bool]:
+    """The outermost frame of a transaction that succeeded, and whether all value moved is known.
+
+    It is not where a contract destroyed itself, whose balance is on no stack, nor without any
+    steps, which some nodes do not record. Raises BadHex, KeyError, TypeError, IndexError or
+    ValueError for what is malformed.
+    """
+    outermost = _outermost(transaction)
+    running: list[Frame] = [outermost]
+    called: Frame | None = None
+    for step in steps:
+        depth = step["depth"]
+        if called is not None and depth == len(running) + 1:
+            running.append(called)
+            called = None
+        elif depth == len(running) - 1:
+            called = running.pop()
+        elif depth != len(running):
+            raise BadHex(f"a step of depth {depth} follows one of depth {len(running)}")
+        if called is not None:
+            _settle(called, _operand(step, 1))
+            called = None
+        called = _called(running[-1], step)
+    if called is not None or len(running) > 1:
+        raise BadHex("the steps end inside a call")
+    return outermost, _complete(outermost) and len(steps) > 0
+
+
+def _outermost(transaction: DecodedTransaction) -> Frame:
+    to = transaction.contract_address or transaction.to_address
+    return {
+        "type": "CALL" if transaction.contract_address is None else "CREATE",
+        "from": to_hex(transaction.from_address),
+        "to": None if to is None else to_hex(to),
+        "value": hex(transaction.value),
+        "calls": [],
+    }
+
+
+def _called(frame: Frame, step: Any) -> Frame | None:
+    """The frame that a step begins, already among those below its own."""
+    kind = step["op"]
+    if kind == "SELFDESTRUCT":
+        frame["destroys"] = True
+        return None
+    if kind in _CALLS:
+        party, value = _CALLS[kind]
+        to = _address(_operand(step, party))
+        inner: Frame = {"to": to, "value": hex(_operand(step, value)) if value else "0x0"}
+    elif kind in _CREATIONS:
+        inner = {"to": None, "value": hex(_operand(step, 1))}
+    else:
+        return None
+    inner |= {"type": kind, "calls": []}
+    frame["calls"].append(inner)
+    return inner
+
+
+def _settle(frame: Frame, result: int) -> None:
+    """What an instruction left on the stack: 0 where it failed, or the address it created."""
+    if result == 0:
+        frame["error"] = "failed"
+    elif frame["type"] in _CREATIONS:
+        frame["to"] = _address(result)
+
+
+def _complete(outermost: Frame) -> bool:
+    """Names who called, now that what was created has an address; whether nothing was destroyed."""
+    ahead, destroys = [outermost], False
+    while ahead:
+        frame = ahead.pop()
+        destroys = destroys or "destroys" in frame
+        caller = frame["from" if frame["type"] in _BORROWING else "to"]
+        inner = [called for called in frame["calls"] if "error" not in called]
+        for called in inner:
+            called["from"] = caller
+        frame["calls"] = inner
+        ahead += inner
+    return not destroys
+
+
+def _operand(step: Any, place: int) -> int:
+    return int(step["stack"][-place], 16)
+
+
+def _address(word: int) -> str:
+    return f"0x{word % 2**160:040x}"

@@ -1,0 +1,135 @@
+"""State by block hash where a node takes it (EIP-1898), else by number: tried out, not assumed."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.client import Call, Node, NodeError
+from tests.indexer.test_node_faults import status
+from tests.support import faulty_node
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing
+from tests.support.scenario import Stage, honest_tokens
+from tests.support.table_digest import digest, fresh_digest
+
+BY_NUMBER = {
+    "-32602": faulty_node.refuse_block_hashes,
+    "-32700": faulty_node.refuse_block_objects,
+    "ignored": faulty_node.ignore_block_hashes,
+}
+
+
+@pytest.fixture
+def node(anvil: Anvil) -> Iterator[FaultyNode]:
+    with FaultyNode(anvil.url) as proxy:
+        yield proxy
+
+
+def newest(anvil: Anvil) -> BlockId:
+    block = anvil.call("eth_getBlockByNumber", "latest", False)
+    return BlockId(int(block["number"], 16), bytes.fromhex(block["hash"][2:]))
+
+
+def balance_at(node: Node, address: str, block: BlockId) -> int:
+    return int(node.call("eth_getBalance", address, block), 16)
+
+
+@pytest.mark.parametrize("fault", BY_NUMBER.values(), ids=BY_NUMBER)
+def test_a_node_without_block_hashes_is_read_by_number(
+    postgres: Postgres,
+    template: str,
+    database_url: str,
+    anvil: Anvil,
+    node: FaultyNode,
+    fault: Fault,
+) -> None:
+    honest_tokens(Stage(anvil))
+    node.fault = fault
+    with Indexing(database_url, node.url) as indexing:
+        indexing.wait_for(anvil.head())
+        assert status(database_url)["stateReadBy"] == "blockNumber"
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_a_node_that_takes_block_hashes_is_read_by_them(anvil: Anvil, database_url: str) -> None:
+    anvil.mine(2)
+    assert status(database_url)["stateReadBy"] is None
+    with Indexing(database_url, anvil.url) as indexing:
+        indexing.wait_for(2)
+        assert status(database_url)["stateReadBy"] == "blockHash"
+
+
+def test_it_is_tried_again_where_the_node_behind_the_address_was_changed(
+    anvil: Anvil, node: FaultyNode
+) -> None:
+    anvil.mine(3)
+    client, block = Node([node.url]), newest(anvil)
+    assert balance_at(client, anvil.accounts[0], block) > 0
+    assert client.takes_block_hashes is True
+    for fault in (faulty_node.refuse_block_objects, faulty_node.refuse_block_hashes):
+        node.fault = fault
+        with pytest.raises(NodeError, match="no longer takes block hashes"):
+            balance_at(client, anvil.accounts[0], block)
+        assert balance_at(client, anvil.accounts[0], block) > 0
+        assert client.takes_block_hashes is False
+        node.fault = faulty_node.status(503)
+        with pytest.raises(NodeError, match="503"):
+            balance_at(client, anvil.accounts[0], block)
+        node.fault = None
+        assert balance_at(client, anvil.accounts[0], block) > 0
+        assert client.takes_block_hashes is True
+
+
+def test_each_of_several_nodes_is_asked_in_its_own_way(anvil: Anvil, node: FaultyNode) -> None:
+    anvil.mine(3)
+    node.fault = faulty_node.refuse_block_objects
+    with FaultyNode(anvil.url) as first:
+        client, block = Node([first.url, node.url]), newest(anvil)
+        assert balance_at(client, anvil.accounts[0], block) > 0
+        assert client.takes_block_hashes is True
+        first.fault = faulty_node.cut_connection
+        assert balance_at(client, anvil.accounts[0], block) > 0
+        assert client.takes_block_hashes is False
+
+
+def test_by_number_another_fork_is_refused(anvil: Anvil, node: FaultyNode) -> None:
+    anvil.mine(3)
+    node.fault = faulty_node.refuse_block_objects
+    client, block = Node([node.url]), newest(anvil)
+    assert balance_at(client, anvil.accounts[0], block) > 0
+    anvil.call("anvil_setCoinbase", anvil.accounts[3])
+    anvil.reorganise(1)
+    with pytest.raises(NodeError, match="block 3 changed while its state was read"):
+        balance_at(client, anvil.accounts[0], block)
+    with pytest.raises(NodeError, match="block 9 changed while its state was read"):
+        balance_at(client, anvil.accounts[0], BlockId(9, bytes(32)))
+
+
+def test_a_node_that_refuses_once_is_no_node_without_block_hashes(
+    anvil: Anvil, node: FaultyNode
+) -> None:
+    """As one of several behind an address that has yet to see the block."""
+    anvil.mine(3)
+    refusals = iter([True])
+
+    def refuse_once(calls: Calls, forward: Forward) -> Reply:
+        if isinstance(calls[0]["params"][-1], dict) and next(refusals, False):
+            return faulty_node.node_error(-32000, "header not found")(calls, forward)
+        return Reply(body=forward(calls))
+
+    node.fault = refuse_once
+    client = Node([node.url])
+    assert balance_at(client, anvil.accounts[0], newest(anvil)) > 0
+    assert client.takes_block_hashes is True
+
+
+def test_a_revert_is_an_answer_whatever_way_was_taken(anvil: Anvil, node: FaultyNode) -> None:
+    failing = anvil.deploy(anvil.accounts[0], "Failing")
+    call = {"to": failing.address, "data": failing.data("withReason")}
+    for fault in (None, faulty_node.refuse_block_objects):
+        node.fault = fault
+        [result] = Node([node.url]).results([Call("eth_call", (call, newest(anvil)))])
+        assert result.is_revert

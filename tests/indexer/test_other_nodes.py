@@ -1,0 +1,122 @@
+"""Chains of Hardhat's node, Ganache and EthereumJS, indexed as anvil's are: beside their truth."""
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import rlp
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.audit import derived_tables
+from tests.audit.test_audit import run
+from tests.indexer.test_node_faults import status
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+from tests.support.other_nodes import EthereumJs, Ganache, Hardhat, OtherNode
+from tests.support.scenario import STRANGERS
+from tests.support.table_digest import digest
+from tests.support.truth import read_truth
+
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+STATE_READ_BY = {Hardhat: "blockHash", Ganache: "blockNumber", EthereumJs: "blockNumber"}
+
+
+@pytest.fixture(scope="module", params=STATE_READ_BY, ids=lambda kind: kind.__name__)
+def node(request: pytest.FixtureRequest) -> Iterator[OtherNode]:
+    with request.param() as running:
+        yield running
+
+
+def play(node: OtherNode) -> list[str]:
+    """Tokens, creations, failures and payments; the contracts that only a trace shows."""
+    coin, kitties, maker = (node.deploy(name) for name in ("NulName", "Kitties", "Maker"))
+    purse, failing = node.deploy("Purse"), node.deploy("Failing")
+    me = node.accounts[0]
+    node.transact(0, coin, "mint", me, 1_000)
+    node.transact(0, coin, "transfer", STRANGERS[0], 300)
+    node.transact(0, kitties, "mint", me, 7)
+    node.transact(0, kitties, "transfer", STRANGERS[1], 7)
+    node.send(me, STRANGERS[2], value=5)
+    node.transact(0, purse, "pay", STRANGERS[3], 3, value=3)
+    node.transact(0, purse, "payAroundRevert", STRANGERS[3], 2, value=100)
+    node.transact(0, failing, "withReason")
+    vaults = []
+    for function, value in (("makeNest", 0), ("makeFunded", 9), ("makeInVain", 0)):
+        before = node.call("eth_getTransactionCount", maker.address, "latest")
+        receipt = node.transact(0, maker, function, value=value, gas=1_000_000)
+        assert receipt["status"] == "0x1" and receipt["logs"] == []
+        if function != "makeInVain":
+            vaults.append(created_by(maker.address, int(before, 16)))
+    return vaults
+
+
+def created_by(creator: str, nonce: int) -> str:
+    """Where CREATE puts a contract."""
+    return "0x" + keccak(rlp.encode([bytes.fromhex(creator[2:]), nonce]))[12:].hex()
+
+
+def everything(client: FlaskClient, entity: str) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    while True:
+        asked = {"entity": entity, "limit": 100, "offset": len(found)}
+        body = client.post("/api/v1/query", json=asked).get_json()
+        assert "data" in body, body
+        found += body["data"]
+        if len(body["data"]) < 100:
+            return found
+
+
+def subset(record: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+    return {key: record[key] for key in expected}
+
+
+def test_the_index_is_the_nodes(node: OtherNode, postgres: Postgres, template: str) -> None:
+    vaults = [] if isinstance(node, EthereumJs) else play(node)
+    while node.head() < 2:  # EthereumJS mines by itself
+        time.sleep(0.2)
+    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+        truth = read_truth(node, traces=False)
+        head = truth.stats["latestBlock"]
+        indexing.wait_for_at_least(head)
+        client = create_app(indexing.settings).test_client()
+        assert status(url)["stateReadBy"] == STATE_READ_BY[type(node)]
+        for entity in ("blocks", "transactions", "token_transfers"):
+            expected = getattr(truth, entity)
+            found = everything(client, entity)
+            found = [r for r in found if r.get("number", r.get("blockNumber")) <= head]
+            assert [subset(r, e) for r, e in zip(found, expected, strict=True)] == expected
+        tokens = client.get("/api/v1/tokens?limit=100").get_json()["tokens"]
+        assert [subset(r, e) for r, e in zip(tokens, truth.tokens, strict=True)] == truth.tokens
+        for address, expected in truth.addresses.items():
+            found = client.get(f"/api/v1/addresses/{address}").get_json()
+            for key in ("balance", "txCount", "isContract", "firstSeen"):
+                assert found[key] == expected[key], (address, key)
+        for vault in vaults:
+            assert client.get(f"/api/v1/addresses/{vault}").get_json()["firstSeen"]
+            internal = client.get(f"/api/v1/addresses/{vault}/internal").get_json()
+            assert internal["internalTransfers"][-1]["type"] == "create"
+        assert run(indexing.settings) == derived_tables.EXACT
+
+
+@pytest.mark.parametrize("kind", [Hardhat, Ganache], ids=lambda kind: kind.__name__)
+def test_a_fork_is_followed(kind: type[OtherNode], postgres: Postgres, template: str) -> None:
+    """Both turn back to a snapshot, and go on from there."""
+    with kind() as node, postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+        coin = node.deploy("NulName")
+        node.transact(0, coin, "mint", node.accounts[0], 1_000)
+        snapshot = node.call("evm_snapshot")
+        node.transact(0, coin, "transfer", STRANGERS[0], 300)
+        indexing.wait_for(node.head())
+        node.call("evm_revert", snapshot)
+        for _ in range(2):
+            node.transact(0, coin, "transfer", STRANGERS[1], 5)
+        indexing.wait_for(node.head())
+        with postgres.cloned(template) as fresh:
+            with Indexing(fresh, node.url) as again:
+                again.wait_for(node.head())
+            assert digest(url) == digest(fresh)
+        # Hardhat's first block has a transactionsRoot that is not that of no transactions.
+        assert run(indexing.settings, node=kind is not Hardhat) == derived_tables.EXACT

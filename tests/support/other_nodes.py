@@ -1,0 +1,164 @@
+"""Other nodes than anvil, by npm: Hardhat's (EDR), Ganache, EthereumJS; installed at first use.
+
+They take 560 MB, so they have a folder of their own, tests/support/nodes.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from tests.support.anvil import (
+    GAS,
+    Contract,
+    Node,
+    RpcError,
+    _end_with_parent,
+    _hexed,
+    creation_code,
+)
+from tests.support.serving import free_port
+from tests.support.solidity import SUPPORT, artifact
+
+FOLDER = SUPPORT / "nodes"
+INSTALL_TIMEOUT_S = 600
+START_TIMEOUT_S = 60
+RECEIPT_TIMEOUT_S = 60
+
+
+def install() -> None:
+    """With npm, where it was not done yet."""
+    done = FOLDER / "node_modules" / ".done"
+    if not done.exists():
+        command = ["npm", "install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"]
+        subprocess.run(command, cwd=FOLDER, check=True, timeout=INSTALL_TIMEOUT_S)
+        done.touch()
+
+
+class OtherNode(Node):
+    """A running node that mines a block for each transaction; it ends with the test."""
+
+    evm_version = "shanghai"
+
+    def __init__(self) -> None:
+        install()
+        self.folder = Path(tempfile.mkdtemp(prefix="scan-node-"))
+        port = free_port()
+        output = self.folder / "output"
+        with output.open("wb") as out:
+            self._process = subprocess.Popen(
+                self.command(port),
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                cwd=FOLDER,
+                env={"HOME": str(self.folder), "PATH": os.environ["PATH"]},
+                start_new_session=True,
+                preexec_fn=_end_with_parent,
+            )
+        super().__init__(f"http://127.0.0.1:{port}")
+        self._wait()
+        self.output = output.read_text()
+        self.accounts = self._accounts()
+
+    def __enter__(self) -> "OtherNode":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+    def command(self, port: int) -> Sequence[str]:
+        raise NotImplementedError
+
+    def head(self) -> int:
+        return int(self.call("eth_blockNumber"), 16)
+
+    def send(self, sender: str, to: str | None, **fields: Any) -> dict[str, Any]:
+        """The receipt, once it is mined."""
+        transaction = {"from": sender, "gas": GAS, **fields} | ({} if to is None else {"to": to})
+        hash_ = self._send(_hexed(transaction))
+        deadline = time.monotonic() + RECEIPT_TIMEOUT_S
+        while (receipt := self.call("eth_getTransactionReceipt", hash_)) is None:
+            assert time.monotonic() < deadline, f"{hash_} was not mined"
+            time.sleep(0.05)
+        return dict(receipt)
+
+    def deploy(self, name: str, *args: Any) -> Contract:
+        found = artifact(name, self.evm_version)
+        receipt = self.send(self.accounts[0], None, data=creation_code(found, *args), gas=1_500_000)
+        assert receipt["status"] == "0x1", f"{name} was not created"
+        return Contract(receipt["contractAddress"], found)
+
+    def transact(
+        self, who: int, contract: Contract, function: str, *args: Any, **fields: Any
+    ) -> dict[str, Any]:
+        data = contract.data(function, *args)
+        return self.send(self.accounts[who], contract.address, data=data, **fields)
+
+    def _send(self, transaction: dict[str, Any]) -> str:
+        try:
+            return str(self.call("eth_sendTransaction", transaction))
+        except RpcError as error:  # Hardhat's mines what fails, and says so as an error
+            hashes = re.findall(r"0x[0-9a-f]{64}\b", str(error.data))
+            if not hashes:
+                raise
+            return str(hashes[0])
+
+    def _accounts(self) -> list[str]:
+        return [address.lower() for address in self.call("eth_accounts")]
+
+    def _wait(self) -> None:
+        deadline = time.monotonic() + START_TIMEOUT_S
+        while True:
+            try:
+                self.call("eth_blockNumber")
+                return
+            except OSError:
+                text = (self.folder / "output").read_text()
+                assert self._process.poll() is None and time.monotonic() < deadline, text
+                time.sleep(0.2)
+
+
+class Hardhat(OtherNode):
+    evm_version = "cancun"
+
+    def command(self, port: int) -> Sequence[str]:
+        config = self.folder / "hardhat.config.js"
+        network = '{hardhat: {hardfork: "prague", initialDate: "2023-11-14T22:13:20Z"}}'
+        config.write_text(f'module.exports = {{solidity: "0.8.28", networks: {network}}};')
+        program = "node_modules/.bin/hardhat"
+        serve = ("node", "--hostname", "127.0.0.1", "--port", str(port))
+        return ["node", program, "--config", str(config), *serve]
+
+
+class Ganache(OtherNode):
+    def command(self, port: int) -> Sequence[str]:
+        program = "node_modules/ganache/dist/node/cli.js"
+        options = ("--wallet.deterministic", "--logging.quiet", "--chain.hardfork", "shanghai")
+        return ["node", program, "--host", "127.0.0.1", "--port", str(port), *options]
+
+
+class EthereumJs(OtherNode):
+    """An empty block every ten seconds, by proof of authority.
+
+    0.10.5 leaves every transaction out of the blocks it makes: "extraData must be 97 bytes".
+    """
+
+    def command(self, port: int) -> Sequence[str]:
+        program = "node_modules/@ethereumjs/client/dist/esm/bin/cli.js"
+        data = str(self.folder / "data")
+        serve = ("--rpc", "--rpcAddr", "127.0.0.1", "--rpcPort", str(port))
+        alone = ("--port", str(free_port()), "--discDns=false", "--discV4=false")
+        return ["node", program, "--dev", "poa", *serve, *alone, "--dataDir", data]
+
+    def _accounts(self) -> list[str]:
+        """None that it would sign for."""
+        return []
