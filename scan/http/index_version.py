@@ -16,7 +16,10 @@ ASKED_FOR_S = 10.0  # nobody reads for cached responses that nobody has asked fo
 
 
 class IndexVersion:
-    """Learns of versions by notification and by reading; a version never counts back.
+    """Learns of versions by notification and by reading.
+
+    A version counts back only where a failover lost commits; `rewinds` counts how often that was
+    seen, since the same numbers then mean something else.
 
     index_version() of schema.sql is the sum of the chain's version and the labels' version. Each
     is notified apart, since transactions that change either may commit together.
@@ -28,8 +31,10 @@ class IndexVersion:
         self._unverified_s = UNVERIFIED_S if listener else UNVERIFIED_ON_REPLICA_S
         self._lock = threading.Lock()
         self._notified = {"chain": 0, "labels": 0}
+        self.rewinds = 0
         self._read = -1
         self._read_at = 0.0
+        self._recorded_at = 0.0  # when the newest version was recorded
         self._asked_at = 0.0
 
     @property
@@ -57,7 +62,14 @@ class IndexVersion:
     def record(self, version: int, read_at: float) -> None:
         """A statement that began at `read_at` (time.monotonic()) has read this version."""
         with self._lock:
-            if version >= self._read:  # an older one, as after a failover, confirms no newer one
+            # Replicas may be behind each other; what one primary has shown, it shows from then on.
+            if version < self._read and self._listener is not None and read_at > self._recorded_at:
+                self.rewinds += 1
+                self._notified = {"chain": 0, "labels": 0}
+                self._read = -1
+            if version >= self._read:
+                if version > self._read:
+                    self._recorded_at = time.monotonic()
                 self._read = version
                 self._read_at = max(self._read_at, read_at)
 

@@ -17,6 +17,7 @@ class _OfVersion(NamedTuple):
     """Responses that were read from one version of the index."""
 
     version: int
+    rewinds: int
     responses: dict[CacheKey, WsgiResponse]
 
 
@@ -33,16 +34,17 @@ class ResponseCache:
         self._index_version = index_version
         self._lock = threading.Lock()
         # One attribute, so that no thread sees a new version with the responses of an old one.
-        self._current = _OfVersion(-1, {})
+        self._current = _OfVersion(-1, 0, {})
         self._timed: dict[CacheKey, _Timed] = {}
         self._bytes = 0
 
     def find(self, key: CacheKey) -> WsgiResponse | None:
         """Never waits."""
-        version, responses = self._current
+        version, rewinds, responses = self._current
         response = responses.get(key)
         if response is not None:
-            return response if self._index_version.newest() == version else None
+            is_newest = self._index_version.newest() == version
+            return response if is_newest and self._index_version.rewinds == rewinds else None
         timed = self._timed.get(key)
         return timed.response if timed is not None and time.monotonic() < timed.until else None
 
@@ -51,10 +53,12 @@ class ResponseCache:
             return
         size = ENTRY_BYTES + sum(map(len, key)) + len(response.body)
         with self._lock:
-            if version < self._current.version:
+            rewinds = self._index_version.rewinds
+            is_same = (version, rewinds) == (self._current.version, self._current.rewinds)
+            if version < self._current.version and rewinds == self._current.rewinds:
                 return
-            if version > self._current.version or self._bytes + size > MAX_BYTES:
-                self._current, self._bytes = _OfVersion(version, {}), 0
+            if not is_same or self._bytes + size > MAX_BYTES:
+                self._current, self._bytes = _OfVersion(version, rewinds, {}), 0
             self._current.responses[key] = response
             self._bytes += size
 

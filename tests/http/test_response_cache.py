@@ -26,6 +26,7 @@ class GivenVersion:
 
     def __init__(self) -> None:
         self.version: int | None = 1
+        self.rewinds = 0
 
     def newest(self) -> int | None:
         return self.version
@@ -67,6 +68,19 @@ def test_a_newer_version_takes_the_place_of_all_older_ones() -> None:
     version.version = 2
     cache.store(CacheKey("/b"), response(b"new"), 2)
     assert cache.find(CacheKey("/a")) is None and cache.find(CacheKey("/b")) is not None
+
+
+def test_responses_of_commits_that_a_failover_lost_are_gone() -> None:
+    """The same number then means something else."""
+    version = GivenVersion()
+    cache = cache_of(version)
+    version.version = 5
+    cache.store(CacheKey("/a"), response(b"lost"), 5)
+    version.version, version.rewinds = 3, 1
+    cache.store(CacheKey("/b"), response(b"kept"), 3)
+    assert cache.find(CacheKey("/b")) == response(b"kept")
+    version.version = 5
+    assert cache.find(CacheKey("/a")) is None
 
 
 def test_all_that_a_key_holds_counts_as_memory() -> None:
@@ -137,6 +151,23 @@ def test_a_version_is_notified_or_read_and_never_counts_back(
     version.record(9, time.monotonic())
     time.sleep(0.2)
     assert version.newest() == 10
+
+
+def test_a_lower_version_read_later_shows_that_commits_were_lost(database: Database) -> None:
+    version = listening(database)
+    began_at = time.monotonic()
+    version.record(7, began_at)
+    version.record(5, began_at)  # of a statement that began before, and may be older
+    assert (version.newest(), version.rewinds) == (7, 0)
+    version.record(5, time.monotonic())
+    assert (version.newest(), version.rewinds) == (5, 1)
+
+
+def test_replicas_may_be_behind_each_other() -> None:
+    version = IndexVersion(None)
+    version.record(7, time.monotonic())
+    version.record(5, time.monotonic())
+    assert (version.newest(), version.rewinds) == (7, 0)
 
 
 def test_a_version_is_unknown_until_the_listener_is_connected(database: Database) -> None:
