@@ -59,7 +59,7 @@ def _argument(text: str) -> object:
     if stripped[:1] not in ("[", "{"):
         return text
     try:
-        return json.loads(stripped)
+        return parameters.parse_json(stripped)
     except (ValueError, RecursionError):
         raise InvalidParameter("An argument begins like JSON, but cannot be parsed.") from None
 

@@ -15,6 +15,9 @@ from scan.verification.sandbox import MEMORY_KIB, OUTPUT_BYTES, Finished, Progra
 
 COMPILE_TIMEOUT_S = 40.0
 VERSION_TIMEOUT_S = 30.0
+# Of a megabyte of source with nested structs a compiler makes 32 MB of ABI, which hold the
+# interpreter for 0.4 s to parse; this much takes 0.1 s.
+MOST_OUTPUT_VALUES = 500_000
 
 
 class OutOfLimits(VerificationFailed):
@@ -66,6 +69,8 @@ def _output(finished: Finished) -> dict[str, Any]:
         raise Unavailable("The compiler cannot be started here.", retry_after_s=60)
     if len(finished.output) >= OUTPUT_BYTES:
         raise OutOfLimits("The compiler's output is larger than 32 MB.")
+    if sum(map(finished.output.count, (b",", b"[", b"{"))) > MOST_OUTPUT_VALUES:
+        raise OutOfLimits(f"The compiler's output has more than {MOST_OUTPUT_VALUES:,} values.")
     try:
         output = orjson.loads(finished.output)
     except ValueError:

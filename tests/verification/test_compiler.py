@@ -15,7 +15,12 @@ import pytest
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
 from scan.verification import compiler_install
-from scan.verification.compiler import OutOfLimits, compile_source, stated_version
+from scan.verification.compiler import (
+    MOST_OUTPUT_VALUES,
+    OutOfLimits,
+    compile_source,
+    stated_version,
+)
 from scan.verification.compiler_install import (
     CompilerInstaller,
     NotFetched,
@@ -174,6 +179,13 @@ def test_a_compilation_without_end_is_ended_with_its_children(tmp_path: Path) ->
 def test_output_without_end_is_cut(tmp_path: Path) -> None:
     compilers = fake(tmp_path, "exec cat /dev/zero")
     with pytest.raises(OutOfLimits, match="32 MB"):
+        run(compilers, "")
+
+
+def test_output_of_too_many_values_is_not_parsed(tmp_path: Path) -> None:
+    values = f"yes '{{}},' | head -n {MOST_OUTPUT_VALUES} | tr -d '\\n'"
+    compilers = fake(tmp_path, f"printf '{{\"a\":['; {values}; printf '{{}}]}}'")
+    with pytest.raises(OutOfLimits, match="500,000 values"):
         run(compilers, "")
 
 
