@@ -4,7 +4,7 @@ import difflib
 import json
 import re
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
@@ -185,7 +185,7 @@ def json_object(body: bytes) -> dict[str, Any]:
 _parsing = threading.Lock()
 
 
-def parse_json(text: str, **hooks: Callable[..., Any]) -> Any:
+def parse_json(text: str, **hooks: Any) -> Any:
     """json.loads() for what a client sends; `hooks` are its own.
 
     Raises ValueError, RecursionError, and TooLarge for more than MOST_JSON_VALUES values, before

@@ -5,6 +5,7 @@ Native builds and Node scripts around npm's soljson.js answer the same two calls
 
 import re
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -24,15 +25,25 @@ class OutOfLimits(VerificationFailed):
     """The source needs more time or memory than it is given."""
 
 
-def compile_source(compiler: Program, standard_input: object, timeout_s: float) -> dict[str, Any]:
-    """The compiler's standard JSON output; raises OutOfLimits, Unavailable."""
+def compile_source(
+    compiler: Program,
+    standard_input: object,
+    timeout_s: float,
+    check: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """The compiler's standard JSON output; raises OutOfLimits, Unavailable.
+
+    `check` is called while it runs; what it raises ends the compiler.
+    """
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:
         raise OutOfLimits("The time for this verification is used up.")
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         arguments = _arguments(compiler, folder)
         try:
-            finished = compiler.run(arguments, folder, timeout_s, orjson.dumps(standard_input))
+            finished = compiler.run(
+                arguments, folder, timeout_s, orjson.dumps(standard_input), check
+            )
         except TimedOut:
             raise OutOfLimits(
                 f"The compiler did not finish within {timeout_s:.0f} seconds."

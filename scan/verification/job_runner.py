@@ -22,6 +22,7 @@ from scan.verification.compiler import OutOfLimits
 from scan.verification.compiler_places import RUNNING
 from scan.verification.jobs import VerificationJobs
 from scan.verification.request import parse
+from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
 from scan.verification.verifier import Verifier, message, verify
 
 log = logging.getLogger(__name__)
@@ -89,9 +90,12 @@ class JobRunner:
 
     def _run(self) -> None:
         """Every fault of the database is logged, waited out and retried."""
+        if not can_deny_network():
+            log.warning("%s", NETWORK_IS_KEPT)
         while not self._stopping:
             try:
                 self._claim_all()
+                self._verifier.places.jobs_wait = self._others_wait()
                 self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
                 self._timer.run("sweep", SWEEP_EVERY_S, self._sweep)
             except ScanError as error:
@@ -125,6 +129,12 @@ class JobRunner:
                 leased_until=now + timedelta(seconds=LEASE_S),
             )
         return ClaimedJob(lease, *rows[0]) if rows else None
+
+    def _others_wait(self) -> bool:
+        """Whether clients none of whose jobs is running wait for one here."""
+        return len(self._running) >= RUNNING and bool(
+            self._database.value("verification/jobs_count_due", now=_now())
+        )
 
     def _extend_leases(self) -> None:
         if self._running:

@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from app import create_app
 from scan.errors import InvalidParameter, NotFound, RateLimited, TooLarge, Unavailable
 from scan.http.services import Services
-from scan.verification import job_runner
+from scan.verification import compiler_places, job_runner
 from scan.verification.compiler_places import RUNNING
 from scan.verification.job_runner import JobRunner
 from scan.verification.jobs import (
@@ -29,6 +30,7 @@ from tests.support.database import Postgres, execute
 from tests.support.explorer import Explorer, explorer_over
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
 from tests.support.serving import free_port, gunicorn_started, wait_for, wait_until
+from tests.support.solidity import ENDLESS
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"
@@ -318,7 +320,9 @@ def test_jobs_run_in_the_places_of_other_verifications(
     """While all are taken, a job waits, and it does not fail."""
     parts: Services = idle.app.extensions["scan"]
     places = parts.verifier.places
-    with places.admitted("a"), places.admitted("a"), places.admitted("b"), places.admitted("b"):
+    with ExitStack() as taken:
+        for client in "abcd":
+            taken.enter_context(places.admitted(client))
         job_id = jobs.submit(request(address), CLIENT)
         with idle.running_jobs():
             time.sleep(1)
@@ -327,3 +331,21 @@ def test_jobs_run_in_the_places_of_other_verifications(
     with idle.running_jobs():
         assert finished(jobs, job_id).match == "full"
     assert RUNNING == 2
+
+
+def test_jobs_of_others_get_their_turn(
+    idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What compiles for long is put behind them, and is not given up."""
+    monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
+    endless = [
+        jobs.submit(request(address, sourceCode=ENDLESS, contractName="A"), client)
+        for client in ("192.0.2.1", "192.0.2.2")
+        for _ in range(MOST_UNFINISHED_OF_CLIENT)
+    ]
+    with idle.running_jobs():
+        others = [jobs.submit(request(address), f"198.51.100.{number}") for number in range(3)]
+        for job_id in others:
+            assert finished(jobs, job_id).status == "done"
+        unfinished = [jobs.get(job_id) for job_id in endless]
+        assert [job.is_over for job in unfinished if job is not None] == [False] * 4
