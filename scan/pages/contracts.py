@@ -13,9 +13,10 @@ from scan.http.chain_reads import do_not_cache, read_chain
 from scan.http.requests import INCOMPLETE_BODY, client_address
 from scan.http.services import services
 from scan.pages.addresses import contract_page, read_account
-from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract
+from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
 from scan.pages.records import PAGE_SIZE, Listing, address_of, page_number
-from scan.pages.site import page, site
+from scan.pages.site import HEADERS, page, site
+from scan.verification.attempts import BY_PATH
 from scan.verification.request import parse
 from scan.verification.verifier import verify
 
@@ -33,6 +34,13 @@ def list_contracts() -> Response:
         "pages/verified_contracts_list", limit=PAGE_SIZE, offset=(number - 1) * PAGE_SIZE
     )
     return page("contracts.html", contracts=Listing(json.loads(body), total, number))
+
+
+@blueprint.get("/address/<address>/source")
+def get_source_file(address: str) -> Response:
+    """One file of a verified contract, as text."""
+    content = read_source_file(address_of(address), request.args.get("file", ""))
+    return Response(content, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})
 
 
 @blueprint.post("/address/<address>/call")
@@ -111,13 +119,19 @@ def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
 
 def _source(typed: str) -> str:
     """What was typed; else the files: one as it is, several as a standard JSON input."""
-    uploads = [file for file in request.files.getlist("files") if file.filename]
-    if not uploads:
-        return typed
-    texts = {str(file.filename): _text(file.read()) for file in uploads}
-    if len(texts) == 1:
-        [text] = texts.values()
-        return text
+    uploads = [(str(file.filename), file) for file in request.files.getlist("files")]
+    # Browsers send a folder's files by their paths, which begin with its name.
+    folder = all("/" in path for path, file in uploads if path)
+    texts: dict[str, str] = {}
+    for name, file in uploads:
+        path = name.partition("/")[2] if folder else name
+        if not path or (folder and not path.endswith(".sol")):
+            continue
+        if path in texts:
+            raise InvalidParameter(f"Two files are named {path[:100]!r}. {BY_PATH}")
+        texts[path] = _text(file.read())
+    if len(texts) <= 1:
+        return next(iter(texts.values()), typed)
     sources = {path: {"content": text} for path, text in texts.items()}
     return json.dumps({"language": "Solidity", "sources": sources, "settings": {}})
 

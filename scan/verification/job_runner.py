@@ -28,7 +28,9 @@ from scan.verification.verifier import Verifier, message, verify
 log = logging.getLogger(__name__)
 
 POLL_S = 1.0
-LEASE_S = 10.0  # how long a job of a process that died waits for another
+# How long a job of a process that died waits for another; and for how long a machine may stand still
+# or the database may be slow before a job is begun twice, which 10 s did not always outlast.
+LEASE_S = 30.0
 EXTEND_EVERY_S = 3.0
 SWEEP_EVERY_S = 60.0
 SWEPT_AT_ONCE = 1_000
@@ -94,9 +96,9 @@ class JobRunner:
             log.warning("%s", NETWORK_IS_KEPT)
         while not self._stopping:
             try:
+                self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
                 self._claim_all()
                 self._verifier.places.jobs_wait = self._others_wait()
-                self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
                 self._timer.run("sweep", SWEEP_EVERY_S, self._sweep)
             except ScanError as error:
                 log.warning("verification jobs pause: %s", error)
@@ -119,9 +121,10 @@ class JobRunner:
             threading.Thread(target=self._serve, args=(job,), name=name, daemon=True).start()
 
     def _claim(self) -> ClaimedJob | None:
-        lease, now = random.getrandbits(62), _now()
+        lease = random.getrandbits(62)
         with self._database.transaction() as tx:
             tx.execute("verification/jobs_lock")
+            now = _now()  # others may have held the lock for a while
             rows = tx.rows(
                 "verification/jobs_claim",
                 now=now,

@@ -80,7 +80,8 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(forking: Explorer) -
                 url,
                 "INSERT INTO verified_contracts (address, code_hash, match, contract_name,"
                 " file_path, compiler_version, settings, abi, sources, verified_at)"
-                " VALUES (%s, decode(%s, 'hex'), 'full', 'LogicE', '', '', '{}', '[]', '{}', now())",
+                " VALUES (%s, decode(%s, 'hex'), 'full', 'LogicE', '', '', '{}', '[]', '{}',"
+                " now())",
                 key,
                 code_hash,
             ),

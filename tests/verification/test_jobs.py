@@ -306,7 +306,20 @@ def test_a_job_survives_the_end_of_its_process(
     port = free_port()
     with gunicorn_started(url, port, **environment(idle, solc_dir)) as process:
         wait_for(port, process)
-        assert finished(jobs, job_id).match == "full"
+        assert finished(jobs, job_id, 120).match == "full"
+
+
+def test_a_job_is_not_begun_again_while_its_process_stands_still(
+    idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs.submit(request(address), CLIENT)
+    parts: Services = idle.app.extensions["scan"]
+    first, second = (JobRunner(parts.writes, parts.verifier, parts.jobs) for _ in range(2))
+    began = datetime.now(UTC)
+    assert first._claim() is not None
+    for seconds, is_begun in ((25, False), (60, True)):
+        monkeypatch.setattr(job_runner, "_now", lambda s=seconds: began + timedelta(seconds=s))
+        assert (second._claim() is not None) == is_begun
 
 
 def children(pid: int) -> list[int]:
