@@ -128,7 +128,8 @@ def _files(verified: Record | None) -> list[SourceFile]:
     lines_left, characters_left = MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS
     for path in sorted(verified["sources"], key=lambda path: (path != verified["filePath"], path)):
         content = str(verified["sources"][path]["content"])
-        lines = visible_lines(content[:characters_left])[:lines_left]
+        first = content[:characters_left].split("\n", lines_left)[:lines_left]
+        lines = visible_lines("\n".join(first)) if characters_left and first else []
         lines_left -= len(lines)
         characters_left -= min(len(content), characters_left)
         files.append(SourceFile(path, lines, content.count("\n") + 1))

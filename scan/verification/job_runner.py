@@ -28,8 +28,8 @@ from scan.verification.verifier import Verifier, message, verify
 log = logging.getLogger(__name__)
 
 POLL_S = 1.0
-# How long a job of a process that died waits for another; and for how long a machine may stand still
-# or the database may be slow before a job is begun twice, which 10 s did not always outlast.
+# How long a job of a process that died waits for another; and for how long a machine may stand
+# still, or the database be slow, before a job is begun twice: 10 s were too few.
 LEASE_S = 30.0
 EXTEND_EVERY_S = 3.0
 SWEEP_EVERY_S = 60.0
