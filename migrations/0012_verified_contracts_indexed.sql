@@ -2,6 +2,7 @@
 ALTER TABLE IF EXISTS verified_contracts
     ADD COLUMN IF NOT EXISTS is_indexed boolean NOT NULL DEFAULT true;
 DROP INDEX IF EXISTS verified_contracts_by_time;
+-- commit
 DO $$
 BEGIN
     IF to_regclass('verified_contracts') IS NOT NULL THEN

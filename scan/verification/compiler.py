@@ -12,6 +12,7 @@ import orjson
 
 from scan.errors import Unavailable, VerificationFailed
 from scan.verification.compiler_releases import parse_version
+from scan.verification.confined_process import CANNOT_CONFINE
 from scan.verification.sandbox import MEMORY_KIB, OUTPUT_BYTES, Finished, Program, TimedOut
 
 COMPILE_TIMEOUT_S = 40.0
@@ -76,7 +77,7 @@ def _arguments(compiler: Program, folder: str) -> list[str]:
 
 def _output(finished: Finished) -> dict[str, Any]:
     """bad_alloc arrives as a JSON error with exit status 0; other ends at a limit as a crash."""
-    if finished.status in (126, 127):
+    if finished.status in (CANNOT_CONFINE, 126, 127):
         raise Unavailable("The compiler cannot be started here.", retry_after_s=60)
     if len(finished.output) >= OUTPUT_BYTES:
         raise OutOfLimits("The compiler's output is larger than 32 MB.")
