@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, parse_types, signature
-from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.proxy_contracts import Proxy, delegates
 from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.chain_reads import do_not_cache
@@ -60,11 +60,15 @@ class ShownContract(NamedTuple):
 
 
 def read_contract(address: bytes) -> ShownContract:
+    """Read between read_account() and names_of(): where both have read one version of the index, so
+    has this, and the page may be cached."""
     code = _code(address)
     if code is None:
         return ShownContract(has_code=False)
-    do_not_cache()  # where a proxy leads is the node's to say
-    proxy = site().calls.proxy(address, code.code)
+    proxy = None
+    if delegates(code.code):
+        do_not_cache()  # where a proxy leads is the node's to say
+        proxy = site().calls.proxy(address, code.code)
     verified = _verified(address, code.code_hash)
     if verified is None and proxy is not None and proxy.kind == "eip1167":
         verified = _verified_implementation(proxy)

@@ -306,6 +306,9 @@ def test_a_long_source_is_cut_and_whole_elsewhere(explorer: Explorer) -> None:
     assert answer.status_code == 200, answer.json
     shown = explorer.client.get(f"/address/{address}", query_string={"tab": "contract"})
     assert shown.text.count("<span>//") == MAX_SHOWN_LINES - 1
+    tagged = {"If-None-Match": shown.headers["ETag"]}
+    path = f"/address/{address}?tab=contract"
+    assert explorer.client.get(path, headers=tagged).status_code == 304
     [link] = re.findall(r'href="(/address/0x[0-9a-f]{40}/source\?file=[^"]+)"', shown.text)
     whole = explorer.client.get(link)
     assert (whole.status_code, whole.mimetype) == (200, "text/plain")
