@@ -1,11 +1,12 @@
 """Values as clients write them; what is refused is told over HTTP in test_bad_input."""
 
+import json
 from typing import Any
 
 import pytest
 
 from scan import parameters
-from scan.errors import InvalidJson, InvalidParameter
+from scan.errors import InvalidJson, InvalidParameter, TooLarge
 
 ADDRESS = "0x" + 20 * "aB"
 BIGGEST = 2**63 - 1
@@ -91,6 +92,44 @@ def test_what_is_no_text(text: Any) -> None:
 )
 def test_json_objects(body: bytes, value: Any) -> None:
     assert parameters.json_object(body) == value
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["[]", "{}", '""', "1", '{"":{}}', "[[[]]]", '"\\\\"', '"\\"","', '"\\\\\\""'],
+)
+def test_values_are_counted_before_they_are_parsed(
+    monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    body = f'{{"a": [{", ".join([value] * parameters.MOST_JSON_VALUES)}]}}'.encode()
+    monkeypatch.setattr(json, "loads", None)
+    with pytest.raises(TooLarge, match="100,000 values"):
+        parameters.json_object(body)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "uint[] x = [1, 2];{ }",
+        'string s = "a\\"b\\\\";',
+        '"' * 10,
+        "\\",
+        '\\"',
+        "é, 🦄, \\u0022,",
+    ],
+)
+@pytest.mark.parametrize("is_ascii", [True, False])
+def test_what_stands_in_strings_is_no_value(source: str, is_ascii: bool) -> None:
+    """A megabyte of source, as it stands and in a standard JSON input that is itself text."""
+    sources = {f"{number}.sol": {"content": source * 10_000} for number in range(10)}
+    for given in (sources, {"sourceCode": json.dumps(sources, ensure_ascii=is_ascii)}):
+        body = json.dumps(given, ensure_ascii=is_ascii).encode()
+        assert parameters.json_object(body) == given
+
+
+def test_no_number_is_of_any_length() -> None:
+    with pytest.raises(InvalidJson):
+        parameters.json_object(b'{"a": ' + 1001 * b"9" + b"}")
 
 
 def test_a_repeated_key_is_told() -> None:

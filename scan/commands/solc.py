@@ -10,6 +10,7 @@ from scan.settings import Settings
 from scan.verification.compiler_install import NotFetched, install_one
 from scan.verification.compiler_releases import dotted, parse_version
 from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
 
 
 def install(settings: Settings, options: argparse.Namespace) -> int:
@@ -35,4 +36,6 @@ def list_installed(settings: Settings, _options: argparse.Namespace) -> int:
             f"there is no compiler in {compilers.directory}; `scan solc install VERSION` gets one",
             file=sys.stderr,
         )
+    if not can_deny_network():
+        print(f"scan: {NETWORK_IS_KEPT}", file=sys.stderr)
     return 0

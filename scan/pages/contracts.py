@@ -12,10 +12,11 @@ from scan.hex import to_hex
 from scan.http.requests import INCOMPLETE_BODY, client_address, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
-from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract
+from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
 from scan.pages.records import PAGE_SIZE, Listing, address_of, page_number
-from scan.pages.site import page, site
+from scan.pages.site import HEADERS, page, site
 from scan.queries import contracts
+from scan.verification.attempts import BY_PATH
 from scan.verification.request import parse
 from scan.verification.verifier import verify
 
@@ -33,6 +34,13 @@ def list_contracts() -> Response:
     return page(
         "contracts.html", contracts=Listing(json.loads(verified.data), verified.total, number)
     )
+
+
+@blueprint.get("/address/<address>/source")
+def get_source_file(address: str) -> Response:
+    """One file of a verified contract, as text."""
+    content = read_source_file(address_of(address), request.args.get("file", ""))
+    return Response(content, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})
 
 
 @blueprint.post("/address/<address>/call")
@@ -59,7 +67,7 @@ def _argument(text: str) -> object:
     if stripped[:1] not in ("[", "{"):
         return text
     try:
-        return json.loads(stripped)
+        return parameters.parse_json(stripped)
     except (ValueError, RecursionError):
         raise InvalidParameter("An argument begins like JSON, but cannot be parsed.") from None
 
@@ -111,13 +119,19 @@ def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
 
 def _source(typed: str) -> str:
     """What was typed; else the files: one as it is, several as a standard JSON input."""
-    uploads = [file for file in request.files.getlist("files") if file.filename]
-    if not uploads:
-        return typed
-    texts = {str(file.filename): _text(file.read()) for file in uploads}
-    if len(texts) == 1:
-        [text] = texts.values()
-        return text
+    uploads = [(str(file.filename), file) for file in request.files.getlist("files")]
+    # Browsers send a folder's files by their paths, which begin with its name.
+    folder = all("/" in path for path, file in uploads if path)
+    texts: dict[str, str] = {}
+    for name, file in uploads:
+        path = name.partition("/")[2] if folder else name
+        if not path or (folder and not path.endswith(".sol")):
+            continue
+        if path in texts:
+            raise InvalidParameter(f"Two files are named {path[:100]!r}. {BY_PATH}")
+        texts[path] = _text(file.read())
+    if len(texts) <= 1:
+        return next(iter(texts.values()), typed)
     sources = {path: {"content": text} for path, text in texts.items()}
     return json.dumps({"language": "Solidity", "sources": sources, "settings": {}})
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import NamedTuple
 
-from scan.contracts.proxy_contracts import DELEGATECALL, Proxy, clone_of, eip1967_implementation
+from scan.contracts.proxy_contracts import Proxy, clone_of, delegates, eip1967_implementation
 from scan.errors import Unavailable
 from scan.ethereum.client import NodeError
 from scan.hex import BadHex, to_hex
@@ -91,7 +91,7 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
     clone = clone_of(code)
     if clone is not None:
         return ProxyLookup(Proxy("eip1167", clone))
-    if DELEGATECALL not in code:
+    if not delegates(code):
         return ProxyLookup(None)
     reader.do_not_cache()  # its storage may change with any block
     try:

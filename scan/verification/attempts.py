@@ -12,6 +12,10 @@ MOST_COMPILATIONS = 24
 COMPILATIONS_OF_OTHER_VERSION = 4
 COMPILATIONS_AFTER_ALMOST = 2  # the code is as long and nearly equal: the source differs
 MOST_SOURCE_ERRORS = 3
+BY_PATH = (
+    "Files import each other by their paths: choose the folder that holds all of them, or send a"
+    " standard JSON input, whose sources are named by path."
+)
 
 
 class Attempts:
@@ -65,6 +69,8 @@ class Attempts:
             else ""
         )
         if self._closest is None:
+            if " not found" in self._faults[0]:
+                hint = f". {BY_PATH}{hint}"
             return SourceDoesNotCompile(f"The source does not compile: {self._faults[0]}{hint}")
         return VerificationFailed(
             f"No match in {count} compilation{'s' if count > 1 else ''}. {self._closest[1]}.{hint}"

@@ -1,7 +1,6 @@
 """Compiles one submission under changing settings, and reads what the compiler answers."""
 
 import re
-import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -10,6 +9,7 @@ import orjson
 from scan.errors import Unavailable, VerificationFailed
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiler import compile_source
+from scan.verification.compiler_places import RunningPlace
 from scan.verification.compiler_releases import VIA_IR_FROM, SolcVersion, dotted
 from scan.verification.request import Submission
 from scan.verification.sandbox import Program
@@ -48,16 +48,18 @@ class CompiledContract(NamedTuple):
 
 
 class Compilations:
-    """The compilations of one submission until its deadline; `count` is how many there were."""
+    """The compilations of one submission in its time; `count` is how many there were."""
 
-    def __init__(self, compiler: Program, submission: Submission, deadline: float) -> None:
+    def __init__(self, compiler: Program, submission: Submission, place: RunningPlace) -> None:
         self._compiler = compiler
         self._submission = submission
-        self._deadline = deadline
+        self._place = place
         self.count = 0
 
     def is_time_left(self) -> bool:
-        return time.monotonic() <= self._deadline - 1
+        """Raises Unavailable where others wait and have to be let in."""
+        self._place.check()
+        return self._place.left_s() >= 1
 
     def run(
         self, settings: CompilerSettings, selection: Selection, addition: str = ""
@@ -72,8 +74,9 @@ class Compilations:
             },
             "settings": {**settings, "outputSelection": selection},
         }
-        left_s = self._deadline - time.monotonic()
-        return compile_source(self._compiler, standard_input, left_s)
+        return compile_source(
+            self._compiler, standard_input, self._place.left_s(), self._place.check
+        )
 
 
 def first_selection(submission: Submission) -> Selection:

@@ -5,31 +5,46 @@ Native builds and Node scripts around npm's soljson.js answer the same two calls
 
 import re
 import tempfile
+from collections.abc import Callable
 from typing import Any
 
 import orjson
 
 from scan.errors import Unavailable, VerificationFailed
 from scan.verification.compiler_releases import parse_version
+from scan.verification.confined_process import CANNOT_CONFINE
 from scan.verification.sandbox import MEMORY_KIB, OUTPUT_BYTES, Finished, Program, TimedOut
 
 COMPILE_TIMEOUT_S = 40.0
 VERSION_TIMEOUT_S = 30.0
+# Of a megabyte of source with nested structs a compiler makes 32 MB of ABI, which hold the
+# interpreter for 0.4 s to parse; this much takes 0.1 s.
+MOST_OUTPUT_VALUES = 500_000
 
 
 class OutOfLimits(VerificationFailed):
     """The source needs more time or memory than it is given."""
 
 
-def compile_source(compiler: Program, standard_input: object, timeout_s: float) -> dict[str, Any]:
-    """The compiler's standard JSON output; raises OutOfLimits, Unavailable."""
+def compile_source(
+    compiler: Program,
+    standard_input: object,
+    timeout_s: float,
+    check: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """The compiler's standard JSON output; raises OutOfLimits, Unavailable.
+
+    `check` is called while it runs; what it raises ends the compiler.
+    """
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:
         raise OutOfLimits("The time for this verification is used up.")
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         arguments = _arguments(compiler, folder)
         try:
-            finished = compiler.run(arguments, folder, timeout_s, orjson.dumps(standard_input))
+            finished = compiler.run(
+                arguments, folder, timeout_s, orjson.dumps(standard_input), check
+            )
         except TimedOut:
             raise OutOfLimits(
                 f"The compiler did not finish within {timeout_s:.0f} seconds."
@@ -62,10 +77,12 @@ def _arguments(compiler: Program, folder: str) -> list[str]:
 
 def _output(finished: Finished) -> dict[str, Any]:
     """bad_alloc arrives as a JSON error with exit status 0; other ends at a limit as a crash."""
-    if finished.status in (126, 127):
+    if finished.status in (CANNOT_CONFINE, 126, 127):
         raise Unavailable("The compiler cannot be started here.", retry_after_s=60)
     if len(finished.output) >= OUTPUT_BYTES:
         raise OutOfLimits("The compiler's output is larger than 32 MB.")
+    if sum(map(finished.output.count, (b",", b"[", b"{"))) > MOST_OUTPUT_VALUES:
+        raise OutOfLimits(f"The compiler's output has more than {MOST_OUTPUT_VALUES:,} values.")
     try:
         output = orjson.loads(finished.output)
     except ValueError:

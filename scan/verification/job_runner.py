@@ -22,12 +22,15 @@ from scan.verification.compiler import OutOfLimits
 from scan.verification.compiler_places import RUNNING
 from scan.verification.jobs import VerificationJobs
 from scan.verification.request import parse
+from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
 from scan.verification.verifier import Verifier, message, verify
 
 log = logging.getLogger(__name__)
 
 POLL_S = 1.0
-LEASE_S = 10.0  # how long a job of a process that died waits for another
+# How long a job of a process that died waits for another; and for how long a machine may stand
+# still, or the database be slow, before a job is begun twice: 10 s were too few.
+LEASE_S = 30.0
 EXTEND_EVERY_S = 3.0
 SWEEP_EVERY_S = 60.0
 SWEPT_AT_ONCE = 1_000
@@ -89,10 +92,13 @@ class JobRunner:
 
     def _run(self) -> None:
         """Every fault of the database is logged, waited out and retried."""
+        if not can_deny_network():
+            log.warning("%s", NETWORK_IS_KEPT)
         while not self._stopping:
             try:
-                self._claim_all()
                 self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
+                self._claim_all()
+                self._verifier.places.jobs_wait = self._others_wait()
                 self._timer.run("sweep", SWEEP_EVERY_S, self._sweep)
             except ScanError as error:
                 log.warning("verification jobs pause: %s", error)
@@ -115,9 +121,10 @@ class JobRunner:
             threading.Thread(target=self._serve, args=(job,), name=name, daemon=True).start()
 
     def _claim(self) -> ClaimedJob | None:
-        lease, now = random.getrandbits(62), _now()
+        lease = random.getrandbits(62)
         with self._database.transaction() as tx:
             tx.execute("verification/jobs_lock")
+            now = _now()  # others may have held the lock for a while
             rows = tx.rows(
                 "verification/jobs_claim",
                 now=now,
@@ -125,6 +132,12 @@ class JobRunner:
                 leased_until=now + timedelta(seconds=LEASE_S),
             )
         return ClaimedJob(lease, *rows[0]) if rows else None
+
+    def _others_wait(self) -> bool:
+        """Whether clients none of whose jobs is running wait for one here."""
+        return len(self._running) >= RUNNING and bool(
+            self._database.value("verification/jobs_count_due", now=_now())
+        )
 
     def _extend_leases(self) -> None:
         if self._running:

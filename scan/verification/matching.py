@@ -20,7 +20,7 @@ from scan.verification.compilation import (
     first_selection,
 )
 from scan.verification.compiler import OutOfLimits
-from scan.verification.compiler_places import busy
+from scan.verification.compiler_places import RunningPlace, busy
 from scan.verification.compiler_releases import dotted
 from scan.verification.contract_match import ContractMatcher, Match
 from scan.verification.request import Submission
@@ -33,10 +33,10 @@ from scan.verification.settings_search import (
 
 
 def find_match(
-    compiler: Program, submission: Submission, deployed: bytes, deadline: float
+    compiler: Program, submission: Submission, deployed: bytes, place: RunningPlace
 ) -> Match:
     """Raises VerificationFailed with the reason, Unavailable."""
-    return _Search(Compilations(compiler, submission, deadline), submission, deployed).run()
+    return _Search(Compilations(compiler, submission, place), submission, deployed).run()
 
 
 class _Search:

@@ -1,6 +1,5 @@
 """The body of a verification request, checked: a source and how it was compiled."""
 
-import json
 import re
 from binascii import unhexlify
 from collections.abc import Mapping
@@ -137,7 +136,7 @@ def _too_large() -> TooLarge:
 
 def _standard_json(text: str) -> _Source:
     try:
-        value = json.loads(text)
+        value = parameters.parse_json(text)
     except (ValueError, RecursionError):
         raise _bad_input("it cannot be parsed") from None
     if value.get("language") != "Solidity":

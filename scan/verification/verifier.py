@@ -15,12 +15,11 @@ from scan.ethereum.client import Node, NodeError, RpcError
 from scan.hex import BadHex, data, to_hex
 from scan.verification.bytecode_comparison import constructor_data
 from scan.verification.compiler_install import CompilerInstaller
-from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import Match
 from scan.verification.matching import find_match
 from scan.verification.request import Submission
 
-BUDGET_S = 60.0
 NODE_TIMEOUT_S = 5.0
 MAX_ABI_BYTES = 1024 * 1024
 _EOF = b"\xef"
@@ -86,8 +85,8 @@ def verify(parts: Verifier, submission: Submission, client: str | None = None) -
     contract = indexed_contract(parts.database, submission.address)
     with parts.places.admitted(client):
         compiler = parts.installer.compiler(submission.version)
-        with parts.places.running(client, deadline):
-            match = find_match(compiler, submission, contract.code, deadline)
+        with parts.places.running(deadline) as place:
+            match = find_match(compiler, submission, contract.code, place)
             abi = _abi(match)
     creation = _creation(parts.node, contract, match)
     return _store(parts.database, contract, submission, match, creation, abi)

@@ -43,6 +43,7 @@ WITH wanted AS (
     FROM verified_contracts v
     WHERE lower(v.contract_name) ~>=~ lower(%(text)s)
         AND lower(v.contract_name) ~<~ (lower(%(text)s) || chr(1114111))
+        AND v.is_indexed
     ORDER BY lower(v.contract_name) USING ~<~
     LIMIT 100)
 ), found (rank, type, value, name, symbol, match, holders) AS (

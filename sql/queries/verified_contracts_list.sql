@@ -1,25 +1,26 @@
--- Verified contracts, those verified last first.
+-- Verified contracts whose code stands at their address now, those verified last first.
 -- params: limit integer, offset bigint
 -- literals: limit
 -- returns: one row: index version, JSON text, count in it, total
--- index: verified_contracts_by_time, contracts_pkey
+-- index: verified_contracts_listed, verified_contracts_pkey
 WITH page AS (
-    SELECT v.address, v.contract_name, v.compiler_version, v.match, v.license, v.verified_at,
-        v.code_hash
+    SELECT v.verified_at, v.address, v.code_hash
     FROM verified_contracts v
+    WHERE v.is_indexed
     ORDER BY v.verified_at DESC, v.address DESC, v.code_hash DESC
     LIMIT %(limit)s
     OFFSET %(offset)s
 )
 SELECT index_version(),
     coalesce(json_agg(json_build_object(
-        'address', hex(page.address),
-        'contractName', page.contract_name,
-        'compilerVersion', page.compiler_version,
-        'match', page.match,
-        'license', page.license,
-        'verifiedAt', iso(page.verified_at)
+        'address', hex(v.address),
+        'contractName', v.contract_name,
+        'compilerVersion', v.compiler_version,
+        'match', v.match,
+        'license', v.license,
+        'verifiedAt', iso(v.verified_at)
     ) ORDER BY page.verified_at DESC, page.address DESC, page.code_hash DESC), '[]')::text,
     count(*),
-    (SELECT count(*) FROM verified_contracts v)
-FROM page;
+    (SELECT count(*) FROM verified_contracts l WHERE l.is_indexed)
+FROM page
+JOIN verified_contracts v USING (address, code_hash);

@@ -1,5 +1,6 @@
--- Takes the lease of the oldest job that is due, of a client none of whose jobs is running. An
--- expired lease is no lease. Several processes may claim, one at a time (see jobs_lock).
+-- Takes the lease of the job that has been due for longest, of a client none of whose jobs is running:
+-- a job that is postponed lets the others pass. An expired lease is no lease. Several processes may
+-- claim, one at a time (see jobs_lock).
 -- params: now timestamptz, lease bigint, leased_until timestamptz
 -- returns: no row when nothing is due; else id, client, created_at, attempts (with this one), request
 -- index: verification_jobs_unfinished, verification_jobs_pkey
@@ -15,7 +16,7 @@ FROM (
             FROM verification_jobs r
             WHERE r.finished_at IS NULL AND r.client = w.client AND r.status = 'running'
                 AND r.due_at > %(now)s)
-    ORDER BY w.created_at, w.id
+    ORDER BY w.due_at, w.created_at, w.id
     LIMIT 1
     FOR UPDATE SKIP LOCKED
 ) AS found

@@ -19,7 +19,7 @@ SET match = excluded.match, creation_match = excluded.creation_match,
     compiler_version = excluded.compiler_version, license = excluded.license,
     settings = excluded.settings, abi = excluded.abi, sources = excluded.sources,
     constructor_arguments = excluded.constructor_arguments, metadata = excluded.metadata,
-    verified_at = excluded.verified_at
+    verified_at = excluded.verified_at, is_indexed = excluded.is_indexed
 WHERE excluded.match = 'full'
     AND (old.match = 'partial' OR old.metadata IS NULL AND excluded.metadata IS NOT NULL)
 RETURNING hex(old.address);

@@ -11,7 +11,7 @@ from eth_account.signers.local import LocalAccount
 
 from tests.conftest import Played
 from tests.support.browser import Page
-from tests.support.explorer import Explorer
+from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import MANY, deploy
 from tests.support.solidity import NODE
 from tests.support.wallets import new_wallet, owner_of
@@ -106,6 +106,41 @@ def test_a_contract_is_verified_and_read(
     page.evaluate("form.elements.argument.value = '0'; form.querySelector('button').click()")
     page.wait("form.querySelector('output').textContent.includes('division')")
     assert page.evaluate("location.pathname") == f"/address/{address}"
+
+
+def test_a_folder_of_sources_is_verified_by_its_paths(
+    page: Page, explorer: Explorer, explorer_url: str, tmp_path: Path
+) -> None:
+    """Chosen as files, they have no folders: the page says what to do."""
+    folder = tmp_path / "Project"
+    (folder / "sub").mkdir(parents=True)
+    library = "pragma solidity ^0.8.0; library Lib { uint constant X = 271828; }"
+    source = (
+        'pragma solidity ^0.8.0; import "./sub/Lib.sol"; import "sub/Lib.sol";'
+        " contract Two { uint256 public x = Lib.X; }"
+    )
+    (folder / "Two.sol").write_text(source)
+    (folder / "sub" / "Lib.sol").write_text(library)
+    (folder / "notes.bin").write_bytes(b"\xff\xfe")
+    standard = standard_input({"Two.sol": source, "sub/Lib.sol": library})
+    address = explorer.deploy(compiled("0.8.28", standard, "Two.sol", "Two").creation)
+    page.open(f"{explorer_url}/address/{address}?tab=contract")
+
+    def submit(selector: str, *paths: Path) -> None:
+        page.fill("input[name=compilerVersion]", "0.8.28")
+        root = page.call("DOM.getDocument")["root"]["nodeId"]
+        files = page.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        page.call("DOM.setFileInputFiles", nodeId=files, files=[str(path) for path in paths])
+        page.click("form[action$='verify#verify'] button")
+
+    submit("input[type=file]", folder / "Two.sol", folder / "sub" / "Lib.sol")
+    page.wait("document.querySelector('.problem') && document.readyState === 'complete'")
+    assert "choose the folder" in page.text(".problem")
+    assert "standard JSON" in page.text(".problem")
+    submit("input[webkitdirectory]", folder)
+    page.wait("document.querySelector('.badge.good') && document.readyState === 'complete'")
+    assert page.text(".badge.good") == "full match"
+    assert explorer.contract(address).json["sources"].keys() == {"Two.sol", "sub/Lib.sol"}
 
 
 def test_a_wallet_gets_a_key_that_manages_webhooks(page: Page, explorer_url: str) -> None:

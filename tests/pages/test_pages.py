@@ -4,15 +4,18 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import BytesIO
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.pages.contract_source import MAX_SHOWN_LINES
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
 from tests.support.explorer import Explorer
 from tests.support.indexing import Indexing, settings_for
+from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
 
 NOWHERE = "postgresql://127.0.0.1:9/nothing"
 
@@ -290,6 +293,33 @@ def test_bad_calls_are_refused_in_words(
 ) -> None:
     answer = explorer.client.post(f"/address/{many}/call", data=form)
     assert (answer.status_code, answer.mimetype) == (status, "text/html")
+
+
+def test_files_of_one_name_are_refused(explorer: Explorer) -> None:
+    address = explorer.place("6001600102")
+    files = [(BytesIO(b"contract A {}"), "A.sol"), (BytesIO(b"contract B {}"), "A.sol")]
+    form = {"compilerVersion": "0.8.28", "files": files}
+    answer = explorer.client.post(f"/address/{address}/verify", data=form)
+    assert answer.status_code == 400 and "standard JSON" in answer.text
+
+
+def test_a_long_source_is_cut_and_whole_elsewhere(explorer: Explorer) -> None:
+    source = "contract Long { uint256 public x = 31415; }\n" + "// <b>\n" * 300_000 + "// end"
+    address = deploy(explorer, source[: source.index("\n")], "Long")
+    answer = explorer.verify(address, source[:1_000_000], VERSION, contractName="Long")
+    assert answer.status_code == 200, answer.json
+    shown = explorer.client.get(f"/address/{address}", query_string={"tab": "contract"})
+    assert shown.text.count("<span>//") == MAX_SHOWN_LINES - 1
+    tagged = {"If-None-Match": shown.headers["ETag"]}
+    path = f"/address/{address}?tab=contract"
+    assert explorer.client.get(path, headers=tagged).status_code == 304
+    [link] = re.findall(r'href="(/address/0x[0-9a-f]{40}/source\?file=[^"]+)"', shown.text)
+    whole = explorer.client.get(link)
+    assert (whole.status_code, whole.mimetype) == (200, "text/plain")
+    assert whole.text == source[:1_000_000]
+    assert whole.headers["X-Content-Type-Options"] == "nosniff"
+    for other in (f"{link}x", link.replace(address, CHECKSUMMED.lower())):
+        assert explorer.client.get(other).status_code == 404
 
 
 def test_a_refused_source_stays_in_the_form(explorer: Explorer) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from scan.http.services import Services
-from scan.sourcify import blueprint
+from scan.sourcify import blueprint, submissions
 from scan.verification.jobs import WAITING_REQUESTS
+from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, from_node_modules, standard_input
 from tests.support.many_functions import CHECKSUMMED, PROXY, SLOT, VERSION, deploy
@@ -378,13 +379,37 @@ def test_malformed_metadata_is_refused(explorer: Explorer, body: Any) -> None:
     assert is_error(response, 400, "invalid_parameter")
 
 
+@pytest.mark.parametrize(
+    ("metadata_sources", "sources", "status"),
+    [
+        ({}, {f"{number}.sol": "" for number in range(MAX_FILES + 1)}, 400),
+        ({f"{number}.sol": {} for number in range(MAX_FILES + 1)}, {}, 400),
+        ({}, {"a.sol": "é" * (MAX_SOURCE_BYTES // 4), "b.sol": "x" * MAX_SOURCE_BYTES}, 413),
+    ],
+    ids=["sources", "sources of the metadata", "bytes"],
+)
+def test_sources_are_counted_before_they_are_hashed(
+    explorer: Explorer,
+    monkeypatch: pytest.MonkeyPatch,
+    metadata_sources: Any,
+    sources: Any,
+    status: int,
+) -> None:
+    settings = {"compilationTarget": {"a.sol": "A"}}
+    metadata = {"settings": settings, "sources": metadata_sources, "compiler": {"version": "0.8.0"}}
+    monkeypatch.setattr(submissions, "keccak", None)
+    body = {"metadata": metadata, "sources": sources}
+    response = submit(explorer, CHECKSUMMED, body, "/v2/verify/metadata")
+    assert response.status_code == status and "sources" in response.json["message"]
+
+
 def test_bodies_are_json_of_a_bounded_size(explorer: Explorer, stored: str) -> None:
     path, client = f"/v2/verify/{CHAIN}/{stored}", explorer.client
     assert is_error(client.post(path, data="{"), 415, "invalid_parameter")
     json_type = {"Content-Type": "application/json"}
     assert is_error(client.post(path, data="{", headers=json_type), 400, "invalid_json")
     assert is_error(client.post(path, data="[]", headers=json_type), 400, "invalid_json")
-    deep = b'{"stdJsonInput":' + b"[" * 100_000
+    deep = b'{"stdJsonInput":' + b"[" * 90_000
     assert is_error(client.post(path, data=deep, headers=json_type), 400, "invalid_json")
     large = b" " * 6_000_000
     assert is_error(client.post(path, data=large, headers=json_type), 413, "invalid_parameter")

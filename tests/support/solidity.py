@@ -126,3 +126,13 @@ def _keep(path: Path, output: dict[str, Any]) -> None:
 
 def _bytes(text: str) -> bytes:
     return bytes.fromhex(text.removeprefix("0x"))
+
+
+# The SMT checker never ends on it.
+ENDLESS = """pragma experimental SMTChecker;
+contract A {
+    function fermat(uint x, uint y, uint z) public pure {
+        require(x > 2 && y > 2 && z > 2 && x < 1000000 && y < 1000000 && z < 1000000);
+        assert(x * x * x + y * y * y != z * z * z);
+    }
+}"""

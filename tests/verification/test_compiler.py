@@ -1,21 +1,31 @@
 """InstalledCompilers under limits: what hostile sources cannot do."""
 
+import argparse
 import base64
 import hashlib
 import json
 import os
+import socket
 import stat
+import sys
 import tarfile
 import threading
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from scan.commands import solc
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
-from scan.verification import compiler_install
-from scan.verification.compiler import OutOfLimits, compile_source, stated_version
+from scan.verification import compiler_install, compiler_places, sandbox
+from scan.verification.compiler import (
+    MOST_OUTPUT_VALUES,
+    OutOfLimits,
+    compile_source,
+    stated_version,
+)
 from scan.verification.compiler_install import (
     CompilerInstaller,
     NotFetched,
@@ -29,6 +39,7 @@ from scan.verification.matching import find_match
 from scan.verification.request import parse
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support.explorer import standard_input
+from tests.support.serving import wait_until
 from tests.support.solidity import NODE
 
 OBJECT = {"*": {"*": ["evm.deployedBytecode.object"]}}
@@ -171,9 +182,53 @@ def test_a_compilation_without_end_is_ended_with_its_children(tmp_path: Path) ->
         time.sleep(0.02)
 
 
+@pytest.mark.parametrize("family", ["AF_INET", "AF_UNIX"])
+def test_a_compiler_has_no_network(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, family: str
+) -> None:
+    """Also where namespaces are forbidden: there is no `unshare` on this PATH."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    address = ("127.0.0.1", 0) if family == "AF_INET" else str(tmp_path / "socket")
+    with socket.socket(getattr(socket, family)) as server:
+        server.bind(address)
+        server.listen()
+        server.settimeout(0)
+        connect = f"socket.socket(socket.{family}).connect({server.getsockname()!r})"
+        script = f"{sys.executable} -c \"import socket; {connect}\" || echo '{{}}'"
+        assert run(fake(tmp_path, script), "") == {}
+        with pytest.raises(BlockingIOError):
+            server.accept()
+
+
+def test_who_cannot_deny_the_network_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
+    assert solc.list_installed(settings, argparse.Namespace()) == 0
+    assert "network" not in capsys.readouterr().err
+    monkeypatch.setattr(solc, "can_deny_network", lambda: False)
+    assert solc.list_installed(settings, argparse.Namespace()) == 0
+    assert "keep the network here" in capsys.readouterr().err
+
+
+def test_a_compiler_runs_where_its_network_cannot_be_denied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "can_deny_network", lambda: False)
+    compilers = fake(tmp_path, "grep -q 'Seccomp:.0' /proc/self/status && echo '{}'")
+    assert run(compilers, "") == {}
+
+
 def test_output_without_end_is_cut(tmp_path: Path) -> None:
     compilers = fake(tmp_path, "exec cat /dev/zero")
     with pytest.raises(OutOfLimits, match="32 MB"):
+        run(compilers, "")
+
+
+def test_output_of_too_many_values_is_not_parsed(tmp_path: Path) -> None:
+    values = f"yes '{{}},' | head -n {MOST_OUTPUT_VALUES} | tr -d '\\n'"
+    compilers = fake(tmp_path, f"printf '{{\"a\":['; {values}; printf '{{}}]}}'")
+    with pytest.raises(OutOfLimits, match="500,000 values"):
         run(compilers, "")
 
 
@@ -199,65 +254,88 @@ def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path: Path
 
 
 def test_only_few_requests_get_a_compiler_at_once() -> None:
-    places = CompilerPlaces()
-    leave, inside = threading.Event(), threading.Barrier(RUNNING + 1)
-
-    def occupy() -> None:
-        with places.admitted(None), places.running(None, time.monotonic() + 60):
-            inside.wait(10)
-            leave.wait(10)
-
-    threads = [threading.Thread(target=occupy) for _ in range(RUNNING)]
-    for thread in threads:
-        thread.start()
-    inside.wait(10)
-    try:
-        with (
-            pytest.raises(Unavailable) as refusal,
-            places.admitted(None),
-            places.running(None, time.monotonic() + 0.1),
-        ):
+    places, soon = CompilerPlaces(), time.monotonic() + 0.05
+    with places.running(soon), places.running(soon):
+        with pytest.raises(Unavailable) as refusal, places.running(soon):
             pass
         assert int(refusal.value.headers["Retry-After"]) > 0
-        with places.admitted(None), places.admitted(None), pytest.raises(Unavailable):
-            places.admitted(None).__enter__()
-    finally:
-        leave.set()
-        for thread in threads:
-            thread.join()
-    with places.admitted(None), places.running(None, time.monotonic()):
+    with places.running(time.monotonic()):
+        pass
+    clients = "abcd"
+    with ExitStack() as admitted:
+        for client in clients:
+            admitted.enter_context(places.admitted(client))
+        with pytest.raises(Unavailable), places.admitted("e"):
+            pass
+    with places.admitted("e"):
         pass
 
 
-def test_a_client_s_second_compilation_waits_for_its_first_and_others_do_not() -> None:
-    places, soon = CompilerPlaces(), time.monotonic() + 0.05
-    with places.admitted("a"), places.running("a", soon):
-        with places.admitted("a"):
-            with pytest.raises(Unavailable), places.running("a", soon):
-                pass
-            with pytest.raises(Unavailable), places.admitted("a"):
-                pass
-            with places.admitted("b"), places.running("b", soon):
-                pass
-        entered = threading.Event()
+def test_a_client_has_one_place() -> None:
+    places = CompilerPlaces()
+    with places.admitted("a"):
+        with pytest.raises(Unavailable), places.admitted("a"):
+            pass
+        with places.admitted("b"):
+            pass
+    with places.admitted("a"):
+        pass
 
-        def wait() -> None:
-            with places.running("a", time.monotonic() + 10):
-                entered.set()
 
-        thread = threading.Thread(target=wait)
-        thread.start()
-        assert not entered.wait(0.05)
-    assert entered.wait(10)
-    thread.join()
+def test_who_has_waited_longest_comes_next() -> None:
+    places, order = CompilerPlaces(), []
+    threads = []
+
+    def wait(number: int) -> None:
+        with places.running(time.monotonic() + 30):
+            order.append(number)
+
+    with ExitStack() as running:
+        for _ in range(RUNNING):
+            running.enter_context(places.running(time.monotonic()))
+        for number in range(5):
+            threads.append(threading.Thread(target=wait, args=(number,)))
+            threads[-1].start()
+            wait_until(lambda: len(places._waiting) == len(threads))
+    # Two run at once, so that neighbours may change places.
+    for thread in threads:
+        thread.join()
+    assert sorted(order) == [*range(5)]
+    assert all(abs(place - number) <= 1 for place, number in enumerate(order)), order
+
+
+def test_time_gets_shorter_once_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 0.0)
+    places = CompilerPlaces()
+    with places.running(time.monotonic() + 30) as place:
+        place.check()
+        places.jobs_wait = True
+        with pytest.raises(Unavailable, match="Others wait"):
+            place.check()
+        assert place.left_s() > 20
+
+
+def test_a_compilation_that_is_not_to_go_on_is_ended(tmp_path: Path) -> None:
+    compilers = fake(tmp_path, "exec sleep 600")
+    found = compilers.find(NEWEST)
+    assert found is not None
+
+    def refuse() -> None:
+        raise Unavailable("others wait")
+
+    with pytest.raises(Unavailable, match="others wait"):
+        compile_source(found, {}, 600, refuse)
 
 
 def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers: InstalledCompilers) -> None:
     found = compilers.find(NEWEST)
     assert found is not None
     body = {"address": "0x" + 40 * "1", "sourceCode": "contract A {}", "compilerVersion": "0.8.28"}
-    with pytest.raises(Unavailable, match="busy"):
-        find_match(found, parse(body), b"\x60", time.monotonic())
+    with (
+        CompilerPlaces().running(time.monotonic()) as place,
+        pytest.raises(Unavailable, match="busy"),
+    ):
+        find_match(found, parse(body), b"\x60", place)
 
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 from app import create_app
 from scan.errors import InvalidParameter, NotFound, RateLimited, TooLarge, Unavailable
 from scan.http.services import Services
-from scan.verification import job_runner
+from scan.verification import compiler_places, job_runner
 from scan.verification.compiler_places import RUNNING
 from scan.verification.job_runner import JobRunner
 from scan.verification.jobs import (
@@ -29,6 +30,7 @@ from tests.support.database import Postgres, execute
 from tests.support.explorer import Explorer, explorer_over
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
 from tests.support.serving import free_port, gunicorn_started, wait_for, wait_until
+from tests.support.solidity import ENDLESS
 
 SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
 CLIENT = "192.0.2.7"
@@ -308,7 +310,20 @@ def test_a_job_survives_the_end_of_its_process(
     port = free_port()
     with gunicorn_started(url, port, **environment(idle, solc_dir)) as process:
         wait_for(port, process)
-        assert finished(jobs, job_id).match == "full"
+        assert finished(jobs, job_id, 120).match == "full"
+
+
+def test_a_job_is_not_begun_again_while_its_process_stands_still(
+    idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs.submit(request(address), CLIENT)
+    parts: Services = idle.app.extensions["scan"]
+    first, second = (JobRunner(parts.writes, parts.verifier, parts.jobs) for _ in range(2))
+    began = datetime.now(UTC)
+    assert first._claim() is not None
+    for seconds, is_begun in ((25, False), (60, True)):
+        monkeypatch.setattr(job_runner, "_now", lambda s=seconds: began + timedelta(seconds=s))
+        assert (second._claim() is not None) == is_begun
 
 
 def children(pid: int) -> list[int]:
@@ -322,7 +337,9 @@ def test_jobs_run_in_the_places_of_other_verifications(
     """While all are taken, a job waits, and it does not fail."""
     parts: Services = idle.app.extensions["scan"]
     places = parts.verifier.places
-    with places.admitted("a"), places.admitted("a"), places.admitted("b"), places.admitted("b"):
+    with ExitStack() as taken:
+        for client in "abcd":
+            taken.enter_context(places.admitted(client))
         job_id = jobs.submit(request(address), CLIENT)
         with idle.running_jobs():
             time.sleep(1)
@@ -331,3 +348,21 @@ def test_jobs_run_in_the_places_of_other_verifications(
     with idle.running_jobs():
         assert finished(jobs, job_id).match == "full"
     assert RUNNING == 2
+
+
+def test_jobs_of_others_get_their_turn(
+    idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What compiles for long is put behind them, and is not given up."""
+    monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
+    endless = [
+        jobs.submit(request(address, sourceCode=ENDLESS, contractName="A"), client)
+        for client in ("192.0.2.1", "192.0.2.2")
+        for _ in range(MOST_UNFINISHED_OF_CLIENT)
+    ]
+    with idle.running_jobs():
+        others = [jobs.submit(request(address), f"198.51.100.{number}") for number in range(3)]
+        for job_id in others:
+            assert finished(jobs, job_id).status == "done"
+        unfinished = [jobs.get(job_id) for job_id in endless]
+        assert [job.is_over for job in unfinished if job is not None] == [False] * 4

@@ -33,7 +33,7 @@ CONTRACT_PATHS: Json = {
             description="Compiles the source and compares it with the indexed code. Settings that"
             " are not given are searched for. A full match includes the metadata, a partial one"
             " does not; a better earlier result stays. One client address has one compilation"
-            " running and one waiting; more are a 503.",
+            " running or waiting; more are a 503, and so is one of 20 s while others wait.",
             body=sends(
                 ref("VerifyRequest"),
                 file={

@@ -1,0 +1,88 @@
+"""Becomes another program that has few resources and no network: sandbox.py runs this file.
+
+Arguments: KEEP_NETWORK where that has to be, the name and value of each resource limit, `--`, the
+program and its arguments. Exits with CANNOT_CONFINE where this kernel or processor does not let it,
+127 where there is no program.
+
+A filter of system calls (seccomp) needs no rights, so it also works where a unit or a container
+forbids namespaces, and unlike a network namespace it keeps sockets of the file system closed.
+"""
+
+import ctypes
+import os
+import platform
+import resource
+import signal
+import struct
+import sys
+from contextlib import suppress
+
+KEEP_NETWORK = "--keep-network"
+CANNOT_CONFINE = 125
+NICENESS = 10
+
+# From linux/prctl.h, linux/seccomp.h, linux/filter.h and linux/audit.h.
+_PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 1, 38, 22
+_FILTER_MODE = 2
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
+_X32 = 0x40000000  # x86-64's calls under other numbers
+# Refused: socket; io_uring_setup, which opens sockets, too; and what reaches into other processes
+# of this user: ptrace, process_vm_readv, process_vm_writev, pidfd_getfd.
+_REFUSED = {
+    "x86_64": (0xC000003E, (41, 425, 101, 310, 311, 438)),
+    "aarch64": (0xC00000B7, (198, 425, 117, 270, 271, 438)),
+}
+
+
+def main(arguments: list[str]) -> int:
+    split = arguments.index("--")
+    limits, command = arguments[:split], arguments[split + 1 :]
+    keeps_network = limits[:1] == [KEEP_NETWORK]
+    if keeps_network:
+        del limits[0]
+    try:
+        for name, value in zip(limits[::2], limits[1::2], strict=True):
+            resource.setrlimit(getattr(resource, name), (int(value), int(value)))
+        os.nice(NICENESS)
+        with suppress(OSError):  # short of memory, the kernel ends this before the database
+            os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
+        if not keeps_network:
+            _refuse_calls()
+    except (OSError, ValueError, KeyError, AttributeError):
+        return CANNOT_CONFINE
+    try:
+        os.execvp(command[0], command)
+    except OSError:
+        return 127
+
+
+def _refuse_calls() -> None:
+    """Raises OSError, KeyError or AttributeError where that is not possible."""
+    architecture, refused = _REFUSED[platform.machine()]
+    count = len(refused)
+    # A jump skips as many instructions: the last but one allows, the last one refuses.
+    program = [
+        (_LOAD, 0, 0, 4),  # the architecture, then the call's number: offsets in seccomp_data
+        (_EQUAL, 0, count + 3, architecture),
+        (_LOAD, 0, 0, 0),
+        (_AT_LEAST, count + 1, 0, _X32),
+        *((_EQUAL, count - place, 0, call) for place, call in enumerate(refused)),
+        (_RETURN, 0, 0, _ALLOW),
+        (_RETURN, 0, 0, _REFUSE),
+    ]
+    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in program))
+    header = struct.pack("@HP", len(program), ctypes.addressof(code))  # struct sock_fprog
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_ulong)
+    for option, value, pointer in (
+        (_PR_SET_PDEATHSIG, signal.SIGKILL, None),  # no life after the service's
+        (_PR_SET_NO_NEW_PRIVS, 1, None),
+        (_PR_SET_SECCOMP, _FILTER_MODE, header),
+    ):
+        if prctl(option, value, pointer, 0, 0) != 0:
+            raise OSError(ctypes.get_errno(), "prctl")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,95 @@
+"""Lists of verified contracts show those whose code stands at their address: through forks, in any
+order of verification and indexing."""
+
+import json
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg2
+import pytest
+
+from tests.support.database import Postgres, execute
+from tests.support.explorer import Explorer, explorer_over
+from tests.support.many_functions import verified
+from tests.support.serving import wait_until
+
+SOURCE = "pragma solidity ^0.8.0; contract LogicE { uint256 public x = 1729; }"
+CODE_AT = "SELECT encode(code_hash, 'hex') FROM contracts WHERE address = %s"
+
+
+@pytest.fixture(scope="module")
+def forking(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    with explorer_over(postgres, template, solc_dir) as explorer:
+        yield explorer
+
+
+def listed(explorer: Explorer, address: str) -> tuple[bool, bool, int]:
+    """Whether the page and the search show it, which are cached, and how many the page counts."""
+    page = explorer.client.get("/contracts")
+    found = explorer.client.get("/api/v1/search", query_string={"q": "LogicE"}).json["results"]
+    row = explorer.database.row("pages/verified_contracts_list", limit=25, offset=0)
+    assert row is not None and row[2] == len(json.loads(row[1])) == row[3]
+    return address in page.text, address in [result["value"] for result in found], row[3]
+
+
+def test_lists_follow_the_chain(forking: Explorer) -> None:
+    anvil = forking.anvil
+    before = anvil.snapshot()
+    address = verified(forking, SOURCE, "LogicE")
+    creation = anvil.call("eth_getTransactionByHash", transaction_of(forking, address))
+    wait_until(lambda: listed(forking, address) == (True, True, 1))
+    anvil.revert(before)
+    anvil.mine(5)
+    key = bytes.fromhex(address[2:])
+    url = forking.settings.database_url
+    wait_until(lambda: execute(url, CODE_AT, key) == [])
+    wait_until(lambda: listed(forking, address) == (False, False, 0))
+    assert forking.contract(address).status_code == 404
+    # The same account creates it again, at the same address.
+    again = forking.deploy(creation["input"])
+    assert again == address
+    wait_until(lambda: listed(forking, address) == (True, True, 1))
+    assert forking.contract(address).json["contractName"] == "LogicE"
+    # Other code at the same address.
+    other = "INSERT INTO contracts VALUES (%s, 1000000, %s)"
+    execute(url, "INSERT INTO codes (code_hash, code) VALUES (%s, %s)", b"\1" * 32, b"\x60\1")
+    execute(url, other, key, b"\1" * 32)
+    wait_until(lambda: listed(forking, address) == (False, False, 0))
+    execute(url, "DELETE FROM contracts WHERE block_number = 1000000")
+    wait_until(lambda: listed(forking, address) == (True, True, 1))
+
+
+def transaction_of(explorer: Explorer, address: str) -> str:
+    row = explorer.database.row("contracts/contracts_get_code", address=bytes.fromhex(address[2:]))
+    assert row is not None
+    return "0x" + bytes(row[2]).hex()
+
+
+def test_a_verification_that_a_fork_overtakes_is_not_listed(forking: Explorer) -> None:
+    """Its contract is taken back by a transaction that commits after it has looked."""
+    address = forking.deploy("6001600c60003960016000f300")
+    key, url = bytes.fromhex(address[2:]), forking.settings.database_url
+    [(code_hash,)] = execute(url, CODE_AT, key)
+    connection = psycopg2.connect(url)
+    with connection.cursor() as cursor:
+        cursor.execute("DELETE FROM contracts WHERE address = %s", [key])
+        insert = threading.Thread(
+            target=execute,
+            args=(
+                url,
+                "INSERT INTO verified_contracts (address, code_hash, match, contract_name,"
+                " file_path, compiler_version, settings, abi, sources, verified_at)"
+                " VALUES (%s, decode(%s, 'hex'), 'full', 'LogicE', '', '', '{}', '[]', '{}',"
+                " now())",
+                key,
+                code_hash,
+            ),
+        )
+        insert.start()
+        waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'advisory'"
+        wait_until(lambda: execute(url, waiting) == [(1,)])
+        connection.commit()
+    connection.close()
+    insert.join()
+    wait_until(lambda: not any(listed(forking, address)[:2]))
