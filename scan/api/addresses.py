@@ -131,8 +131,6 @@ def list_internal_transfers(address: str) -> Response:
     window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
     key = parameters.address(address)
     page = internal_transfers.page(reader(), window, address=key)
-    if page.total == 0 and not addresses.is_seen(reader(), key):
-        raise unseen()
     return json_body(
         f'{{"internalTransfers":{page.data},"total":{page.total},'
         f'"untracedBlocks":{page.untraced_blocks}}}'

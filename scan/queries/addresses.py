@@ -10,15 +10,8 @@ HELD = {"tokens": "queries/addresses_list_tokens", "items": "queries/addresses_l
 
 
 def held(reader: Reader, kind: str, address: bytes, limit: int, offset: int) -> Page:
-    """Its `kind`: tokens or items; raises NotFound for an address never seen."""
-    page = Page(*reader.row(HELD[kind], address=address, limit=limit, offset=offset))
-    if page.data is None:
-        raise unseen()
-    return page
-
-
-def is_seen(reader: Reader, address: bytes) -> bool:
-    return bool(reader.row("queries/addresses_is_seen", address=address)[0])
+    """Its `kind`: tokens or items; none of an address never seen."""
+    return Page(*reader.row(HELD[kind], address=address, limit=limit, offset=offset))
 
 
 def unseen() -> NotFound:
