@@ -6,7 +6,6 @@ from typing import Any
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.api import logs as log_endpoint
 from scan.errors import InvalidParameter
 from scan.http.requests import json_object, reader
 from scan.http.responses import json_body
@@ -33,7 +32,7 @@ FILTER_KEYS = {
     "token_transfers": (*_PARTIES, "tokenAddress", *_RANGE),
     "dex_trades": ("address", "dex", *_RANGE),
     "internal_transfers": (*_PARTIES, *_RANGE),
-    "logs": log_endpoint.FILTER_KEYS,
+    "logs": (*logs.FILTER_KEYS, *_RANGE),
 }
 MAX_DEX_NAME = 100
 
@@ -78,7 +77,7 @@ def _page(entity: str, filters: Mapping[str, Any], window: Window) -> Page:
     if entity == "tokens":
         return tokens.page(reader(), window)
     if entity == "logs":
-        return logs.page(reader(), window, log_endpoint.read_filter(filters))
+        return logs.page(reader(), window, logs.read_filter(filters))
     address = parameters.optional_address(filters, "address")
     if entity == "dex_trades":
         dex = None

@@ -1,14 +1,15 @@
 """Lists of logs: from the table where SCAN_LOGS has them stored, else from the node."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
+from scan import parameters
 from scan.contracts.abi_decoding import decode_log, decode_log_by
 from scan.contracts.contract_abis import NO_CONTRACT
 from scan.errors import UpstreamFailed
-from scan.ethereum.log_filter import TOPICS, LogFilter
+from scan.ethereum.log_filter import TOPICS, LogFilter, having_all
 from scan.hex import data, to_hex
 from scan.queries import node_logs
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
@@ -16,6 +17,7 @@ from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(TOPICS))
+FILTER_KEYS = ("address", *TOPIC_NAMES)
 
 Record = dict[str, Any]
 
@@ -32,6 +34,15 @@ class Scope(NamedTuple):
         """Whether every log that matches is in the table."""
         is_standard = log_filter.first_topic is not None and self.topic_id is not None
         return self.stored == "all" or (self.stored == "standard" and is_standard)
+
+
+def read_filter(arguments: Mapping[str, Any]) -> LogFilter:
+    """Of FILTER_KEYS: all that are given must match."""
+    topics = [
+        parameters.hash32(arguments[name], name) if name in arguments else None
+        for name in TOPIC_NAMES
+    ]
+    return having_all(parameters.optional_address(arguments, "address"), topics)
 
 
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
@@ -55,10 +66,7 @@ def records(
         stored = filtered_page(
             reader,
             "logs",
-            {
-                "address": log_filter.address,
-                **dict(zip(TOPIC_NAMES, log_filter.topics, strict=True)),
-            },
+            dict(zip(FILTER_KEYS, (log_filter.address, *log_filter.topics), strict=True)),
             window,
             topic_id=scope.topic_id,
             is_conjunction=log_filter.is_conjunction,

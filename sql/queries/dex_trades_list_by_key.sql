@@ -1,5 +1,5 @@
--- DEX trades of one maker (list dex_trades_by_maker), or on one exchange (…_dex; the key is its name
--- in UTF-8), in a range of blocks, at any depth.
+-- DEX trades of one maker (list dex_trades_by_maker), or on one exchange (…_dex; the key is its
+-- name in UTF-8), in a range of blocks, at any depth.
 -- The range becomes a range of places in the list, whose pages start at a checkpoint.
 -- See "Pages of the long lists" in schema.sql.
 -- params: list text, key bytea, block_from bigint, block_to bigint, has_lower boolean,

@@ -42,8 +42,10 @@ WITH entries AS MATERIALIZED (
         (
             SELECT i.ordinal
             FROM internal_transfers i
-            WHERE %(list)s IN ('internal_transfers_by_address', 'internal_transfers_by_from')
-                AND i.from_address = %(key)s
+            WHERE CASE %(list)s
+                WHEN 'internal_transfers_by_to' THEN i.to_address = %(key)s
+                    AND i.to_address IS NOT DISTINCT FROM i.from_address
+                ELSE i.from_address = %(key)s END
                 AND (%(direction)s <> 'asc' OR i.ordinal >= (SELECT ordinal FROM start))
                 AND (%(direction)s <> 'desc' OR i.ordinal <= (SELECT ordinal FROM start))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
@@ -56,18 +58,6 @@ WITH entries AS MATERIALIZED (
             FROM internal_transfers i
             WHERE %(list)s IN ('internal_transfers_by_address', 'internal_transfers_by_to')
                 AND i.to_address = %(key)s AND i.to_address <> i.from_address
-                AND (%(direction)s <> 'asc' OR i.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR i.ordinal <= (SELECT ordinal FROM start))
-            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
-            LIMIT entries_to_read(true, 0, %(limit)s)
-        )
-        UNION ALL
-        (
-            SELECT i.ordinal
-            FROM internal_transfers i
-            WHERE %(list)s = 'internal_transfers_by_to' AND i.to_address = %(key)s
-                AND i.to_address IS NOT DISTINCT FROM i.from_address
                 AND (%(direction)s <> 'asc' OR i.ordinal >= (SELECT ordinal FROM start))
                 AND (%(direction)s <> 'desc' OR i.ordinal <= (SELECT ordinal FROM start))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,

@@ -13,12 +13,18 @@ WITH ordinals AS (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_token_transfer_record(
-                page.x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-            ELSE token_transfer_record(page.x, t.hash, k.type, b.timestamp)::text END
+            WHEN 'etherscan' THEN (
+                SELECT etherscan_token_transfer_record(
+                    page.x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+                FROM transactions t, tokens k
+                WHERE t.ordinal = b.transactions_before + (page.x).transaction_index
+                    AND k.address = (page.x).token_address)
+            ELSE token_transfer_record(page.x,
+                (SELECT t.hash FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + (page.x).transaction_index),
+                (SELECT k.type FROM tokens k WHERE k.address = (page.x).token_address),
+                b.timestamp)::text END
         FROM blocks b
-        JOIN transactions t ON t.ordinal = b.transactions_before + (page.x).transaction_index
-        JOIN tokens k ON k.address = (page.x).token_address
         WHERE b.number = (page.x).block_number), ',')),
     count(page.x),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0)

@@ -46,8 +46,11 @@ WITH entries AS MATERIALIZED (
         (
             SELECT x.ordinal
             FROM token_transfers x
-            WHERE %(list)s IN ('token_transfers_by_address', 'token_transfers_by_from')
-                AND x.from_address = %(key)s
+            WHERE CASE %(list)s
+                WHEN 'token_transfers_by_to' THEN x.to_address = %(key)s
+                    AND x.to_address IS NOT DISTINCT FROM x.from_address
+                WHEN 'token_transfers_by_token' THEN x.token_address = %(key)s
+                ELSE x.from_address = %(key)s END
                 AND (%(direction)s <> 'asc' OR x.ordinal >= (SELECT ordinal FROM start))
                 AND (%(direction)s <> 'desc' OR x.ordinal <= (SELECT ordinal FROM start))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
@@ -66,30 +69,6 @@ WITH entries AS MATERIALIZED (
                 CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
             LIMIT entries_to_read(true, 0, %(limit)s)
         )
-        UNION ALL
-        (
-            SELECT x.ordinal
-            FROM token_transfers x
-            WHERE %(list)s = 'token_transfers_by_to' AND x.to_address = %(key)s
-                AND x.to_address IS NOT DISTINCT FROM x.from_address
-                AND (%(direction)s <> 'asc' OR x.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR x.ordinal <= (SELECT ordinal FROM start))
-            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
-            LIMIT entries_to_read(true, 0, %(limit)s)
-        )
-        UNION ALL
-        (
-            SELECT x.ordinal
-            FROM token_transfers x
-            WHERE %(list)s = 'token_transfers_by_token'
-                AND x.token_address = %(key)s
-                AND (%(direction)s <> 'asc' OR x.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR x.ordinal <= (SELECT ordinal FROM start))
-            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
-            LIMIT entries_to_read(true, 0, %(limit)s)
-        )
     ) AS places
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
         CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
@@ -99,13 +78,19 @@ WITH entries AS MATERIALIZED (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_token_transfer_record(
-                x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-            ELSE token_transfer_record(x, t.hash, k.type, b.timestamp)::text END
+            WHEN 'etherscan' THEN (
+                SELECT etherscan_token_transfer_record(
+                    x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+                FROM transactions t, tokens k
+                WHERE t.ordinal = b.transactions_before + x.transaction_index
+                    AND k.address = x.token_address)
+            ELSE token_transfer_record(x,
+                (SELECT t.hash FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + x.transaction_index),
+                (SELECT k.type FROM tokens k WHERE k.address = x.token_address),
+                b.timestamp)::text END
         FROM token_transfers x
         JOIN blocks b ON b.number = x.block_number
-        JOIN transactions t ON t.ordinal = b.transactions_before + x.transaction_index
-        JOIN tokens k ON k.address = x.token_address
         WHERE x.ordinal = page.ordinal), ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span)

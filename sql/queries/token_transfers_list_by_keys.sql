@@ -94,13 +94,19 @@ WITH ordinals AS MATERIALIZED (
 SELECT index_version(),
     json_list(string_agg(
         (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_token_transfer_record(
-                x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-            ELSE token_transfer_record(x, t.hash, k.type, b.timestamp)::text END
+            WHEN 'etherscan' THEN (
+                SELECT etherscan_token_transfer_record(
+                    x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+                FROM transactions t, tokens k
+                WHERE t.ordinal = b.transactions_before + x.transaction_index
+                    AND k.address = x.token_address)
+            ELSE token_transfer_record(x,
+                (SELECT t.hash FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + x.transaction_index),
+                (SELECT k.type FROM tokens k WHERE k.address = x.token_address),
+                b.timestamp)::text END
         FROM token_transfers x
         JOIN blocks b ON b.number = x.block_number
-        JOIN transactions t ON t.ordinal = b.transactions_before + x.transaction_index
-        JOIN tokens k ON k.address = x.token_address
         WHERE x.ordinal = page.ordinal), ',')),
     count(*),
     null::bigint

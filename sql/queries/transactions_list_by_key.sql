@@ -41,8 +41,10 @@ WITH entries AS MATERIALIZED (
         (
             SELECT t.ordinal
             FROM transactions t
-            WHERE %(list)s IN ('transactions_by_address', 'transactions_by_from')
-                AND t.from_address = %(key)s
+            WHERE CASE %(list)s
+                WHEN 'transactions_by_to' THEN t.to_address = %(key)s
+                    AND t.to_address IS NOT DISTINCT FROM t.from_address
+                ELSE t.from_address = %(key)s END
                 AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
                 AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
@@ -55,18 +57,6 @@ WITH entries AS MATERIALIZED (
             FROM transactions t
             WHERE %(list)s IN ('transactions_by_address', 'transactions_by_to')
                 AND t.to_address = %(key)s AND t.to_address <> t.from_address
-                AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
-            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
-            LIMIT entries_to_read(true, 0, %(limit)s)
-        )
-        UNION ALL
-        (
-            SELECT t.ordinal
-            FROM transactions t
-            WHERE %(list)s = 'transactions_by_to' AND t.to_address = %(key)s
-                AND t.to_address IS NOT DISTINCT FROM t.from_address
                 AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
                 AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,

@@ -10,6 +10,7 @@ from tests.conftest import Played
 from tests.support.truth import Record
 
 LIMITS = (1, 7, 25, 100)
+NEVER_SEEN = "0x" + 40 * "9"
 
 
 def get(client: FlaskClient, path: str, **arguments: Any) -> Any:
@@ -130,7 +131,22 @@ def test_every_address(client: FlaskClient, scenario: Played) -> None:
 
 
 def test_addresses_never_seen_are_not_found(client: FlaskClient) -> None:
-    assert client.get(f"/api/v1/addresses/0x{40 * '9'}").status_code == 404
+    assert client.get(f"/api/v1/addresses/{NEVER_SEEN}").status_code == 404
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/addresses/{NEVER_SEEN}/tokens",
+        f"/addresses/{NEVER_SEEN}/items",
+        f"/addresses/{NEVER_SEEN}/internal",
+        f"/transactions?address={NEVER_SEEN}",
+    ],
+)
+def test_lists_of_an_address_never_seen_are_empty(client: FlaskClient, path: str) -> None:
+    body = get(client, path)
+    [rows, total, *_] = body.values()
+    assert (rows, total) == ([], 0)
 
 
 def test_every_block_and_transaction_alone(client: FlaskClient, scenario: Played) -> None:

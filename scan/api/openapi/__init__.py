@@ -25,6 +25,7 @@ from scan.api.openapi.parts import (
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.sourcify import SOURCIFY_PATHS, SOURCIFY_SCHEMAS
 from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
+from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 
 PREFIX = "/api/v1"
 
@@ -60,7 +61,9 @@ _HEADERS: Json = {
 
 _PAGE_PARAMETERS: Json = {
     "page": number("The page, from 1.", 1, minimum=1, default=1),
-    "limit": number("Records on a page.", 25, minimum=1, maximum=100, default=25),
+    "limit": number(
+        "Records on a page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+    ),
 }
 
 _AT_LEAST_BLOCK: Json = {

@@ -45,7 +45,7 @@ depth; `startblock` and `endblock` belong to the range; `sort` is asc or desc. `
 the number of rows on all pages where it is known. A key is sent as `apikey`, or as elsewhere; an
 unknown one counts as none.
 
-An action that is not named here is not offered, and says so.
+An action that is not named here is answered `Error! Missing Or invalid Action name`.
 
 """
 
