@@ -112,18 +112,16 @@ def _unread() -> UpstreamFailed:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    return _list_held("tokens", address)
+    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    key = parameters.address(address)
+    return list_body("tokens", addresses.tokens_held(reader(), key, limit, offset))
 
 
 @blueprint.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    return _list_held("items", address)
-
-
-def _list_held(kind: str, address: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
     key = parameters.address(address)
-    return list_body(kind, addresses.held(reader(), kind, key, limit, offset))
+    return list_body("items", addresses.items_held(reader(), key, limit, offset))
 
 
 @blueprint.get("/addresses/<address>/internal")

@@ -12,6 +12,7 @@ from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.requests import reader
 from scan.queries import blocks, internal_transfers, token_transfers
 from scan.queries import transactions as transaction_queries
+from scan.queries.addresses import tokens_held
 from scan.queries.node_batches import NOT_ANSWERING
 
 MOST_BALANCES = 20
@@ -103,10 +104,18 @@ def token_supply(parameters: Parameters) -> Reply:
 
 def token_balances(parameters: Parameters) -> Reply:
     limit, offset = parameters.limit_and_offset()
-    [rows] = reader().row(
-        "queries/token_balances_list", address=parameters.address(), limit=limit, offset=offset
-    )
-    return rows_reply(orjson.loads(rows), NO_DATA)
+    page = tokens_held(reader(), parameters.address(), limit, offset, "BEP20")
+    rows = [
+        {
+            "TokenAddress": held["tokenAddress"],
+            "TokenName": held["name"],
+            "TokenSymbol": held["symbol"],
+            "TokenQuantity": held["balance"],
+            "TokenDivisor": str(held["decimals"]),
+        }
+        for held in orjson.loads(page.data)
+    ]
+    return rows_reply(rows, NO_DATA, page.total)
 
 
 def _balances(addresses: list[bytes], tag: str) -> list[str]:

@@ -32,14 +32,14 @@ WITH entries AS MATERIALIZED (
         CASE WHEN NOT %(has_upper)s THEN entries.total ELSE coalesce((
             SELECT token_transfer_entries_before(
                 %(list)s, %(key)s, entries.total, ordinals.last + 1)
-            FROM ordinals), 0) END AS end_place
+            FROM ordinals), 0) END AS end_place,
+        least(%(offset)s, entries.total) AS skip
     FROM entries
 ), start AS MATERIALIZED (
     SELECT s.ordinal, s.pass
     FROM span, list_start(%(list)s, %(key)s, span.list_total,
         CASE WHEN %(direction)s = 'asc' THEN span.first_place
-            ELSE span.list_total - span.end_place END + least(%(offset)s, span.list_total),
-        %(direction)s) AS s
+            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
 ), page AS (
     SELECT ordinal
     FROM (
@@ -72,7 +72,7 @@ WITH entries AS MATERIALIZED (
     ) AS places
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
         CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
-    LIMIT (SELECT least(%(limit)s, greatest(end_place - first_place - %(offset)s, 0)) FROM span)
+    LIMIT (SELECT least(%(limit)s, greatest(end_place - first_place - skip, 0)) FROM span)
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
