@@ -1,5 +1,6 @@
 -- Internal transfers of a range of blocks, at any depth: a page is a range of ordinals.
--- params: form text, block_from bigint, block_to bigint, direction text, limit integer, offset bigint
+-- params: form text, block_from bigint, block_to bigint, direction text, limit integer,
+--   offset bigint
 -- literals: form, direction
 -- returns: one row: index version, data (JSON text), count in data, total in the range, blocks that
 --   lack traces (null: none has any)

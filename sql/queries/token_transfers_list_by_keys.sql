@@ -21,8 +21,7 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(to)s IS NULL OR x.to_address = %(to)s)
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
-                    SELECT k.type FROM tokens k
-                    WHERE k.address = coalesce(%(token)s, x.token_address)))
+                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
@@ -39,8 +38,7 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(to)s IS NULL OR x.to_address = %(to)s)
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
-                    SELECT k.type FROM tokens k
-                    WHERE k.address = coalesce(%(token)s, x.token_address)))
+                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
@@ -58,8 +56,7 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(from)s IS NULL OR x.from_address = %(from)s)
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
-                    SELECT k.type FROM tokens k
-                    WHERE k.address = coalesce(%(token)s, x.token_address)))
+                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
@@ -76,8 +73,7 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(from)s IS NULL OR x.from_address = %(from)s)
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
-                    SELECT k.type FROM tokens k
-                    WHERE k.address = coalesce(%(token)s, x.token_address)))
+                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))

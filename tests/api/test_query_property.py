@@ -189,7 +189,7 @@ def test_lists_are_exact_after_a_reorganisation(
     """Counters and checkpoints of the blocks that were taken back are gone, no other."""
     with postgres.cloned(template) as url:
         seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
-        writer_database = Database(url)
+        writer_database = Database(url, statement_timeout_ms=60_000)
         Writer(writer_database).unwind(last_kept)
         writer_database.close()
         cut = read_large(url)
