@@ -117,7 +117,8 @@ CREATE TABLE IF NOT EXISTS transactions (
 );
 -- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
--- serve queries/transactions_list_by_address, queries/transactions_list_by_party, queries/addresses_get, indexer/addresses_restore_last_seen
+-- serve queries/transactions_list_by_key, queries/transactions_list_by_keys, queries/addresses_get,
+-- indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS transactions_by_from ON transactions (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS transactions_by_to ON transactions (to_address, ordinal)
     WHERE to_address <> from_address;
@@ -139,8 +140,8 @@ CREATE TABLE IF NOT EXISTS internal_transfers (
     to_address bytea NOT NULL,
     value numeric(78, 0) NOT NULL
 );
--- serve queries/internal_transfers_list_by_address, queries/internal_transfers_list_by_party,
--- queries/etherscan_internal_transfers_list, indexer/addresses_restore_last_seen
+-- serve queries/internal_transfers_list_by_key, queries/internal_transfers_list_by_keys,
+-- indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS internal_transfers_by_from ON internal_transfers (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS internal_transfers_by_to ON internal_transfers (to_address, ordinal)
     WHERE to_address <> from_address;
@@ -238,13 +239,14 @@ CREATE TABLE IF NOT EXISTS token_transfers (
     value numeric(78, 0) NOT NULL,
     token_id numeric(78, 0)
 );
--- serve queries/token_transfers_list_by_address, queries/token_transfers_list_by_party, indexer/addresses_restore_last_seen
+-- serve queries/token_transfers_list_by_key, queries/token_transfers_list_by_keys,
+-- indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS token_transfers_by_from ON token_transfers (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS token_transfers_by_to ON token_transfers (to_address, ordinal)
     WHERE to_address <> from_address;
 CREATE INDEX IF NOT EXISTS token_transfers_to_self ON token_transfers (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
--- serves queries/token_transfers_list_by_party, indexer/tokens_list_stale
+-- serve queries/token_transfers_list_by_key, queries/token_transfers_list_by_keys, indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_address, ordinal);
 -- serves queries/token_items_get, queries/token_transfers_list_by_item, indexer/token_items_derive, indexer/item_balances_derive
 CREATE INDEX IF NOT EXISTS token_transfers_by_item
@@ -330,7 +332,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve queries/dex_trades_list_by_party
+-- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 
@@ -354,7 +356,7 @@ CREATE TABLE IF NOT EXISTS logs (
     topics bytea NOT NULL,         -- the others, 32 bytes each
     data bytea NOT NULL
 );
--- serve queries/logs_list_by_key, indexer/lists_insert_checkpoints
+-- serve queries/logs_list_by_key, queries/logs_list_by_keys, indexer/lists_insert_checkpoints
 -- By its third column an address and a first topic together pass over other entries in the index.
 CREATE INDEX IF NOT EXISTS logs_by_address ON logs (address, ordinal, topic_id);
 CREATE INDEX IF NOT EXISTS logs_by_topic ON logs (topic_id, ordinal);
@@ -607,15 +609,18 @@ RETURN format(
     iso(mined_at))::json;
 
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
--- * Without a filter, or by a range of blocks, a page is a range of ordinals: *_ordinals turn the
---   blocks into ordinals, page_of_range cuts the page from them.
--- * By one key (an address, a token, an exchange) a list has an exact counter and checkpoints:
---   list_start gives the one nearest to the offset, and the page is at most so many entries away.
--- * Other combinations have neither: they are counted from their end, on the narrowest index.
--- The filtered lists (api/*_list_by_*) take entries from the index alone, in ordered halves where
--- there are several ways to match, and fetch the rows of the page only. The planner takes a range
--- between two numbers that it does not know for 0.5 % of a table: an end that bounds nothing is left
--- out (has_lower, has_upper), and the upper one is compared as a row, which the planner does not pair
+-- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
+--   ordinals, page_of_range cuts the page from them.
+-- * By one key (*_list_by_key: an address, a token, an exchange, a topic) a list has an exact counter
+--   and checkpoints. *_entries_before turn the range of blocks into a range of places in the list,
+--   list_start gives the checkpoint nearest to the offset, and the page is at most so many entries
+--   away.
+-- * Several keys together (*_list_by_keys) have neither: they are counted from their end, on the
+--   narrowest index, and their total is not known.
+-- Lists by keys take entries from the index alone, in ordered halves where there are several ways to
+-- match, and fetch the rows of the page only. The planner takes a range between two numbers that it
+-- does not know for 0.5 % of a table: an end that bounds nothing is left out (has_lower, has_upper),
+-- and where both are compared, the upper one is compared as a row, which the planner does not pair
 -- with the lower. `skip` is the offset, `size` the limit, `direction` asc or desc.
 CREATE OR REPLACE FUNCTION transaction_ordinals(block_from bigint, block_to bigint)
 RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
@@ -743,7 +748,8 @@ $$;
 
 -- How many entries of a list lie before an ordinal: the last checkpoint before it is found by halving,
 -- since places and ordinals grow together, and the few entries after that are counted. Each function
--- is of one list: the plan of its count is kept. 17 probes for a list of 16 million entries.
+-- is of one table, so that the plan of its count is kept; of its parts only those of the list run. 17
+-- probes for a list of 16 million entries.
 CREATE OR REPLACE FUNCTION checkpoint_before(l text, k bytea, entries bigint, bound bigint)
 RETURNS TABLE (place bigint, ordinal bigint) LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -770,48 +776,119 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION transactions_of_address_before(a bytea, entries bigint, bound bigint)
+CREATE OR REPLACE FUNCTION transaction_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN (
+    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
         SELECT c.place + (SELECT count(*) FROM (
             SELECT 1 FROM transactions t
-            WHERE t.from_address = a AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE t.to_address = a AND t.to_address <> t.from_address
+            WHERE l IN ('transactions_by_address', 'transactions_by_from') AND t.from_address = k
                 AND t.ordinal >= c.ordinal AND t.ordinal < bound
             UNION ALL
             SELECT 1 FROM transactions t
-            WHERE t.contract_address = a AND t.contract_address <> t.from_address
+            WHERE l IN ('transactions_by_address', 'transactions_by_to')
+                AND t.to_address = k AND t.to_address <> t.from_address
+                AND t.ordinal >= c.ordinal AND t.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM transactions t
+            WHERE l = 'transactions_by_to' AND t.to_address = k
+                AND t.to_address IS NOT DISTINCT FROM t.from_address
+                AND t.ordinal >= c.ordinal AND t.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM transactions t
+            WHERE l = 'transactions_by_address'
+                AND t.contract_address = k AND t.contract_address <> t.from_address
                 AND t.ordinal >= c.ordinal AND t.ordinal < bound) AS passed)
-        FROM checkpoint_before('transactions_by_address', a, entries, bound) AS c);
+        FROM checkpoint_before(l, k, entries, bound) AS c) END;
 END
 $$;
 
-CREATE OR REPLACE FUNCTION internal_transfers_of_address_before(
-    a bytea, entries bigint, bound bigint)
+CREATE OR REPLACE FUNCTION token_transfer_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN (
+    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
+        SELECT c.place + (SELECT count(*) FROM (
+            SELECT 1 FROM token_transfers x
+            WHERE l IN ('token_transfers_by_address', 'token_transfers_by_from') AND x.from_address = k
+                AND x.ordinal >= c.ordinal AND x.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM token_transfers x
+            WHERE l IN ('token_transfers_by_address', 'token_transfers_by_to')
+                AND x.to_address = k AND x.to_address <> x.from_address
+                AND x.ordinal >= c.ordinal AND x.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM token_transfers x
+            WHERE l = 'token_transfers_by_to' AND x.to_address = k
+                AND x.to_address IS NOT DISTINCT FROM x.from_address
+                AND x.ordinal >= c.ordinal AND x.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM token_transfers x
+            WHERE l = 'token_transfers_by_token' AND x.token_address = k
+                AND x.ordinal >= c.ordinal AND x.ordinal < bound) AS passed)
+        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION internal_transfer_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
         SELECT c.place + (SELECT count(*) FROM (
             SELECT 1 FROM internal_transfers i
-            WHERE i.from_address = a AND i.ordinal >= c.ordinal AND i.ordinal < bound
+            WHERE l IN ('internal_transfers_by_address', 'internal_transfers_by_from') AND i.from_address = k
+                AND i.ordinal >= c.ordinal AND i.ordinal < bound
             UNION ALL
             SELECT 1 FROM internal_transfers i
-            WHERE i.to_address = a AND i.to_address <> i.from_address
+            WHERE l IN ('internal_transfers_by_address', 'internal_transfers_by_to')
+                AND i.to_address = k AND i.to_address <> i.from_address
+                AND i.ordinal >= c.ordinal AND i.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM internal_transfers i
+            WHERE l = 'internal_transfers_by_to' AND i.to_address = k
+                AND i.to_address IS NOT DISTINCT FROM i.from_address
                 AND i.ordinal >= c.ordinal AND i.ordinal < bound) AS passed)
-        FROM checkpoint_before('internal_transfers_by_address', a, entries, bound) AS c);
+        FROM checkpoint_before(l, k, entries, bound) AS c) END;
 END
 $$;
 
-CREATE OR REPLACE FUNCTION transfers_of_token_before(token bytea, entries bigint, bound bigint)
+CREATE OR REPLACE FUNCTION dex_trade_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 BEGIN
-    RETURN (
-        SELECT c.place + (SELECT count(*) FROM token_transfers x
-            WHERE x.token_address = token AND x.ordinal >= c.ordinal AND x.ordinal < bound)
-        FROM checkpoint_before('token_transfers_by_token', token, entries, bound) AS c);
+    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
+        SELECT c.place + (SELECT count(*) FROM (
+            SELECT 1 FROM dex_trades d
+            WHERE l = 'dex_trades_by_maker' AND d.maker = k
+                AND d.ordinal >= c.ordinal AND d.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM dex_trades d
+            WHERE l = 'dex_trades_by_dex'
+                AND d.dex_id = (
+                    SELECT x.dex_id FROM dexes x
+                    WHERE x.name = CASE l WHEN 'dex_trades_by_dex' THEN convert_from(k, 'UTF8') END)
+                AND d.ordinal >= c.ordinal AND d.ordinal < bound) AS passed)
+        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION log_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
+        SELECT c.place + (SELECT count(*) FROM (
+            SELECT 1 FROM logs g
+            WHERE l = 'logs_by_address' AND g.address = k
+                AND g.ordinal >= c.ordinal AND g.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM logs g
+            WHERE l = 'logs_by_topic0'
+                AND g.topic_id = (SELECT e.topic_id FROM event_topics e WHERE e.topic0 = k)
+                AND g.ordinal >= c.ordinal AND g.ordinal < bound) AS passed)
+        FROM checkpoint_before(l, k, entries, bound) AS c) END;
 END
 $$;
 
@@ -1217,13 +1294,13 @@ RETURN format(
 
 -- What the index does not have of it is empty.
 CREATE OR REPLACE FUNCTION etherscan_internal_transfer_record(
-    i internal_transfers, t transactions, b blocks)
+    i internal_transfers, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"blockNumber":"%s","timeStamp":"%s","hash":"%s","from":"%s","to":"%s","value":"%s",'
     '"contractAddress":"%s","input":"","type":"%s","gas":"","gasUsed":"","traceId":"",'
     '"isError":"0","errCode":""}',
-    i.block_number, seconds(b.timestamp), hex(t.hash), hex(i.from_address),
+    i.block_number, seconds(mined_at), hex(transaction_hash), hex(i.from_address),
     CASE WHEN i.type IN (1, 2) THEN '' ELSE hex(i.to_address) END, i.value,
     CASE WHEN i.type IN (1, 2) THEN hex(i.to_address) ELSE '' END,
     internal_transfer_type(i.type))::json;

@@ -89,8 +89,7 @@ async def transactions(
     request: Request, page: Page = 1, limit: Limit = 25, address: OptionalAddress = None
 ) -> Response:
     window = _window(limit, (page - 1) * limit)
-    filters = {"address": _bytes(address), "from": None, "to": None}
-    row = await _filtered(request, "transactions", filters, window)
+    row = await _filtered(request, "transactions", {"address": _bytes(address)}, window)
     return _json(f'{{"transactions":{row[0]},"total":{row[2]}}}')
 
 
@@ -168,7 +167,7 @@ async def query(request: Request, body: QueryBody) -> Response:
     else:
         filters = _filters(body.entity, asked)
         row = await _filtered(request, body.entity, filters, window)
-    return _json(f'{{"entity":"{body.entity}","count":{row[1]},"data":{row[0]}}}')
+    return _json(f'{{"entity":"{body.entity}","count":{row[1]},"data":{row[0]},"total":{row[2]}}}')
 
 
 def _filters(entity: str, asked: Filter) -> dict[str, bytes | str | None]:
@@ -183,20 +182,16 @@ def _filters(entity: str, asked: Filter) -> dict[str, bytes | str | None]:
 async def _filtered(
     request: Request, entity: str, filters: dict[str, Any], window: dict[str, Any]
 ) -> Any:
-    """By the same choice of statement and checkpoint list as the service's."""
-    given = [name for name, value in filters.items() if value is not None]
+    """By the same statement and list as the service's; several keys at once it does not serve."""
+    window = {**window, "form": "api"}
+    given = [(name, key) for name, key in filters.items() if key is not None]
     if not given:
         return await _row(request, f"queries/{entity}_list", **window)
-    has_from, has_to = window["block_from"] > 0, window["block_to"] < BIGINT_MAX
-    has_list = len(given) == 1 and not has_from and not has_to
-    key = filters[given[0]]
+    [(name, key)] = given
     window |= {
-        "has_lower": has_from or (has_list and window["direction"] == "asc"),
-        "has_upper": has_to or (has_list and window["direction"] == "desc"),
-        "has_list": has_list,
-        "list": f"{entity}_by_{given[0]}" if has_list else None,
+        "has_lower": window["block_from"] > 0,
+        "has_upper": window["block_to"] < BIGINT_MAX,
+        "list": f"{entity}_by_{name}",
         "key": key.encode() if isinstance(key, str) else key,
-        **{f"has_{name}": value is not None for name, value in filters.items()},
     }
-    name = f"queries/{entity}_list_by_{'address' if filters.get('address') else 'party'}"
-    return await _row(request, name, **window, **filters)
+    return await _row(request, f"queries/{entity}_list_by_key", **window)

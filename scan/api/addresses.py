@@ -11,7 +11,6 @@ from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value, list_body
 from scan.queries import addresses, internal_transfers
-from scan.queries.addresses import unseen
 from scan.queries.pages import Window
 
 blueprint = Blueprint("addresses", __name__)
@@ -67,18 +66,16 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    return _list_held("tokens", address)
+    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    key = parameters.address(address)
+    return list_body("tokens", addresses.tokens_held(reader(), key, limit, offset))
 
 
 @blueprint.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    return _list_held("items", address)
-
-
-def _list_held(kind: str, address: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
     key = parameters.address(address)
-    return list_body(kind, addresses.held(reader(), kind, key, limit, offset))
+    return list_body("items", addresses.items_held(reader(), key, limit, offset))
 
 
 @blueprint.get("/addresses/<address>/internal")
@@ -86,8 +83,6 @@ def list_internal_transfers(address: str) -> Response:
     window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
     key = parameters.address(address)
     page = internal_transfers.page(reader(), window, address=key)
-    if page.total == 0 and not addresses.is_seen(reader(), key):
-        raise unseen()
     return json_body(
         f'{{"internalTransfers":{page.data},"total":{page.total},'
         f'"untracedBlocks":{page.untraced_blocks}}}'

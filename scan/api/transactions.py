@@ -41,9 +41,9 @@ def get_transaction(transaction_hash: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>/internal")
 def list_internal_transfers(transaction_hash: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)), "asc")
     key = parameters.hash32(transaction_hash)
-    page, is_traced = internal_transfers.of_transaction(reader(), key, limit, offset)
+    page, is_traced = internal_transfers.of_transaction(reader(), key, window)
     if is_traced is None:
         raise NotFound("No such transaction is indexed.")
     if not is_traced:

@@ -1,10 +1,8 @@
 """module=account: balances, and lists of transactions, internal ones, and token transfers."""
 
-from typing import Any
-
 import orjson
 
-from scan.errors import UpstreamFailed
+from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.etherscan import node_calls
 from scan.etherscan.parameters import Parameters
@@ -12,12 +10,10 @@ from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.requests import reader
-from scan.parameters import BIGINT_MAX
-from scan.queries import blocks
-from scan.queries.addresses import get_many
-from scan.queries.internal_transfers import without_traces
+from scan.queries import blocks, internal_transfers, token_transfers
+from scan.queries import transactions as transaction_queries
+from scan.queries.addresses import get_many, tokens_held
 from scan.queries.node_batches import NOT_ANSWERING
-from scan.queries.node_logs import BlockSpan
 
 MOST_BALANCES = 20
 NO_TRANSACTIONS = "No transactions found"
@@ -42,67 +38,84 @@ def balances(asked: Parameters) -> Reply:
     )
 
 
-def transactions(asked: Parameters) -> Reply:
-    address, span = asked.address(), asked.blocks()
-    limit, offset = asked.page()
-    records, total = reader().row(
-        "queries/etherscan_transactions_list",
+def transactions(parameters: Parameters) -> Reply:
+    page = transaction_queries.page(
+        reader(), parameters.window(), address=parameters.address(), form="etherscan"
+    )
+    return rows_reply(complete_transactions(page.data), NO_TRANSACTIONS, page.total)
+
+
+def internal_transactions(parameters: Parameters) -> Reply:
+    """Of a transaction, of an address, or of a range of blocks."""
+    window = parameters.window()
+    try:
+        if parameters.text("txhash"):
+            page, is_traced = internal_transfers.of_transaction(
+                reader(), parameters.hash32("txhash"), window, form="etherscan"
+            )
+            if is_traced is False:
+                raise NotFound(internal_transfers.without_traces(reader()))
+        else:
+            page = internal_transfers.page(
+                reader(), window, address=parameters.optional_address("address"), form="etherscan"
+            )
+    except NotFound as missing:
+        raise Failure(f"Error! {missing.message}") from None
+    return rows_reply(orjson.loads(page.data or "[]"), NO_TRANSACTIONS, page.total)
+
+
+def transfers_bep20(parameters: Parameters) -> Reply:
+    return _transfers(parameters, "BEP20")
+
+
+def transfers_bep721(parameters: Parameters) -> Reply:
+    return _transfers(parameters, "BEP721")
+
+
+def transfers_bep1155(parameters: Parameters) -> Reply:
+    return _transfers(parameters, "BEP1155")
+
+
+def _transfers(parameters: Parameters, token_type: str) -> Reply:
+    address = parameters.optional_address("address")
+    token = parameters.optional_address("contractaddress")
+    if address is None and token is None:
+        raise Failure("Error! Missing address or contractaddress")
+    page = token_transfers.page(
+        reader(),
+        parameters.window(),
         address=address,
-        direction=asked.direction(),
-        limit=limit,
-        offset=offset,
-        **_bounds(span),
+        token=token,
+        token_type=token_type,
+        form="etherscan",
     )
-    return rows_reply(complete_transactions(records), NO_TRANSACTIONS, total)
+    rows = complete_transfers(page.data, token_type)
+    return rows_reply(rows, NO_TRANSACTIONS, page.total)
 
 
-def internal_transactions(asked: Parameters) -> Reply:
-    """Of an address, of a transaction, or of a range of blocks."""
-    limit, offset = asked.page()
-    window: dict[str, Any] = {"direction": asked.direction(), "limit": limit, "offset": offset}
-    bounds = _bounds(asked.blocks())
-    if asked.text("txhash"):
-        statement = "queries/etherscan_internal_transfers_list_by_transaction"
-        found = reader().row(statement, hash=asked.hash32("txhash"), **window)
-    elif asked.text("address"):
-        statement = "queries/etherscan_internal_transfers_list"
-        found = reader().row(statement, address=asked.address(), **window, **bounds)
-    else:
-        ends = {name: bounds[name] for name in ("block_from", "block_to")}
-        found = reader().row("queries/internal_transfers_list_by_blocks", **window, **ends)
-    records, total, untraced_blocks = found
-    if untraced_blocks is None:
-        raise Failure(f"Error! {without_traces(reader())}")
-    return rows_reply(orjson.loads(records), NO_TRANSACTIONS, total)
+def token_balance(parameters: Parameters) -> Reply:
+    call_data = BALANCE_OF + parameters.address().hex().rjust(64, "0")
+    return Reply(_integer_at(parameters, call_data))
 
 
-def transfers_bep20(asked: Parameters) -> Reply:
-    return _transfers(asked, "BEP20")
+def token_supply(parameters: Parameters) -> Reply:
+    return Reply(_integer_at(parameters, TOTAL_SUPPLY))
 
 
-def transfers_bep721(asked: Parameters) -> Reply:
-    return _transfers(asked, "BEP721")
-
-
-def transfers_bep1155(asked: Parameters) -> Reply:
-    return _transfers(asked, "BEP1155")
-
-
-def token_balance(asked: Parameters) -> Reply:
-    call_data = BALANCE_OF + asked.address().hex().rjust(64, "0")
-    return Reply(_integer_at(asked, call_data))
-
-
-def token_supply(asked: Parameters) -> Reply:
-    return Reply(_integer_at(asked, TOTAL_SUPPLY))
-
-
-def token_balances(asked: Parameters) -> Reply:
-    limit, offset = asked.page()
-    [held] = reader().row(
-        "queries/token_balances_list", address=asked.address(), limit=limit, offset=offset
-    )
-    return rows_reply(orjson.loads(held), NO_DATA)
+def token_balances(parameters: Parameters) -> Reply:
+    limit, offset = parameters.limit_and_offset()
+    page = tokens_held(reader(), parameters.address(), limit, offset, "BEP20")
+    rows = [
+        {
+            "TokenAddress": held["tokenAddress"],
+            "TokenName": held["name"],
+            "TokenSymbol": held["symbol"],
+            "TokenQuantity": held["balance"],
+            "TokenDivisor": str(held["decimals"]),
+        }
+        for held in orjson.loads(page.data)
+    ]
+    return rows_reply(rows, NO_DATA, page.total)
 
 
 def _balances(addresses: list[bytes], tag: str) -> list[str]:
@@ -122,9 +135,9 @@ def _ask_balances(addresses: list[bytes], block: str) -> list[str]:
         raise UpstreamFailed(NOT_ANSWERING) from None
 
 
-def _integer_at(asked: Parameters, call_data: str) -> str:
+def _integer_at(parameters: Parameters, call_data: str) -> str:
     """What a token's function without side effects returns."""
-    contract, tag = asked.address("contractaddress"), asked.block_tag()
+    contract, tag = parameters.address("contractaddress"), parameters.block_tag()
     if tag == "latest":
         head = blocks.newest_number(reader())
         tag = tag if head is None else hex(head)
@@ -136,39 +149,3 @@ def _integer_at(asked: Parameters, call_data: str) -> str:
     if len(returned) < 32:
         raise Failure("Error! There is no such function at this contractaddress")
     return str(int.from_bytes(returned[:32], "big"))
-
-
-def _transfers(asked: Parameters, token_type: str) -> Reply:
-    address, token = asked.optional_address("address"), asked.optional_address("contractaddress")
-    limit, offset = asked.page()
-    window: dict[str, Any] = {
-        "direction": asked.direction(),
-        "limit": limit,
-        "offset": offset,
-        "type": token_type,
-        "token": token,
-        **_bounds(asked.blocks()),
-    }
-    if address is not None:
-        records, total = reader().row(
-            "queries/etherscan_token_transfers_list_by_address",
-            planned_per_call=True,
-            address=address,
-            has_token=token is not None,
-            **window,
-        )
-    elif token is not None:
-        records, total = reader().row("queries/token_transfers_list_by_token", **window)
-    else:
-        raise Failure("Error! Missing address or contractaddress")
-    return rows_reply(complete_transfers(records, token_type), NO_TRANSACTIONS, total)
-
-
-def _bounds(span: BlockSpan) -> dict[str, Any]:
-    """An end that bounds nothing is left out of the statement."""
-    return {
-        "block_from": span.first,
-        "block_to": span.last,
-        "has_lower": span.first > 0,
-        "has_upper": span.last < BIGINT_MAX,
-    }

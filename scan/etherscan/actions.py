@@ -49,11 +49,11 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
 }
 
 
-def find_action(asked: Parameters) -> Action:
-    module = MODULES.get(asked.text("module").lower())
+def find_action(parameters: Parameters) -> Action:
+    module = MODULES.get(parameters.text("module").lower())
     if module is None:
         raise Failure(BAD_MODULE)
-    action = module.get(asked.text("action").lower())
+    action = module.get(parameters.text("action").lower())
     if action is None:
         raise Failure(BAD_ACTION)
     return action

@@ -1,4 +1,4 @@
-"""module=block, transaction, token and stats."""
+"""module=block, transaction and token."""
 
 import orjson
 
@@ -11,14 +11,15 @@ from scan.queries import blocks, tokens, transactions
 
 LATEST_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
 NO_SUCH_BLOCK = "Error! No closest block found"
+TOKEN_TYPES = {"BEP20": "ERC20", "BEP721": "ERC721", "BEP1155": "ERC1155"}
 
 
-def block_by_time(asked: Parameters) -> Reply:
-    asked.required("timestamp")
-    closest = asked.text("closest", "before").lower()
+def block_by_time(parameters: Parameters) -> Reply:
+    parameters.required("timestamp")
+    closest = parameters.text("closest", "before").lower()
     if closest not in ("before", "after"):
         raise Failure("Error! Invalid closest: before or after")
-    time_s = min(asked.integer("timestamp", 0), LATEST_S)
+    time_s = min(parameters.integer("timestamp", 0), LATEST_S)
     before, after = blocks.nearest(reader(), time_s)
     number = before if closest == "before" else after
     if number is None:
@@ -26,46 +27,52 @@ def block_by_time(asked: Parameters) -> Reply:
     return Reply(str(number))
 
 
-def receipt_status(asked: Parameters) -> Reply:
+def receipt_status(parameters: Parameters) -> Reply:
     """Its status is empty where the transaction is not indexed."""
-    status = _status(asked)
+    status = transactions.status(reader(), parameters.hash32("txhash"))
     return Reply({"status": "" if status is None else str(int(status))})
 
 
-def execution_status(asked: Parameters) -> Reply:
-    status = _status(asked)
+def execution_status(parameters: Parameters) -> Reply:
+    status = transactions.status(reader(), parameters.hash32("txhash"))
     if status is None:
         raise Failure("Error! No such transaction is indexed")
     return Reply({"isError": str(int(not status)), "errDescription": ""})
 
 
-def token(asked: Parameters) -> Reply:
-    record, _ = reader().row(
-        "queries/etherscan_tokens_get", address=asked.address("contractaddress")
-    )
-    return rows_reply([] if record is None else [orjson.loads(record)], NO_DATA)
+def token(parameters: Parameters) -> Reply:
+    try:
+        record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
+    except NotFound:
+        return rows_reply([], NO_DATA)
+    row = {
+        "contractAddress": record["address"],
+        "tokenName": record["name"],
+        "symbol": record["symbol"],
+        "divisor": str(record["decimals"]),
+        "tokenType": TOKEN_TYPES[record["type"]],
+        "totalSupply": record["totalSupply"],
+    }
+    return rows_reply([row], NO_DATA)
 
 
-def token_holder_count(asked: Parameters) -> Reply:
-    _, count = reader().row(
-        "queries/etherscan_tokens_get", address=asked.address("contractaddress")
-    )
-    return Reply(str(count or 0))
+def token_holder_count(parameters: Parameters) -> Reply:
+    try:
+        record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
+    except NotFound:
+        return Reply("0")
+    return Reply(str(record["holderCount"]))
 
 
-def token_holders(asked: Parameters) -> Reply:
-    limit, offset = asked.page()
-    address = asked.address("contractaddress")
+def token_holders(parameters: Parameters) -> Reply:
+    limit, offset = parameters.limit_and_offset()
+    address = parameters.address("contractaddress")
     try:
         page = tokens.holders(reader(), address, limit, offset)
     except NotFound:
         return rows_reply([], NO_DATA, 0)
     rows = [
-        {"TokenHolderAddress": each["address"], "TokenHolderQuantity": each["balance"]}
-        for each in orjson.loads(page.data)
+        {"TokenHolderAddress": holder["address"], "TokenHolderQuantity": holder["balance"]}
+        for holder in orjson.loads(page.data)
     ]
     return rows_reply(rows, NO_DATA, page.total)
-
-
-def _status(asked: Parameters) -> bool | None:
-    return transactions.status(reader(), asked.hash32("txhash"))

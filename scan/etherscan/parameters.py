@@ -2,29 +2,24 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.etherscan.replies import Failure
 from scan.hex import BadHex, data
-from scan.queries.node_logs import BlockSpan
+from scan.parameters import LimitAndOffset
+from scan.queries.pages import Window
 
-MOST_ROWS = 10_000
-MOST_SKIPPED = 2**62
+MOST_ROWS = 10_000  # of a page
 BAD_ADDRESS = "Error! Invalid address format"
-WINDOW_TOO_LARGE = (
-    "Result window is too large, PageNo x Offset size must be less than or equal to 10000"
+# Etherscan bounds page x offset by 10,000; here a page is bounded, and there is any number of them.
+PAGE_TOO_LARGE = (
+    "Result window is too large, Offset size must be less than or equal to {}, at any PageNo"
 )
 BLOCK_TAGS = ("latest", "pending", "earliest", "safe", "finalized")
 
 _DIGITS = re.compile(r"[0-9]{1,78}")
 _QUANTITY = re.compile(r"0[xX]([0-9a-fA-F]{1,64})")
-
-
-class Page(NamedTuple):
-    limit: int
-    offset: int
 
 
 class Parameters:
@@ -58,10 +53,10 @@ class Parameters:
         return _address(self.text(name)) if self.text(name) else None
 
     def addresses(self, name: str, most: int) -> list[bytes]:
-        given = self.text(name).split(",")
-        if len(given) > most:
+        values = self.text(name).split(",")
+        if len(values) > most:
             raise Failure(f"Error! At most {most} addresses can be asked for at once")
-        return [_address(each.strip()) for each in given]
+        return [_address(value.strip()) for value in values]
 
     def hash32(self, name: str) -> bytes:
         try:
@@ -90,33 +85,35 @@ class Parameters:
             raise Failure(f"Error! Invalid {name}")
         return int(value)
 
-    def page(self, most: int = MOST_ROWS) -> Page:
-        """`page` from 1 (0 is the first, too) and `offset`, the size of a page."""
+    def limit_and_offset(self, most: int = MOST_ROWS) -> LimitAndOffset:
+        """Of `page`, from 1 (0 is the first, too), and `offset`, the size of a page."""
         number = max(self.integer("page", 1), 1)
         size = self.integer("offset", most) or most
         if size > most:
-            raise Failure(None, WINDOW_TOO_LARGE)
-        return Page(size, min((number - 1) * size, MOST_SKIPPED))
+            raise Failure(None, PAGE_TOO_LARGE.format(most))
+        return LimitAndOffset(size, min((number - 1) * size, parameters.BIGINT_MAX))
 
-    def direction(self) -> str:
-        value = self.text("sort", "asc").lower()
-        if value not in ("asc", "desc"):
+    def window(self) -> Window:
+        """A page of a list, its order, and the range of blocks: an end that is missing bounds
+        nothing, and neither does `latest` as the last."""
+        direction = self.text("sort", "asc").lower()
+        if direction not in ("asc", "desc"):
             raise Failure("Error! Invalid sort: asc or desc")
-        return value
+        limit, offset = self.limit_and_offset()
+        return Window(limit, offset, direction, self.first_block(), self.last_block())
 
-    def blocks(self, first: str = "startblock", last: str = "endblock") -> BlockSpan:
-        """A range; an end that is missing bounds nothing, and neither does `latest` as the last."""
-        if self.text(last).lower() == "latest":
-            return BlockSpan(self._block(first, 0), parameters.BIGINT_MAX)
-        return BlockSpan(self._block(first, 0), self._block(last, parameters.BIGINT_MAX))
+    def first_block(self, name: str = "startblock") -> int:
+        return min(self.integer(name, 0), parameters.BIGINT_MAX)
+
+    def last_block(self, name: str = "endblock") -> int:
+        if self.text(name).lower() == "latest":
+            return parameters.BIGINT_MAX
+        return min(self.integer(name, parameters.BIGINT_MAX), parameters.BIGINT_MAX)
 
     def block_tag(self, name: str = "tag", default: str = "latest") -> str:
         """As a node takes it: a tag, or a number in hex."""
         value = self.text(name, default).lower()
         return value if value in BLOCK_TAGS else hex(self.integer(name, 0))
-
-    def _block(self, name: str, default: int) -> int:
-        return min(self.integer(name, default), parameters.BIGINT_MAX)
 
 
 def _address(value: str) -> bytes:

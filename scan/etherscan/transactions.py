@@ -30,8 +30,8 @@ _ENTRY_BYTES = 150  # of a name in the cache, beside its text
 
 
 def _transfer(*value: str, without: str = "") -> tuple[str, ...]:
-    place = _TRANSFER.index("{}")
-    names = (*_TRANSFER[:place], *value, *_TRANSFER[place + 1 :])
+    index = _TRANSFER.index("{}")
+    names = (*_TRANSFER[:index], *value, *_TRANSFER[index + 1 :])
     return tuple(name for name in names if name != without)
 
 
@@ -45,42 +45,59 @@ TRANSFERS = {
 def complete_transactions(records: str) -> list[object]:
     rows = _complete(orjson.loads(records))
     names = _FunctionNames(row["to"] for row in rows)
-    return [_transaction(row, names) for row in rows]
+    return [
+        _ordered(row | {"functionName": names.name(row["to"], row["methodId"])}, TRANSACTION)
+        for row in rows
+    ]
 
 
 def complete_transfers(records: str, token_type: str) -> list[object]:
     """`records` have one more key, `called`: whom the transaction called."""
     rows = _complete(orjson.loads(records))
     names = _FunctionNames(row["called"] for row in rows)
-    return [_token_transfer(row, names, token_type) for row in rows]
+    return [
+        _ordered(
+            row
+            | {
+                "functionName": names.name(row["called"], row["methodId"]),
+                "input": "deprecated",
+                "tokenValue": row["value"],
+                "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
+            },
+            TRANSFERS[token_type],
+        )
+        for row in rows
+    ]
+
+
+def _ordered(row: Row, names: Collection[str]) -> Row:
+    return {name: row[name] for name in names}
 
 
 def _complete(rows: list[Row]) -> list[Row]:
     """With what is `missing` in them; the node is asked for nothing else."""
-    places = {_place(row) for row in rows if row["missing"]}
-    found = _read(places) if places else {}
-    return [row | _of_node(found[row["hash"]]) if row["missing"] else row for row in rows]
-
-
-def _place(row: Row) -> NeededTransaction:
-    number = int(row["blockNumber"])
-    return NeededTransaction(row["hash"], row["blockHash"], number, row["missing"] == "all")
-
-
-def _read(places: Collection[NeededTransaction]) -> Mapping[str, TransactionFields]:
-    found = parts().fields.cached(places)
-    if len(found) == len(places):
-        return found
-    with parts().node_calls.place(wait_s=PLACE_TIMEOUT_S):
-        return parts().fields.read(places)
+    needed = {
+        NeededTransaction(
+            row["hash"], row["blockHash"], int(row["blockNumber"]), row["missing"] == "all"
+        )
+        for row in rows
+        if row["missing"]
+    }
+    if not needed:
+        return rows
+    fields = parts().fields.cached(needed)
+    if len(fields) < len(needed):
+        with parts().node_calls.place(wait_s=PLACE_TIMEOUT_S):
+            fields = parts().fields.read(needed)
+    return [row | _of_node(fields[row["hash"]]) if row["missing"] else row for row in rows]
 
 
 def _of_node(fields: TransactionFields) -> Row:
-    found = {"input": fields.input}
     if fields.others is None:
-        return found
+        return {"input": fields.input}
     status = fields.others.receipt_status
-    return found | {
+    return {
+        "input": fields.input,
         "nonce": str(fields.others.nonce),
         "gas": str(fields.others.gas),
         "cumulativeGasUsed": str(fields.others.cumulative_gas_used),
@@ -89,32 +106,17 @@ def _of_node(fields: TransactionFields) -> Row:
     }
 
 
-def _transaction(row: Row, names: "_FunctionNames") -> object:
-    found = row | {"functionName": names.name(row["to"], row["methodId"])}
-    return {name: found[name] for name in TRANSACTION}
-
-
-def _token_transfer(row: Row, names: "_FunctionNames", token_type: str) -> object:
-    found = row | {
-        "functionName": names.name(row["called"], row["methodId"]),
-        "input": "deprecated",
-        "tokenValue": row["value"],
-        "tokenDecimal": row["tokenDecimal"] if token_type == "BEP20" else "0",
-    }
-    return {name: found[name] for name in TRANSFERS[token_type]}
-
-
 class _FunctionNames:
     """Names of functions of the contracts called, by their verified ABIs or their clones' ones."""
 
     def __init__(self, called: Iterable[str]) -> None:
         self._names: dict[str, Mapping[str, str]] = {}
-        found = _verifications({bytes.fromhex(each[2:]) for each in called if each})
-        clones = {each["address"]: clone_of(data(each["code"])) for each in found if each["code"]}
+        contracts = _contracts({bytes.fromhex(address[2:]) for address in called if address})
+        clones = {row["address"]: clone_of(data(row["code"])) for row in contracts if row["code"]}
         implementations = {address for address in clones.values() if address is not None}
-        for each in (*found, *_verifications(implementations)):
-            if each["codeHash"]:
-                self._names[each["address"]] = _names_of(each)
+        for contract in (*contracts, *_contracts(implementations)):
+            if contract["codeHash"]:
+                self._names[contract["address"]] = _names_of(contract)
         for clone, implementation in clones.items():
             if implementation is not None:
                 self._names[clone] = self._names.get(to_hex(implementation), {})
@@ -123,12 +125,13 @@ class _FunctionNames:
         return self._names.get(address, {}).get(method_id, "")
 
 
-def _verifications(addresses: Collection[bytes]) -> list[dict[str, str]]:
+def _contracts(addresses: Collection[bytes]) -> list[dict[str, str]]:
+    """What verified_contracts_find has of them."""
     if not addresses:
         return []
-    [found] = reader().row("queries/verified_contracts_find", addresses=sorted(addresses))
-    rows: list[dict[str, str]] = orjson.loads(found)
-    return rows
+    [records] = reader().row("queries/verified_contracts_find", addresses=sorted(addresses))
+    contracts: list[dict[str, str]] = orjson.loads(records)
+    return contracts
 
 
 def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:

@@ -72,8 +72,10 @@ def _list(tab: str, key: bytes) -> Listing | None:
         return _internal_transfers(key, wanted)
     if tab == "trades":
         return listing(dex_trades.page(reader(), wanted, maker=key))
-    if tab in addresses.HELD:
-        return listing(addresses.held(reader(), tab, key, PAGE_SIZE, wanted.offset))
+    if tab == "tokens":
+        return listing(addresses.tokens_held(reader(), key, PAGE_SIZE, wanted.offset))
+    if tab == "items":
+        return listing(addresses.items_held(reader(), key, PAGE_SIZE, wanted.offset))
     return None
 
 

@@ -13,7 +13,7 @@ from scan.http.requests import INCOMPLETE_BODY, client_address, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
-from scan.pages.records import PAGE_SIZE, Listing, address_of, page_number
+from scan.pages.records import PAGE_SIZE, address_of, listing, page_number
 from scan.pages.site import HEADERS, page, site
 from scan.queries import contracts
 from scan.verification.attempts import BY_PATH
@@ -29,11 +29,8 @@ blueprint = Blueprint("pages_contracts", __name__)
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
-    number = page_number()
-    verified = contracts.verified_page(reader(), PAGE_SIZE, (number - 1) * PAGE_SIZE)
-    return page(
-        "contracts.html", contracts=Listing(json.loads(verified.data), verified.total, number)
-    )
+    verified = contracts.verified_page(reader(), PAGE_SIZE, (page_number() - 1) * PAGE_SIZE)
+    return page("contracts.html", contracts=listing(verified))
 
 
 @blueprint.get("/address/<address>/source")

@@ -12,6 +12,7 @@ from scan.pages.records import Record, listing, names_of, window
 from scan.pages.site import page
 from scan.pages.transaction_details import shown_details
 from scan.queries import internal_transfers, transactions
+from scan.queries.pages import Window
 
 MAX_INTERNAL = 200
 
@@ -36,7 +37,9 @@ def get_transaction(transaction_hash: str) -> Response:
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)
     transfers, trades = json.loads(events.transfers), json.loads(events.trades)
-    moved, is_traced = internal_transfers.of_transaction(reader(), key, MAX_INTERNAL, 0)
+    moved, is_traced = internal_transfers.of_transaction(
+        reader(), key, Window(MAX_INTERNAL, 0, "asc")
+    )
     internal = list[Record](json.loads(moved.data or "[]"))
     asked_internal = not is_traced and request.args.get("tab") == "internal"
     details = shown_details(record, with_internal=asked_internal)

@@ -11,7 +11,21 @@ from scan.queries.balances import Balance, Head
 from scan.queries.pages import Page
 from scan.queries.reader import Reader
 
-HELD = {"tokens": "queries/addresses_list_tokens", "items": "queries/addresses_list_items"}
+
+def tokens_held(
+    reader: Reader, address: bytes, limit: int, offset: int, token_type: str | None = None
+) -> Page:
+    """Of one type, or of all; an address never seen holds none."""
+    return Page(
+        *reader.row(
+            "queries/addresses_list_tokens",
+            address=address,
+            type=token_type,
+            has_type=token_type is not None,
+            limit=limit,
+            offset=offset,
+        )
+    )
 
 
 class Address(NamedTuple):
@@ -61,16 +75,11 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     ]
 
 
-def held(reader: Reader, kind: str, address: bytes, limit: int, offset: int) -> Page:
-    """Its `kind`: tokens or items; raises NotFound for an address never seen."""
-    page = Page(*reader.row(HELD[kind], address=address, limit=limit, offset=offset))
-    if page.data is None:
-        raise unseen()
-    return page
-
-
-def is_seen(reader: Reader, address: bytes) -> bool:
-    return bool(reader.row("queries/addresses_is_seen", address=address)[0])
+def items_held(reader: Reader, address: bytes, limit: int, offset: int) -> Page:
+    """Of BEP721 and BEP1155, those first moved last first; an address never seen has none."""
+    return Page(
+        *reader.row("queries/addresses_list_items", address=address, limit=limit, offset=offset)
+    )
 
 
 def unseen() -> NotFound:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from scan.queries.pages import Page, Window, read_page
+from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 
@@ -14,7 +14,7 @@ class NearestBlocks(NamedTuple):
 
 
 def page(reader: Reader, window: Window) -> Page:
-    return read_page(reader, "queries/blocks_list", window)
+    return Page(*reader.row("queries/blocks_list", **window._asdict()))
 
 
 def get(reader: Reader, named: int | bytes | None) -> str | None:

@@ -1,7 +1,7 @@
 """Value that contracts moved, as traces show it."""
 
 from scan.errors import NotFound
-from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
 
@@ -12,24 +12,30 @@ def page(
     address: bytes | None = None,
     sender: bytes | None = None,
     recipient: bytes | None = None,
+    form: Form = "api",
 ) -> Page:
     """Raises NotFound where internal transfers are not indexed at all."""
-    filters = {"address": address, "from": sender, "to": recipient}
-    page = filtered_page(reader, "internal_transfers", filters, window)
+    keys = {"address": address, "from": sender, "to": recipient}
+    page = filtered_page(reader, "internal_transfers", keys, window, form=form)
     if page.untraced_blocks is None:
         raise NotFound(without_traces(reader))
     return page
 
 
 def of_transaction(
-    reader: Reader, transaction_hash: bytes, limit: int, offset: int
+    reader: Reader, transaction_hash: bytes, window: Window, form: Form = "api"
 ) -> tuple[Page, bool | None]:
-    """A page, and whether its block's traces were read; None for one that is not indexed."""
+    """A page, and whether its block's traces were read; None for one that is not indexed.
+
+    Ascending is the order of the calls; a transaction is in one block, so a range does not apply.
+    """
     *page, is_traced = reader.row(
         "queries/internal_transfers_list_by_transaction",
         hash=transaction_hash,
-        limit=limit,
-        offset=offset,
+        form=form,
+        direction=window.direction,
+        limit=window.limit,
+        offset=window.offset,
     )
     return Page(*page), is_traced
 

@@ -1,8 +1,8 @@
 """Logs that are not stored, read from the node in the blocks that the index names.
 
-With an emitter only the blocks are asked for in which it emitted something; without one all blocks
+By an emitter only the blocks are asked for in which it emitted something; without one all blocks
 of the range. What is too much to read for one request is refused, never cut short and never
-estimated; what the node returns is compared with the indexed chain, and with what was asked.
+estimated; what the node returns is compared with the indexed chain, and with what was requested.
 """
 
 import time
@@ -22,8 +22,8 @@ from scan.queries.reader import Reader
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs, unless it has one alone
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
-FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # asked for in one exchange
-NEAR_BLOCKS = 50  # blocks of an address no further apart are asked for together
+FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # asked for in one batch
+NEAR_BLOCKS = 50  # blocks of an address no further apart are asked for as one range
 ENTRY_BYTES = 600  # of a cached list without its block numbers
 TOO_MUCH = (
     "These are more logs than the node can be asked for in one request; narrow them by blockFrom"
@@ -56,167 +56,94 @@ class NodeLog(NamedTuple):
     data: bytes
 
 
-def page(
+def read_page(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, direction: str, offset: int, limit: int
 ) -> list[NodeLog]:
     """Entries of the list in either order; what lies beyond the page is not read."""
-    expected = _hash_at(reader, span.last)
-    logs = _Reading(reader, log_filter, direction).logs(
-        _blocks(reader, log_filter, span, direction)
-    )
-    found = _collected(islice(_after(logs, offset), limit))
-    _require_same_chain(reader, span.last, expected)
-    return found
+    expected_hash = _hash_at(reader, span.last)
+    blocks = _candidate_blocks(reader, log_filter, span, direction)
+    logs = _bounded(_logs_in(reader, log_filter, blocks, is_descending=direction == "desc"))
+    page = _collected(islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit))
+    _require_same_chain(reader, span.last, expected_hash)
+    return page
 
 
-def page_and_total(
+def read_page_and_total(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, offset: int, limit: int
 ) -> tuple[list[NodeLog], int]:
     """Of the list in its whole length, newest first; its length is exact.
 
     In which block each entry stands is remembered, so that other pages are read alone.
     """
-    expected = _hash_at(reader, span.last)
-    key = (log_filter, span, expected)
-    known = reader.sources.log_blocks.get(key)
-    if known is not None:
-        return _known_page(reader, log_filter, known, offset, limit), len(known)
+    expected_hash = _hash_at(reader, span.last)
+    key = (log_filter, span, expected_hash)
+    block_of_entry = reader.sources.log_blocks.get(key)
+    if block_of_entry is not None:
+        page = _page_of_blocks(reader, log_filter, block_of_entry, offset, limit)
+        return page, len(block_of_entry)
     numbers = array("q")
+    blocks = _candidate_blocks(reader, log_filter, span, "desc")
 
-    def counted() -> Iterator[NodeLog]:
-        for log in _after(
-            _Reading(reader, log_filter, "desc").logs(_blocks(reader, log_filter, span, "desc")), 0
-        ):
+    def on_page() -> Iterator[NodeLog]:
+        for log in _bounded(_logs_in(reader, log_filter, blocks, is_descending=True)):
             numbers.append(log.block_number)
             if offset < len(numbers) <= offset + limit:
                 yield log
 
-    found = _collected(counted())
-    _require_same_chain(reader, span.last, expected)
+    page = _collected(on_page())
+    _require_same_chain(reader, span.last, expected_hash)
     reader.sources.log_blocks.store(key, numbers, ENTRY_BYTES + numbers.itemsize * len(numbers))
-    return found, len(numbers)
+    return page, len(numbers)
+
+
+def _page_of_blocks(
+    reader: Reader,
+    log_filter: LogFilter,
+    block_of_entry: Sequence[int],
+    offset: int,
+    limit: int,
+) -> list[NodeLog]:
+    """Only the blocks of the page are asked for; their hashes show that they are the same."""
+    numbers = block_of_entry[offset : offset + limit]
+    if not numbers:
+        return []
+    skipped = offset - block_of_entry.index(numbers[0])  # entries of its first block before it
+    logs = _logs_in(reader, log_filter, list(dict.fromkeys(numbers)), is_descending=True)
+    page = _collected(islice(logs, skipped, skipped + limit))
+    if [log.block_number for log in page] != list(numbers):
+        raise UpstreamFailed(ANOTHER_CHAIN)
+    return page
+
+
+def _bounded(logs: Iterator[NodeLog]) -> Iterator[NodeLog]:
+    """Raises TooManyLogs past MOST_LOGS."""
+    for number, log in enumerate(logs):
+        if number >= MOST_LOGS:
+            raise TooManyLogs(TOO_MUCH)
+        yield log
 
 
 def _collected(logs: Iterator[NodeLog]) -> list[NodeLog]:
     """A page; raises TooManyLogs where its data is too large for one."""
-    found: list[NodeLog] = []
+    page: list[NodeLog] = []
     size = 0
     for log in logs:
         size += len(log.data)
-        if found and size > MOST_DATA_BYTES:
+        if page and size > MOST_DATA_BYTES:
             raise TooManyLogs(TOO_LARGE)
-        found.append(log)
-    return found
+        page.append(log)
+    return page
 
 
-def _after(logs: Iterator[NodeLog], offset: int) -> Iterator[NodeLog]:
-    """What follows `offset` entries; raises TooManyLogs past MOST_LOGS of them all."""
-    for place, log in enumerate(logs):
-        if place >= MOST_LOGS:
-            raise TooManyLogs(TOO_MUCH)
-        if place >= offset:
-            yield log
-
-
-def _known_page(
-    reader: Reader, log_filter: LogFilter, numbers: Sequence[int], offset: int, limit: int
-) -> list[NodeLog]:
-    """Only the blocks of the page are asked for; their hashes show that they are the same."""
-    expected = numbers[offset : offset + limit]
-    if not expected:
-        return []
-    passed = offset - numbers.index(expected[0])
-    logs = _Reading(reader, log_filter, "desc").logs(list(dict.fromkeys(expected)))
-    found = _collected(islice(logs, passed, passed + limit))
-    if [log.block_number for log in found] != list(expected):
-        raise UpstreamFailed(ANOTHER_CHAIN)
-    return found
-
-
-def _hash_at(reader: Reader, number: int) -> bytes | None:
-    [found] = reader.row("queries/blocks_get_hash", number=number)
-    return None if found is None else bytes(found)
-
-
-def _require_same_chain(reader: Reader, number: int, expected: bytes | None) -> None:
-    """Also where there are no logs: the hash of the last block holds for all before it.
-
-    `expected` was read before the first log was, so neither chain has changed meanwhile.
-    """
-    try:
-        [block] = read_batch(
-            reader.sources.node,
-            reader.sources.log_reads,
-            [Call("eth_getBlockByNumber", (hex(number), False))],
-        )
-        found = data(block["hash"], 32)
-    except (RpcError, BadHex, KeyError, TypeError):
-        found = None
-    if expected is None or found != expected:
-        raise UpstreamFailed(ANOTHER_CHAIN)
-
-
-class _Reading:
-    """Logs of some blocks, in as many exchanges as the node needs, in bounded time."""
-
-    def __init__(self, reader: Reader, log_filter: LogFilter, direction: str) -> None:
-        self._reader = reader
-        self._log_filter = log_filter
-        self._is_descending = direction == "desc"
-        self._ends_at = time.monotonic() + TIMEOUT_S
-
-    def logs(self, blocks: Sequence[int]) -> Iterator[NodeLog]:
-        """In the order of the blocks, which is that of the direction."""
-        start, count = 0, FIRST_BLOCKS
-        while start < len(blocks):
-            left_s = self._ends_at - time.monotonic()
-            if left_s <= 0 or (self._log_filter.address is not None and start >= MOST_BLOCKS):
-                raise TooManyLogs(TOO_MUCH)
-            try:
-                found = self._read(_spans(sorted(blocks[start : start + count])), left_s)
-            except (RpcError, AnswerTooLarge):
-                if count == 1:
-                    raise TooManyLogs(TOO_MUCH) from None
-                count //= 2
-                continue
-            yield from found
-            start, count = start + count, min(2 * count, MOST_BLOCKS_AT_ONCE)
-
-    def _read(self, spans: Sequence[BlockSpan], left_s: float) -> list[NodeLog]:
-        calls = [Call("eth_getLogs", (self._log_filter.for_node(*each),)) for each in spans]
-        results = read_batch(
-            self._reader.sources.node, self._reader.sources.log_reads, calls, left_s
-        )
-        try:
-            logs = [
-                _decode(log, span)
-                for span, result in zip(spans, results, strict=True)
-                for log in result
-            ]
-        except (BadHex, KeyError, TypeError, AttributeError):
-            raise UpstreamFailed(NOT_LOGS) from None
-        _require_indexed(self._reader, logs)
-        return sorted(self._matching(logs), reverse=self._is_descending)
-
-    def _matching(self, logs: Sequence[NodeLog]) -> list[NodeLog]:
-        """Raises UpstreamFailed for what the node was not asked for, or returns twice."""
-        found = [log for log in logs if self._log_filter.matches(log.address, log.topics)]
-        if self._log_filter.is_conjunction and len(found) < len(logs):
-            raise UpstreamFailed(NOT_LOGS)
-        if len({(log.block_number, log.log_index) for log in logs}) < len(logs):
-            raise UpstreamFailed(NOT_LOGS)
-        return found
-
-
-def _blocks(
+def _candidate_blocks(
     reader: Reader, log_filter: LogFilter, span: BlockSpan, direction: str
 ) -> Sequence[int]:
-    """Where logs may stand, in this order."""
+    """Where matching logs may stand, in the order of the direction."""
     if log_filter.address is None:
         numbers = range(span.first, span.last + 1)
         return numbers if direction == "asc" else numbers[::-1]
-    found: list[int]
-    [found] = reader.row(
+    blocks: list[int]
+    [blocks] = reader.row(
         "queries/log_blocks_list",
         address=log_filter.address,
         block_from=span.first,
@@ -224,11 +151,36 @@ def _blocks(
         direction=direction,
         limit=MOST_BLOCKS + 1,
     )
-    return found
+    return blocks
 
 
-def _spans(numbers: Sequence[int]) -> list[BlockSpan]:
-    """Of ascending numbers."""
+def _logs_in(
+    reader: Reader, log_filter: LogFilter, blocks: Sequence[int], *, is_descending: bool
+) -> Iterator[NodeLog]:
+    """Logs of some blocks, in their order, in as many batches as the node needs, in bounded time.
+
+    Batches grow while the node answers, and are halved where it finds one too large.
+    """
+    ends_at = time.monotonic() + TIMEOUT_S
+    start, count = 0, FIRST_BLOCKS
+    while start < len(blocks):
+        left_s = ends_at - time.monotonic()
+        if left_s <= 0 or (log_filter.address is not None and start >= MOST_BLOCKS):
+            raise TooManyLogs(TOO_MUCH)
+        spans = _joined(sorted(blocks[start : start + count]))
+        try:
+            logs = _read(reader, log_filter, spans, left_s)
+        except (RpcError, AnswerTooLarge):
+            if count == 1:
+                raise TooManyLogs(TOO_MUCH) from None
+            count //= 2
+            continue
+        yield from sorted(logs, reverse=is_descending)
+        start, count = start + count, min(2 * count, MOST_BLOCKS_AT_ONCE)
+
+
+def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
+    """Ranges that hold these blocks, in ascending order; those near each other are in one."""
     ends = [n for n, (one, other) in enumerate(pairwise(numbers)) if other - one > NEAR_BLOCKS]
     starts = [0, *(end + 1 for end in ends)]
     return [
@@ -237,8 +189,32 @@ def _spans(numbers: Sequence[int]) -> list[BlockSpan]:
     ]
 
 
+def _read(
+    reader: Reader, log_filter: LogFilter, spans: Sequence[BlockSpan], left_s: float
+) -> list[NodeLog]:
+    """One batch; raises UpstreamFailed for what was not asked for, or stands in it twice."""
+    calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
+    results = read_batch(reader.sources.node, reader.sources.log_reads, calls, left_s)
+    try:
+        logs = [
+            _decode(log, span)
+            for span, result in zip(spans, results, strict=True)
+            for log in result
+        ]
+    except (BadHex, KeyError, TypeError, AttributeError):
+        raise UpstreamFailed(NOT_LOGS) from None
+    _require_indexed(reader, logs)
+    matching = [log for log in logs if log_filter.matches(log.address, log.topics)]
+    # The node is asked for a superset where topics are joined by `or`.
+    if log_filter.is_conjunction and len(matching) < len(logs):
+        raise UpstreamFailed(NOT_LOGS)
+    if len({(log.block_number, log.log_index) for log in logs}) < len(logs):
+        raise UpstreamFailed(NOT_LOGS)
+    return matching
+
+
 def _decode(log: Any, span: BlockSpan) -> NodeLog:
-    found = NodeLog(
+    decoded = NodeLog(
         quantity(log["blockNumber"]),
         quantity(log["logIndex"]),
         quantity(log["transactionIndex"]),
@@ -248,23 +224,23 @@ def _decode(log: Any, span: BlockSpan) -> NodeLog:
         tuple([data(topic, 32) for topic in log["topics"]]),
         data(log["data"]),
     )
-    is_elsewhere = not span.first <= found.block_number <= span.last
-    if log.get("removed") or is_elsewhere or len(found.topics) > MAX_TOPICS:
+    is_elsewhere = not span.first <= decoded.block_number <= span.last
+    if log.get("removed") or is_elsewhere or len(decoded.topics) > MAX_TOPICS:
         raise UpstreamFailed(NOT_LOGS)
-    if max(found.log_index, found.transaction_index) >= 2**31:
+    if max(decoded.log_index, decoded.transaction_index) >= 2**31:
         raise UpstreamFailed(NOT_LOGS)
-    return found
+    return decoded
 
 
 def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
     """Raises UpstreamFailed where a log is not of the indexed chain."""
-    places = {
+    transactions = {
         (log.block_number, log.block_hash, log.transaction_index, log.transaction_hash)
         for log in logs
     }
-    if not places:
+    if not transactions:
         return
-    blocks, block_hashes, indexes, hashes = zip(*places, strict=True)
+    blocks, block_hashes, indexes, hashes = zip(*transactions, strict=True)
     [are_indexed] = reader.row(
         "queries/log_transactions_match",
         blocks=list(blocks),
@@ -273,4 +249,24 @@ def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
         transaction_hashes=list(hashes),
     )
     if not are_indexed:
+        raise UpstreamFailed(ANOTHER_CHAIN)
+
+
+def _hash_at(reader: Reader, number: int) -> bytes | None:
+    [block_hash] = reader.row("queries/blocks_get_hash", number=number)
+    return None if block_hash is None else bytes(block_hash)
+
+
+def _require_same_chain(reader: Reader, number: int, expected_hash: bytes | None) -> None:
+    """Also where there are no logs: the hash of the last block holds for all before it.
+
+    `expected_hash` was read before the first log was, so neither chain has changed meanwhile.
+    """
+    call = Call("eth_getBlockByNumber", (hex(number), False))
+    try:
+        [block] = read_batch(reader.sources.node, reader.sources.log_reads, [call])
+        node_hash = data(block["hash"], 32)
+    except (RpcError, BadHex, KeyError, TypeError):
+        node_hash = None
+    if expected_hash is None or node_hash != expected_hash:
         raise UpstreamFailed(ANOTHER_CHAIN)

@@ -1,11 +1,23 @@
-"""A page of a list: which part of it, and which statement serves a filter."""
+"""A page of a list: which part of it, in which form, and which statement serves a filter."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from scan.parameters import BIGINT_MAX
 from scan.queries.reader import Reader
+
+# How PostgreSQL writes the records: as /api/v1 has them, or as scan/etherscan completes them.
+Form = Literal["api", "etherscan"]
+
+# By which keys a list has a counter and checkpoints: see "Pages of the long lists" in schema.sql.
+LISTS = {
+    "transactions": ("address", "from", "to"),
+    "token_transfers": ("address", "from", "to", "token"),
+    "internal_transfers": ("address", "from", "to"),
+    "dex_trades": ("maker", "dex"),
+    "logs": ("address", "topic0"),
+}
 
 
 class Window(NamedTuple):
@@ -20,50 +32,44 @@ class Window(NamedTuple):
 
 @dataclass(frozen=True)
 class Page:
-    """`data` is a JSON array as text; `total` counts the rows that match the filter."""
+    """`data` is a JSON array as text; `total` counts the rows that match the filter, exactly.
+
+    It is None where nobody has counted them: by several keys at once, and of a node's logs.
+    """
 
     data: str
     count: int
-    total: int
+    total: int | None
     untraced_blocks: int | None = None  # of internal transfers; None where no block has traces
 
 
-def read_page(
+def filtered_page(
     reader: Reader,
-    statement: str,
+    entity: str,
+    keys: Mapping[str, bytes | str | None],
     window: Window,
     *,
-    planned_per_call: bool = False,
-    **filters: object,
+    form: Form | None = None,
+    **of_several: object,
 ) -> Page:
-    row = reader.row(statement, planned_per_call=planned_per_call, **window._asdict(), **filters)
-    return Page(*row)
+    """No key: by ordinal. One of LISTS: from its nearest checkpoint. Others: the narrowest index.
 
-
-def filtered_page(
-    reader: Reader, entity: str, filters: Mapping[str, bytes | str | None], window: Window
-) -> Page:
-    """No filter: by ordinal. One: from its nearest checkpoint. Several: the narrowest index."""
-    given = [name for name, value in filters.items() if value is not None]
+    `form` is None for an entity that has but one; `of_several` is what only the statement by
+    several keys takes.
+    """
+    given = {name: value for name, value in keys.items() if value is not None}
+    values: dict[str, Any] = window._asdict()
+    if form is not None:
+        values["form"] = form
     if not given:
-        return read_page(reader, f"queries/{entity}_list", window)
-    has_from, has_to = window.block_from > 0, window.block_to < BIGINT_MAX
-    has_list = len(given) == 1 and not has_from and not has_to
-    key = filters[given[0]]
-    by_address = filters.get("address") is not None
-    optional = {name: value for name, value in filters.items() if name != "address"}
-    return read_page(
-        reader,
-        f"queries/{entity}_list_by_address" if by_address else f"queries/{entity}_list_by_party",
-        window,
-        # Which index is the narrowest for a combination depends on the values themselves.
-        planned_per_call=not has_list,
-        **({"address": filters["address"]} if by_address else {}),
-        **optional,
-        **{f"has_{name}": value is not None for name, value in optional.items()},
-        has_lower=has_from or (has_list and window.direction == "asc"),
-        has_upper=has_to or (has_list and window.direction == "desc"),
-        has_list=has_list,
-        list=f"{entity}_by_{given[0]}" if has_list else None,
-        key=(key.encode() if isinstance(key, str) else key) if has_list else None,
-    )
+        return Page(*reader.row(f"queries/{entity}_list", **values))
+    values["has_lower"] = window.block_from > 0
+    values["has_upper"] = window.block_to < BIGINT_MAX
+    [(name, key), *others] = given.items()
+    if not others and name in LISTS[entity]:
+        values["list"] = f"{entity}_by_{name}"
+        values["key"] = key.encode() if isinstance(key, str) else key
+        return Page(*reader.row(f"queries/{entity}_list_by_key", **values))
+    statement = f"queries/{entity}_list_by_keys"
+    # Which index is the narrowest depends on the values themselves.
+    return Page(*reader.row(statement, planned_per_call=True, **values, **keys, **of_several))

@@ -1,6 +1,7 @@
 """Transfers of tokens: their lists, and how many there were over time."""
 
-from scan.queries.pages import Page, Window, filtered_page
+from scan.queries import tokens
+from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
 
@@ -12,9 +13,20 @@ def page(
     sender: bytes | None = None,
     recipient: bytes | None = None,
     token: bytes | None = None,
+    token_type: str | None = None,
+    form: Form = "api",
 ) -> Page:
-    filters = {"address": address, "from": sender, "to": recipient, "token": token}
-    return filtered_page(reader, "token_transfers", filters, window)
+    """`token_type` beside a token tells only whether it is of that type.
+
+    Beside an address it is one key more: an address has one list of all types, so that what lies
+    before the page is read, too, and the total is not known.
+    """
+    if token is not None and token_type is not None:
+        if tokens.type_of(reader, token) != token_type:
+            return Page("[]", 0, 0)
+        token_type = None
+    keys = {"address": address, "from": sender, "to": recipient, "token": token}
+    return filtered_page(reader, "token_transfers", {**keys, "type": token_type}, window, form=form)
 
 
 def count_over_time(reader: Reader, token: bytes) -> str:

@@ -1,5 +1,7 @@
 """Tokens and who holds them."""
 
+import orjson
+
 from scan.errors import NotFound
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -26,6 +28,12 @@ def get(reader: Reader, address: bytes) -> str:
     if record is None:
         raise NotFound(UNKNOWN)
     return record
+
+
+def type_of(reader: Reader, address: bytes) -> str | None:
+    """BEP20, BEP721 or BEP1155; None for an unknown token."""
+    (record,) = reader.row("queries/tokens_get", address=address)
+    return None if record is None else str(orjson.loads(record)["type"])
 
 
 def holders(reader: Reader, address: bytes, limit: int, offset: int) -> Page:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.transaction_details import TransactionDetails
 from scan.ethereum.transaction_contents import TransactionPlace
-from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
 
@@ -25,9 +25,10 @@ def page(
     address: bytes | None = None,
     sender: bytes | None = None,
     recipient: bytes | None = None,
+    form: Form = "api",
 ) -> Page:
-    filters = {"address": address, "from": sender, "to": recipient}
-    return filtered_page(reader, "transactions", filters, window)
+    keys = {"address": address, "from": sender, "to": recipient}
+    return filtered_page(reader, "transactions", keys, window, form=form)
 
 
 def get(reader: Reader, transaction_hash: bytes) -> str | None:

@@ -2,8 +2,7 @@
 -- half are read from the other end, so that the last costs what the first does.
 -- params: address bytea, limit integer, offset bigint
 -- literals: limit
--- returns: one row: index version, data (JSON text; null where the address has not been seen),
---   count in data, total
+-- returns: one row: index version, data (JSON text), count in data, total
 -- index: addresses_pkey, token_items_by_owner, item_balances_pkey, token_transfers_pkey, tokens_pkey
 WITH span AS (
     SELECT total, %(offset)s > total / 2 AS is_from_end, size,
@@ -72,12 +71,11 @@ WITH span AS (
     ORDER BY first_ordinal DESC
 )
 SELECT index_version(),
-    CASE WHEN EXISTS (SELECT 1 FROM span)
-        THEN json_list(string_agg(
-            (SELECT item_balance_record(k, x.token_id, page.balance)::text
-            FROM token_transfers x
-            JOIN tokens k ON k.address = x.token_address
-            WHERE x.ordinal = page.first_ordinal), ',')) END,
+    json_list(string_agg(
+        (SELECT item_balance_record(k, x.token_id, page.balance)::text
+        FROM token_transfers x
+        JOIN tokens k ON k.address = x.token_address
+        WHERE x.ordinal = page.first_ordinal), ',')),
     count(*),
-    (SELECT total FROM span)
+    coalesce((SELECT total FROM span), 0)
 FROM page;

@@ -1,6 +1,7 @@
 -- Internal transfers of a range of blocks, at any depth: a page is a range of ordinals.
--- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
--- literals: direction
+-- params: form text, block_from bigint, block_to bigint, direction text, limit integer,
+--   offset bigint
+-- literals: form, direction
 -- returns: one row: index version, data (JSON text), count in data, total in the range, blocks that
 --   lack traces (null: none has any)
 -- index: internal_transfers_pkey, transactions_pkey, blocks_pkey
@@ -13,11 +14,11 @@ WITH ordinals AS (
 )
 SELECT index_version(),
     json_list(string_agg(
-        (SELECT internal_transfer_record(page.i,
-            (SELECT t.hash FROM transactions t
-                WHERE t.ordinal = b.transactions_before + (page.i).transaction_index),
-            b.timestamp)::text
+        (SELECT CASE %(form)s
+            WHEN 'etherscan' THEN etherscan_internal_transfer_record(page.i, t.hash, b.timestamp)
+            ELSE internal_transfer_record(page.i, t.hash, b.timestamp) END::text
         FROM blocks b
+        JOIN transactions t ON t.ordinal = b.transactions_before + (page.i).transaction_index
         WHERE b.number = (page.i).block_number), ',')),
     count(page.i),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0),

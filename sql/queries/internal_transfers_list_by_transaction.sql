@@ -1,10 +1,10 @@
--- Internal transfers of one transaction, in the order of the calls: a part of its block's ordinals.
--- params: hash bytea, limit integer, offset bigint
--- literals: limit
--- returns: one row: index version, data (JSON text), count in data, total, whether its block has or
---   needs no traces; null data where no such transaction is indexed
+-- Internal transfers of one transaction, by the order of the calls: a part of its block's ordinals.
+-- params: hash bytea, form text, direction text, limit integer, offset bigint
+-- literals: form, direction, limit
+-- returns: one row: index version, data (JSON text; null where no such transaction is indexed), count
+--   in data, total, whether its block has or needs no traces (null as data)
 -- index: transactions_by_hash, blocks_pkey, internal_transfers_pkey
-WITH asked AS MATERIALIZED (
+WITH mined AS MATERIALIZED (
     SELECT t.hash, t.transaction_index, b.timestamp, b.traced IS NOT FALSE AS is_traced,
         b.internal_transfers_before AS first,
         b.internal_transfers_before + b.internal_transfer_count - 1 AS last
@@ -12,19 +12,26 @@ WITH asked AS MATERIALIZED (
     JOIN blocks b ON b.number = t.block_number
     WHERE t.hash = %(hash)s
     LIMIT 1
-), found AS MATERIALIZED (
+), transfers AS MATERIALIZED (
     SELECT i
-    FROM asked, internal_transfers i
-    WHERE i.ordinal BETWEEN (SELECT first FROM asked) AND (SELECT last FROM asked)
-        AND i.transaction_index = asked.transaction_index
+    FROM mined, internal_transfers i
+    WHERE i.ordinal BETWEEN (SELECT first FROM mined) AND (SELECT last FROM mined)
+        AND i.transaction_index = mined.transaction_index
 ), page AS (
-    SELECT found.i FROM found ORDER BY (found.i).ordinal LIMIT %(limit)s OFFSET %(offset)s
+    SELECT transfers.i
+    FROM transfers
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN (transfers.i).ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN (transfers.i).ordinal END DESC
+    LIMIT %(limit)s
+    OFFSET %(offset)s
 )
 SELECT index_version(),
     (SELECT json_list((
-        SELECT string_agg(internal_transfer_record(page.i, asked.hash, asked.timestamp)::text, ','
-            ORDER BY (page.i).ordinal)
-        FROM page)) FROM asked),
+        SELECT string_agg(CASE %(form)s
+            WHEN 'etherscan' THEN etherscan_internal_transfer_record(
+                page.i, mined.hash, mined.timestamp)
+            ELSE internal_transfer_record(page.i, mined.hash, mined.timestamp) END::text, ',')
+        FROM page)) FROM mined),
     (SELECT count(*) FROM page),
-    (SELECT count(*) FROM found),
-    (SELECT is_traced FROM asked);
+    (SELECT count(*) FROM transfers),
+    (SELECT is_traced FROM mined);

@@ -1,49 +1,49 @@
--- Stored logs by emitter, by first topic, by both; other topics narrow them (see has_topics()).
+-- Stored logs of one emitter (list logs_by_address) or with one first topic (…_topic0), in a range
+-- of blocks, at any depth.
+-- The range becomes a range of places in the list, whose pages start at a checkpoint.
 -- See "Pages of the long lists" in schema.sql.
--- params: address bytea null, topic_id integer null, topic1 bytea null, topic2 bytea null,
---   topic3 bytea null, accepted integer, has_address boolean, has_topic0 boolean, has_rest boolean,
---   has_total boolean, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
---   has_list boolean, list text null, key bytea null, direction text, limit integer, offset bigint
--- literals: has_address, has_topic0, has_rest, has_total, has_list, list, has_lower, has_upper, direction, limit
--- returns: one row: index version, data (JSON text; null: too large), count in data, total where there is a list or
---   has_total asks for it
--- index: logs_by_address, logs_by_topic, list_checkpoints_pkey, logs_pkey, event_topics_pkey,
---   transactions_pkey, blocks_pkey
-WITH entries AS (
+-- params: list text, key bytea, block_from bigint, block_to bigint, has_lower boolean,
+--   has_upper boolean, direction text, limit integer, offset bigint
+-- literals: list, has_lower, has_upper, direction, limit
+-- returns: one row: index version, data (JSON text; null: too large), count in data, total
+-- index: logs_by_address, logs_by_topic, list_checkpoints_pkey, addresses_pkey, logs_pkey,
+--   event_topics_pkey, event_topics_topic0_key, transactions_pkey, blocks_pkey
+WITH entries AS MATERIALIZED (
     SELECT coalesce(CASE %(list)s
         WHEN 'logs_by_address' THEN (
             SELECT a.log_count FROM addresses a WHERE a.address = %(key)s)
         WHEN 'logs_by_topic0' THEN (
             SELECT e.log_count FROM event_topics e WHERE e.topic0 = %(key)s) END, 0) AS total
-), start AS (
-    SELECT s.ordinal, s.pass
-    FROM entries, list_start(%(list)s, %(key)s, entries.total, %(offset)s, %(direction)s) AS s
 ), ordinals AS (
     SELECT first, last FROM log_ordinals(%(block_from)s, %(block_to)s)
-), bounds AS (
-    SELECT CASE WHEN %(has_list)s THEN (SELECT ordinal FROM start)
-            ELSE (SELECT first FROM ordinals) END AS lowest,
-        CASE WHEN %(has_list)s THEN (SELECT ordinal FROM start)
-            ELSE (SELECT last FROM ordinals) END AS highest
+), span AS MATERIALIZED (
+    SELECT entries.total AS list_total,
+        CASE WHEN NOT %(has_lower)s THEN 0 ELSE coalesce((
+            SELECT log_entries_before(
+                %(list)s, %(key)s, entries.total, ordinals.first)
+            FROM ordinals), entries.total) END AS first_place,
+        CASE WHEN NOT %(has_upper)s THEN entries.total ELSE coalesce((
+            SELECT log_entries_before(
+                %(list)s, %(key)s, entries.total, ordinals.last + 1)
+            FROM ordinals), 0) END AS end_place,
+        least(%(offset)s, entries.total) AS skip
+    FROM entries
+), start AS MATERIALIZED (
+    SELECT s.ordinal, s.pass
+    FROM span, list_start(%(list)s, %(key)s, span.list_total,
+        CASE WHEN %(direction)s = 'asc' THEN span.first_place
+            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
 ), page AS (
-    SELECT ordinal
-    FROM (
-        SELECT l.ordinal
-        FROM logs l
-        WHERE (NOT %(has_address)s OR l.address = %(address)s)
-            AND (NOT %(has_topic0)s OR l.topic_id = %(topic_id)s)
-            AND (NOT %(has_rest)s OR has_topics(l.topic_id, l.topics, %(topic_id)s, %(topic1)s,
-                %(topic2)s, %(topic3)s, %(accepted)s))
-            AND (NOT %(has_lower)s OR l.ordinal >= (SELECT lowest FROM bounds))
-            AND (NOT %(has_upper)s
-                OR (l.ordinal, l.ordinal) <= (SELECT highest, highest FROM bounds))
-        ORDER BY CASE WHEN %(direction)s = 'asc' THEN l.ordinal END ASC,
-            CASE WHEN %(direction)s = 'desc' THEN l.ordinal END DESC
-        LIMIT entries_to_read(%(has_list)s, %(offset)s, %(limit)s)
-    ) AS places
-    ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
-        CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
-    LIMIT %(limit)s
+    SELECT l.ordinal
+    FROM logs l
+    WHERE (%(list)s <> 'logs_by_address' OR l.address = %(key)s)
+        AND (%(list)s <> 'logs_by_topic0' OR l.topic_id = (
+            SELECT e.topic_id FROM event_topics e WHERE e.topic0 = %(key)s))
+        AND (%(direction)s <> 'asc' OR l.ordinal >= (SELECT ordinal FROM start))
+        AND (%(direction)s <> 'desc' OR l.ordinal <= (SELECT ordinal FROM start))
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN l.ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN l.ordinal END DESC
+    LIMIT (SELECT least(%(limit)s, greatest(end_place - first_place - skip, 0)) FROM span)
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
@@ -61,14 +61,4 @@ SELECT index_version(),
             WHERE l.ordinal = page.ordinal), ','))
         FROM page) END,
     (SELECT count(*) FROM page),
-    CASE WHEN %(has_list)s THEN (SELECT total FROM entries)
-        WHEN %(has_total)s THEN (
-            SELECT count(*)
-            FROM logs l
-            WHERE (NOT %(has_address)s OR l.address = %(address)s)
-                AND (NOT %(has_topic0)s OR l.topic_id = %(topic_id)s)
-                AND (NOT %(has_rest)s OR has_topics(l.topic_id, l.topics, %(topic_id)s, %(topic1)s,
-                    %(topic2)s, %(topic3)s, %(accepted)s))
-                AND (NOT %(has_lower)s OR l.ordinal >= (SELECT lowest FROM bounds))
-                AND (NOT %(has_upper)s
-                    OR (l.ordinal, l.ordinal) <= (SELECT highest, highest FROM bounds))) END;
+    (SELECT greatest(end_place - first_place, 0) FROM span);

@@ -1,6 +1,7 @@
 -- Token transfers of a range of blocks, at any depth: a page is a range of ordinals.
--- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
--- literals: direction
+-- params: form text, block_from bigint, block_to bigint, direction text, limit integer,
+--   offset bigint
+-- literals: form, direction
 -- returns: one row: index version, data (JSON text), count in data, total in the range
 -- index: token_transfers_pkey, transactions_pkey, tokens_pkey, blocks_pkey
 WITH ordinals AS (
@@ -12,11 +13,18 @@ WITH ordinals AS (
 )
 SELECT index_version(),
     json_list(string_agg(
-        (SELECT token_transfer_record(page.x,
-            (SELECT t.hash FROM transactions t
-                WHERE t.ordinal = b.transactions_before + (page.x).transaction_index),
-            (SELECT k.type FROM tokens k WHERE k.address = (page.x).token_address),
-            b.timestamp)::text
+        (SELECT CASE %(form)s
+            WHEN 'etherscan' THEN (
+                SELECT etherscan_token_transfer_record(
+                    page.x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+                FROM transactions t, tokens k
+                WHERE t.ordinal = b.transactions_before + (page.x).transaction_index
+                    AND k.address = (page.x).token_address)
+            ELSE token_transfer_record(page.x,
+                (SELECT t.hash FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + (page.x).transaction_index),
+                (SELECT k.type FROM tokens k WHERE k.address = (page.x).token_address),
+                b.timestamp)::text END
         FROM blocks b
         WHERE b.number = (page.x).block_number), ',')),
     count(page.x),

@@ -1,6 +1,7 @@
 -- Transactions of a range of blocks, at any depth: a page is a range of ordinals.
--- params: block_from bigint, block_to bigint, direction text, limit integer, offset bigint
--- literals: direction
+-- params: form text, block_from bigint, block_to bigint, direction text, limit integer,
+--   offset bigint
+-- literals: form, direction
 -- returns: one row: index version, data (JSON text), count in data, total in the range
 -- index: transactions_pkey, blocks_pkey
 WITH ordinals AS (
@@ -15,7 +16,13 @@ SELECT index_version(),
     count(*),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0)
 FROM (
-    SELECT (SELECT transaction_record(t, b) FROM blocks b WHERE b.number = t.block_number) AS record
+    SELECT (
+        SELECT CASE %(form)s
+            WHEN 'etherscan' THEN etherscan_transaction_record(
+                t, b, (SELECT max(newest.number) FROM blocks newest))::text
+            ELSE transaction_record(t, b) END
+        FROM blocks b
+        WHERE b.number = t.block_number) AS record
     FROM transactions t
     WHERE t.ordinal BETWEEN (SELECT lowest FROM bounds) AND (SELECT highest FROM bounds)
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,

@@ -113,10 +113,8 @@ def test_transaction_hashes_in_paths(client: FlaskClient, value: str) -> None:
     "path",
     [
         f"/addresses/{ADDRESS}",
-        f"/addresses/{ADDRESS}/tokens",
         f"/tokens/{ADDRESS}",
         f"/tokens/{ADDRESS}/holders",
-        f"/addresses/{ADDRESS}/items",
         f"/tokens/{ADDRESS}/items",
         f"/tokens/{ADDRESS}/items/0",
         f"/tokens/{ADDRESS}/items/0/transfers",

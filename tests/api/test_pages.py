@@ -11,6 +11,7 @@ from tests.conftest import Played
 from tests.support.truth import Record, comparable
 
 LIMITS = (1, 7, 25, 100)
+NEVER_SEEN = "0x" + 40 * "9"
 
 
 def get(client: FlaskClient, path: str, **arguments: Any) -> Any:
@@ -130,10 +131,10 @@ def test_every_address(client: FlaskClient, scenario: Played) -> None:
 
 
 def test_an_address_never_seen_is_an_address_all_the_same(client: FlaskClient) -> None:
-    detail = get(client, f"/addresses/0x{40 * '9'}")
+    detail = get(client, f"/addresses/{NEVER_SEEN}")
     head = get(client, "/stats")["latestBlock"]
     assert detail == {
-        "address": f"0x{40 * '9'}",
+        "address": NEVER_SEEN,
         "balance": "0",
         "txCount": 0,
         "isContract": False,
@@ -143,6 +144,13 @@ def test_an_address_never_seen_is_an_address_all_the_same(client: FlaskClient) -
         "balanceBlock": head,
         "recentTxs": [],
     }
+
+
+@pytest.mark.parametrize("name", ["tokens", "items", "internal"])
+def test_lists_of_an_address_never_seen_are_empty(client: FlaskClient, name: str) -> None:
+    body = get(client, f"/addresses/{NEVER_SEEN}/{name}")
+    [rows, total, *_] = body.values()
+    assert (rows, total) == ([], 0)
 
 
 def test_every_block_and_transaction_alone(client: FlaskClient, scenario: Played) -> None:

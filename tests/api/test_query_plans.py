@@ -167,6 +167,18 @@ def test_queries_by_one_key(
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize(
+    "ends", [{"blockFrom": 100}, {"blockTo": 600}, {"blockFrom": 200, "blockTo": 400}], ids=str
+)
+@pytest.mark.parametrize(("entity", "key"), FIELDS)
+def test_queries_by_one_key_in_a_range_of_blocks(
+    seeded: Seeded, entity: str, key: str, ends: Filters, direction: str
+) -> None:
+    filters = {key: seeded.value(entity, key, "hot"), **ends}
+    require_same_at_any_depth(seeded, {"entity": entity, "filter": filters, "orderBy": direction})
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("entity", [each for each in ENTITIES if each != "tokens"])
 @pytest.mark.parametrize(
     "filters",
@@ -180,8 +192,8 @@ def test_queries_by_a_range_of_blocks(
 
 
 def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
-    total = _length(seeded.client, body["entity"], body.get("filter", {}))
-    first, _ = plan_of(seeded, "/query", body)
+    first, newest = plan_of(seeded, "/query", body)
+    total = newest["total"]
     middle, _ = plan_of(seeded, "/query", {**body, "offset": total // 2})
     last, answer = plan_of(seeded, "/query", {**body, "offset": (total - 1) // 25 * 25})
     beyond, nothing = plan_of(seeded, "/query", {**body, "offset": total})
@@ -192,33 +204,16 @@ def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
     assert beyond.buffers <= DEEPER * first.buffers
 
 
-def _length(client: FlaskClient, entity: str, filters: Any) -> int:
-    """By halving: an offset beyond the end gives nothing."""
-    least, most = 0, 2 * TRANSACTIONS
-    while least < most:
-        middle = (least + most + 1) // 2
-        if _query(client, entity, filters, middle - 1, 1)["count"]:
-            least = middle
-        else:
-            most = middle - 1
-    return least
-
-
 @pytest.mark.parametrize(
     ("entity", "filters"),
     [
-        ("transactions", {"address": "hot", "blockFrom": 300}),
         ("transactions", {"from": "hot", "to": "rare"}),
         ("transactions", {"address": "hot", "to": "rare"}),
         ("token_transfers", {"from": "hot", "tokenAddress": "rare"}),
         ("token_transfers", {"address": "rare", "tokenAddress": "hot"}),
-        ("token_transfers", {"tokenAddress": "rare", "blockTo": 300}),
         ("dex_trades", {"address": "hot", "dex": "hot"}),
-        ("dex_trades", {"dex": "hot", "blockFrom": 300}),
         ("internal_transfers", {"from": "hot", "to": "rare"}),
-        ("internal_transfers", {"address": "hot", "blockFrom": 300}),
         ("logs", {"address": "hot", "topic0": "hot"}),
-        ("logs", {"address": "rare", "blockFrom": 300}),
         ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}),
     ],
     ids=str,

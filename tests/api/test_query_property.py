@@ -1,5 +1,6 @@
 """Queries at random, compared with a look at every record of the chain."""
 
+import random
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 
 from app import create_app
 from bench.seed import seed
+from scan.database.connection import Database
+from scan.indexer.writer import Writer
 from tests.conftest import Played
 from tests.support.brute_force import KEYS, Chain, bodies, require_same
 from tests.support.database import Postgres
@@ -69,12 +72,16 @@ class Large(NamedTuple):
 def large(postgres: Postgres, template: str) -> Iterator[Large]:
     with postgres.cloned(template) as url:
         seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
-        connection = psycopg2.connect(url)
-        with connection, connection.cursor() as cursor:
-            records = {entity: _column(cursor, text) for entity, text in EVERYTHING.items()}
-        connection.close()
-        chain = Chain(records, {}, are_whole=False)
-        yield Large(create_app(settings_for(url, NOBODY)).test_client(), chain)
+        yield read_large(url)
+
+
+def read_large(url: str) -> Large:
+    connection = psycopg2.connect(url)
+    with connection, connection.cursor() as cursor:
+        records = {entity: _column(cursor, text) for entity, text in EVERYTHING.items()}
+    connection.close()
+    chain = Chain(records, {}, are_whole=False)
+    return Large(create_app(settings_for(url, NOBODY)).test_client(), chain)
 
 
 def _column(cursor: Any, text: str) -> list[Any]:
@@ -120,7 +127,23 @@ LISTS = [
     ("internal_transfers", "from", "fromAddress"),
     ("internal_transfers", "to", "toAddress"),
     ("logs", "address", "address"),
+    ("logs", "topic0", "topics"),
 ]
+
+
+def of_most(chain: Chain, entity: str, field: str) -> Any:
+    """The value that most records of an entity have in a field."""
+    values = [record[field] for record in chain.records[entity] if record[field]]
+    counts = Counter(value[0] if isinstance(value, list) else value for value in values)
+    return counts.most_common(1)[0][0]
+
+
+def require_total(
+    client: FlaskClient, chain: Chain, whole: list[Any], body: dict[str, Any]
+) -> None:
+    """As require_same(); the length of the list has to be known, too."""
+    require_same(client, chain, whole, body)
+    assert client.post("/api/v1/query", json=body).json["total"] == len(whole)
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
@@ -129,10 +152,10 @@ def test_every_offset_around_a_checkpoint(
     large: Large, entity: str, key: str, field: str, direction: str
 ) -> None:
     """Every 128th entry is one; the list's end and the places beside it are where to slip."""
-    values = Counter(record[field] for record in large.chain.records[entity])
-    [(hottest, _)] = values.most_common(1)
+    hottest = of_most(large.chain, entity, field)
     body: dict[str, Any] = {"entity": entity, "filter": {key: hottest}, "orderBy": direction}
     whole = large.chain.find(body)
+    require_total(large.client, large.chain, whole, body)
     ends = {len(whole) - offset for offset in (-1, 0, 1, 2, 127, 128, 129, 130)}
     marks = ends | {n + by for n in range(0, len(whole), 128) for by in (-1, 0, 1)}
     for offset in sorted(n for n in marks if n >= 0):
@@ -140,6 +163,54 @@ def test_every_offset_around_a_checkpoint(
             require_same(
                 large.client, large.chain, whole, {**body, "offset": offset, "limit": limit}
             )
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize(("entity", "key", "field"), LISTS)
+def test_a_list_in_any_range_of_blocks(
+    large: Large, entity: str, key: str, field: str, direction: str
+) -> None:
+    """Ends at random, one or both, also the wrong way round and past the chain's; any offset."""
+    draw = random.Random(22)
+    highest = large.chain.records["blocks"][0]["number"]
+    seen = [record[field] for record in large.chain.records[entity][:200] if record[field]]
+    usual = seen[-1][0] if isinstance(seen[-1], list) else seen[-1]
+    for value in (of_most(large.chain, entity, field), usual):
+        for _ in range(40):
+            ends = {name: draw.randint(0, highest + 2) for name in ("blockFrom", "blockTo")}
+            kept = {name: end for name, end in ends.items() if draw.random() < 0.8}
+            filters = {key: value, **kept}
+            body: dict[str, Any] = {"entity": entity, "filter": filters, "orderBy": direction}
+            whole = large.chain.find(body)
+            offset = draw.choice([0, draw.randint(0, len(whole) + 3), 2**63 - 1])
+            limit = draw.choice([1, 25, 100])
+            require_total(
+                large.client, large.chain, whole, {**body, "offset": offset, "limit": limit}
+            )
+
+
+@pytest.mark.parametrize("last_kept", [58, 44, 17])
+def test_lists_are_exact_after_a_reorganisation(
+    postgres: Postgres, template: str, last_kept: int
+) -> None:
+    """Counters and checkpoints of the blocks that were taken back are gone, no other."""
+    with postgres.cloned(template) as url:
+        seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
+        writer_database = Database(url, statement_timeout_ms=60_000)
+        Writer(writer_database).unwind(last_kept)
+        writer_database.close()
+        cut = read_large(url)
+        assert cut.chain.records["blocks"][0]["number"] == last_kept
+        draw = random.Random(last_kept)
+        for entity, key, field in LISTS:
+            value = of_most(cut.chain, entity, field)
+            for direction in ("asc", "desc"):
+                ends = {"blockFrom": draw.randint(0, 9), "blockTo": last_kept - draw.randint(0, 9)}
+                for filters in ({key: value}, {key: value, **ends}):
+                    body = {"entity": entity, "filter": filters, "orderBy": direction}
+                    whole = cut.chain.find(body)
+                    for offset in (0, draw.randint(0, len(whole)), max(0, len(whole) - 1)):
+                        require_total(cut.client, cut.chain, whole, {**body, "offset": offset})
 
 
 @pytest.mark.parametrize("limit", [1, 7, 100])

@@ -1,11 +1,14 @@
 """The other actions, beside what the node says."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app import create_app
+from scan.etherscan.actions import MODULES
 from tests.conftest import Played
 from tests.etherscan.conftest import Asking
 from tests.support.anvil import ZERO, Anvil
@@ -243,3 +246,14 @@ def test_the_chain_has_to_be_ours(ask: Asking) -> None:
     assert chain_id["jsonrpc"] == "2.0"
     for other in ("1", "0x1", "none", "99999999999999999999"):
         assert ask("proxy", "eth_blockNumber", chainId=other)["status"] == "0"
+
+
+def test_the_guide_names_every_action_and_no_other() -> None:
+    guide = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\w+) \| (.+) \|$", guide.split("## What is offered")[1], re.M)
+    named = {
+        module: set(re.findall(r"(?:^|, |; )(\w+)", actions.lower()))
+        for module, actions in rows
+        if module in MODULES
+    }
+    assert named == {module: set(actions) for module, actions in MODULES.items()}

@@ -21,10 +21,11 @@ LIMIT = 25
 
 
 class List(NamedTuple):
-    """A statement and what it is asked for."""
+    """One that Etherscan's form shows: an entity's, by what, and whose."""
 
-    statement: str
-    fields: dict[str, Any]
+    entity: str
+    by: str
+    key: bytes
 
 
 def key(address: str) -> bytes:
@@ -32,16 +33,12 @@ def key(address: str) -> bytes:
 
 
 LISTS = {
-    "hottest": List("transactions_list", {"address": key(HOT)}),
-    "usual": List("transactions_list", {"address": key(USUAL)}),
-    "hottest internal": List("internal_transfers_list", {"address": key(HOT)}),
-    "usual internal": List("internal_transfers_list", {"address": key(USUAL)}),
-    "hottest token": List(
-        "token_transfers_list_by_token", {"token": key(HOT_TOKEN), "type": "BEP20"}
-    ),
-    "usual token": List(
-        "token_transfers_list_by_token", {"token": key(USUAL_TOKEN), "type": "BEP20"}
-    ),
+    "hottest": List("transactions", "address", key(HOT)),
+    "usual": List("transactions", "address", key(USUAL)),
+    "hottest internal": List("internal_transfers", "address", key(HOT)),
+    "usual internal": List("internal_transfers", "address", key(USUAL)),
+    "hottest token": List("token_transfers", "token", key(HOT_TOKEN)),
+    "usual token": List("token_transfers", "token", key(USUAL_TOKEN)),
 }
 RANGES = [(0, BIGINT_MAX), (100, BIGINT_MAX), (0, 500), (200, 400)]
 
@@ -66,8 +63,10 @@ def ask(
     """Rows, total and plan."""
     first, last = blocks
     row = seeded.prepared_row(
-        f"queries/{wanted.statement}",
-        **wanted.fields,
+        f"queries/{wanted.entity}_list_by_key",
+        list=f"{wanted.entity}_by_{wanted.by}",
+        key=wanted.key,
+        form="etherscan",
         block_from=first,
         block_to=last,
         has_lower=first > 0,
@@ -77,7 +76,7 @@ def ask(
         offset=offset,
     )
     assert row is not None
-    return orjson.loads(row[1]), row[2], seeded.plans[-1]
+    return orjson.loads(row[1]), row[3], seeded.plans[-1]
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
@@ -125,11 +124,12 @@ def test_transfers_of_an_address_use_an_index(
 ) -> None:
     first, last = blocks
     seeded.row(
-        "queries/etherscan_token_transfers_list_by_address",
+        "queries/token_transfers_list_by_keys",
         address=key(HOT),
         token=key(HOT_TOKEN) if has_token else None,
         type="BEP20",
-        has_token=has_token,
+        form="etherscan",
+        **{"from": None, "to": None},
         block_from=first,
         block_to=last,
         has_lower=first > 0,

@@ -124,10 +124,17 @@ def test_empty_lists(client: FlaskClient) -> None:
 def test_a_page_of_more_than_10000(client: FlaskClient, scenario: Played) -> None:
     asked = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
     body = in_form(client.get("/api", query_string={**asked, "page": 1, "offset": 10_001}))
-    assert body["message"].startswith("Result window is too large")
-    assert (body["status"], body["result"]) == ("0", None)
+    assert body == {
+        "status": "0",
+        "message": "Result window is too large, Offset size must be less than or equal to 10000,"
+        " at any PageNo",
+        "result": None,
+    }
     body = in_form(client.get("/api", query_string={**asked, "page": 10**9, "offset": 10_000}))
     assert body == {"status": "0", "message": "No transactions found", "result": []}
+    logs = {"module": "logs", "action": "getLogs", "address": scenario.stage.people[0]}
+    body = in_form(client.get("/api", query_string={**logs, "offset": 1001}))
+    assert "less than or equal to 1000," in body["message"]
 
 
 def test_an_unverified_contract_has_one_row(client: FlaskClient, scenario: Played) -> None:
@@ -199,6 +206,25 @@ def test_limits(indexed: Indexing) -> None:
     assert body["result"].startswith("Max rate limit reached")
     assert 1 <= int(response.headers["Retry-After"]) <= 60
     assert client.get("/api/v1/stats").status_code == 429  # one budget
+
+
+def test_totals(client: FlaskClient, scenario: Played) -> None:
+    """Of lists whose length is known; tokentx by address has none."""
+    transfer = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP20")
+    token, address = transfer["tokenAddress"], transfer["fromAddress"]
+    inner = scenario.truth.internal_transfers[0]
+    for asked in (
+        {"action": "txlistinternal"},
+        {"action": "txlistinternal", "address": inner["fromAddress"]},
+        {"action": "txlistinternal", "txhash": inner["transactionHash"]},
+        {"action": "tokentx", "contractaddress": token},
+        {"action": "tokennfttx", "contractaddress": token},  # of another type: none
+    ):
+        response = client.get("/api", query_string={"module": "account", **asked})
+        total = response.headers["X-Total-Count"]
+        assert total == str(len(in_form(response)["result"]))
+    asked = {"module": "account", "action": "tokentx", "address": address}
+    assert "X-Total-Count" not in client.get("/api", query_string=asked).headers
 
 
 def test_lists_are_cached_until_the_index_changes(client: FlaskClient, scenario: Played) -> None:

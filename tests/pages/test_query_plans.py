@@ -75,6 +75,7 @@ def test_events_of_a_transaction_are_found_in_its_block_alone(
     row = newest(
         database,
         "queries/transactions_list",
+        form="api",
         block_from=0,
         block_to=2**62,
         direction="desc",

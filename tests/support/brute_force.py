@@ -74,7 +74,7 @@ def _topic(log: Record, key: str) -> str | None:
 def require_same(
     client: FlaskClient, chain: Chain, whole: list[Record], body: Mapping[str, Any]
 ) -> None:
-    """The page of the `whole` list that the body asks for."""
+    """The page of the `whole` list that the body asks for, and its length where it is known."""
     answer = client.post("/api/v1/query", json=body)
     assert answer.status_code == 200, (body, answer.text)
     first = body.get("offset", 0)
@@ -87,6 +87,12 @@ def require_same(
             for row, wanted in zip(found, expected, strict=True)
         ]
     assert found == expected, body
+    keys = [key for key in body.get("filter", {}) if not key.startswith("block")]
+    total = answer.json["total"]
+    if body["entity"] == "logs":  # null also by a topic after the first, and of the node's
+        assert total in (None, len(whole)), body
+    else:
+        assert total == (None if len(keys) > 1 else len(whole)), body
 
 
 def bodies(chain: Chain) -> st.SearchStrategy[dict[str, Any]]:

@@ -33,6 +33,7 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
+from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 
 PREFIX = "/api/v1"
 
@@ -68,7 +69,9 @@ _HEADERS: Json = {
 
 _PAGE_PARAMETERS: Json = {
     "page": number("The page, from 1.", 1, minimum=1, default=1),
-    "limit": number("Records on a page.", 25, minimum=1, maximum=100, default=25),
+    "limit": number(
+        "Records on a page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+    ),
 }
 
 _AT_LEAST_BLOCK: Json = {

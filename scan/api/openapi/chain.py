@@ -28,17 +28,18 @@ from scan.api.openapi.schemas import (
     sends,
     text,
 )
+from scan.api.query import FILTER_KEYS, MAX_DEX_NAME
+from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 
 TAG = "Chain"
-ENTITIES = {
-    "transactions": "Transaction",
-    "blocks": "Block",
-    "tokens": "Token",
-    "token_transfers": "TokenTransfer",
-    "dex_trades": "DexTrade",
-    "internal_transfers": "InternalTransfer",
-    "logs": "Log",
-}
+
+
+def _schema_name(entity: str) -> str:
+    """token_transfers -> TokenTransfers"""
+    return "".join(word.capitalize() for word in entity.split("_"))
+
+
+ENTITIES = {entity: _schema_name(entity).removesuffix("s") for entity in FILTER_KEYS}
 
 _BLOCK = path(
     "block",
@@ -153,9 +154,9 @@ CHAIN_PATHS: Json = {
     },
     "/addresses/{address}/tokens": {
         "get": operation(
-            "listAddressTokens", TAG, "The tokens an address holds", ref("TokenBalancePage"),
+            "listAddressTokens", TAG, "The tokens an address holds; none of one never seen",
+            ref("TokenBalancePage"),
             parameters=(path("address", any_case_address("The holder.")), PAGE, LIMIT),
-            errors=(404,),
         ),
     },
     "/addresses/{address}/internal": {
@@ -188,10 +189,12 @@ CHAIN_PATHS: Json = {
             "query", TAG, "Seven entities, filtered, in either order, from any offset",
             ref("QueryAnswer"),
             description="Newest first by (block, index in block), or oldest first with `asc`;"
-            " tokens by (holderCount, address). Filters combine; an unknown one is refused. A"
-            " combination that takes too long is answered 503: narrow it by blockFrom and blockTo."
-            " Of logs that are not stored, what lies before the page is read from the node, too."
-            " internal_transfers are answered 404 where no traces were read.",
+            " tokens by (holderCount, address). Without a filter, by a range of blocks, and by one"
+            " other key in any range, every offset takes the same time and total is exact. Several"
+            " keys combine: then total is null, and what takes too long is answered 503: narrow it"
+            " by blockFrom and blockTo. Unknown keys are refused. Of logs that are not stored, what"
+            " lies before the page is read from the node, too. internal_transfers are answered 404"
+            " where no traces were read.",
             body=sends(
                 ref("Query"),
                 newest={"entity": "transactions"},
@@ -213,50 +216,38 @@ def _block_number(description: str, example: int) -> Json:
     return number(description, example, maximum=BIGINT)
 
 
-_RANGE: Json = {
-    "blockFrom": _block_number("The first block.", 100),
-    "blockTo": _block_number("The last block.", 200),
-}
-_PARTIES: Json = {
+_FILTERS: Json = {
     "address": any_case_address("Who sent or received."),
     "from": any_case_address("Who sent."),
     "to": any_case_address("Who received."),
+    "tokenAddress": any_case_address("The token's contract.", TOKEN_EXAMPLE),
+    "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
+    "blockNumber": _block_number("The block.", 17),
+    "blockFrom": _block_number("The first block.", 100),
+    "blockTo": _block_number("The last block.", 200),
 }
-_FILTERS: Json = {
-    "transactions": {**_PARTIES, "blockNumber": _block_number("The block.", 17), **_RANGE},
-    "blocks": _RANGE,
-    "tokens": {},
-    "token_transfers": {
-        **_PARTIES,
-        "tokenAddress": any_case_address("The token's contract.", TOKEN_EXAMPLE),
-        **_RANGE,
-    },
-    "dex_trades": {
-        "address": any_case_address("The maker."),
-        "dex": text("The exchange's name.", "uniswap-v2", maxLength=100),
-        **_RANGE,
-    },
-    "internal_transfers": {**_PARTIES, **_RANGE},
+_FILTERS_OF: Json = {
+    "dex_trades": {**_FILTERS, "address": any_case_address("The maker.")},
     "logs": LOG_FILTERS,
 }
 
 
 def _query(entity: str) -> Json:
+    filters = {key: _FILTERS_OF.get(entity, _FILTERS)[key] for key in FILTER_KEYS[entity]}
     return form(
         f"A query of {entity}.",
         {
             "entity": {"type": "string", "const": entity, "description": "What is asked for."},
-            "filter": form(f"What {entity} must match, all of it.", _FILTERS[entity], ()),
+            "filter": form(f"What {entity} must match, all of it.", filters, ()),
             "orderBy": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
-            "limit": number("How many at most.", 25, minimum=1, maximum=100, default=25),
+            "limit": number(
+                "How many at most.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT,
+                default=DEFAULT_LIMIT,
+            ),
             "offset": number("How many to pass over.", 0, maximum=BIGINT, default=0),
         },
         ("entity",),
-    )
-
-
-def _name(entity: str) -> str:
-    return "".join(word.capitalize() for word in entity.split("_"))
+    )  # fmt: skip
 
 
 CHAIN_SCHEMAS: Json = {
@@ -298,30 +289,37 @@ CHAIN_SCHEMAS: Json = {
     "AddressInternalTransferPage": record(
         "Internal transfers, newest first.",
         {
-            "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=100),
+            "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=MAX_LIMIT),
             "total": number("How many there are on all pages, exactly.", 354),
             "untracedBlocks": UNTRACED_BLOCKS,
         },
     ),
     "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
-    **{f"{_name(entity)}Query": _query(entity) for entity in ENTITIES},
+    **{f"{_schema_name(entity)}Query": _query(entity) for entity in ENTITIES},
     "Query": {
         "description": "What to find.",
-        "oneOf": [ref(f"{_name(entity)}Query") for entity in ENTITIES],
+        "oneOf": [ref(f"{_schema_name(entity)}Query") for entity in ENTITIES],
         "discriminator": {
             "propertyName": "entity",
-            "mapping": {e: f"#/components/schemas/{_name(e)}Query" for e in ENTITIES},
+            "mapping": {e: f"#/components/schemas/{_schema_name(e)}Query" for e in ENTITIES},
         },
     },
     "QueryAnswer": record(
         "What was found.",
         {
             "entity": one_of("What was asked for.", [*ENTITIES]),
-            "count": number("Records in data.", 25, maximum=100),
+            "count": number("Records in data.", DEFAULT_LIMIT, maximum=MAX_LIMIT),
             "data": array(
                 {"anyOf": [ref(name) for name in ENTITIES.values()]},
                 "Records of the entity.",
-                maxItems=100,
+                maxItems=MAX_LIMIT,
+            ),
+            "total": nullable(
+                number(
+                    "How many records match the filter, exactly; null where several of its keys"
+                    " other than blocks are combined, and of logs that the node is asked for.",
+                    354,
+                )
             ),
             "untracedBlocks": UNTRACED_BLOCKS,
         },

@@ -62,7 +62,6 @@ ITEM_PATHS: Json = {
             description="The items of BEP721 and BEP1155 tokens that an address has: those whose id"
             " was first moved last come first.",
             parameters=(path("address", any_case_address("The owner.")), PAGE, LIMIT),
-            errors=(404,),
         ),
     },
 }  # fmt: skip

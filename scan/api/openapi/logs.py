@@ -25,21 +25,22 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.api.openapi.transaction_details import or_null
+from scan.ethereum.log_filter import TOPICS
+from scan.queries.logs import TOPIC_NAMES
 from scan.webhooks.registration import MAX_TOPICS_PER_POSITION
 
-TOPICS = 4
 _TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 _ANY_CASE_HASH = "^0[xX][0-9a-fA-F]{64}$"
 
 
-def _topic(place: int) -> Json:
-    what = "the hash of the event's signature" if place == 0 else "an indexed argument"
-    return text(f"Topic {place}, {what}, in any letter case.", _TRANSFER, pattern=_ANY_CASE_HASH)
+def _topic(index: int) -> Json:
+    what = "the hash of the event's signature" if index == 0 else "an indexed argument"
+    return text(f"Topic {index}, {what}, in any letter case.", _TRANSFER, pattern=_ANY_CASE_HASH)
 
 
 LOG_FILTERS: Json = {
     "address": any_case_address("The contract that emitted it.", TOKEN_EXAMPLE),
-    **{f"topic{place}": _topic(place) for place in range(TOPICS)},
+    **{name: _topic(index) for index, name in enumerate(TOPIC_NAMES)},
     "blockFrom": number("The first block.", 100, maximum=BIGINT),
     "blockTo": number("The last block.", 200, maximum=BIGINT),
 }

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scan.parameters import MAX_LIMIT
+
 Json = dict[str, Any]
 
 ADDRESS_EXAMPLE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
@@ -140,7 +142,7 @@ def page_of(name: str, item: str, description: str) -> Json:
     return record(
         description,
         {
-            name: array(ref(item), "This page.", maxItems=100),
+            name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
             "total": number("How many there are on all pages, exactly.", 354),
         },
     )

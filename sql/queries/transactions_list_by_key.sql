@@ -1,38 +1,50 @@
--- Transactions that an address sent, received or was created by, in a range of blocks, at any depth.
--- The range becomes a range of places in the address's list, whose pages start at a checkpoint.
+-- Transactions of one address in a range of blocks, at any depth: `list` says whether those it sent
+-- (transactions_by_from), received (…_to), or either or was created by (…_address).
+-- The range becomes a range of places in the list, whose pages start at a checkpoint.
 -- See "Pages of the long lists" in schema.sql.
--- params: address bytea, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
---   direction text, limit integer, offset bigint
--- literals: has_lower, has_upper, direction, limit
--- returns: one row: index version, data (JSON text), total in the range
--- index: transactions_by_from, transactions_by_to, transactions_by_contract, list_checkpoints_pkey,
---   transactions_pkey, blocks_pkey
-WITH entries AS (
+-- params: list text, key bytea, form text, block_from bigint, block_to bigint, has_lower boolean,
+--   has_upper boolean, direction text, limit integer, offset bigint
+-- literals: list, form, has_lower, has_upper, direction, limit
+-- returns: one row: index version, data (JSON text), count in data, total
+-- index: transactions_by_from, transactions_by_to, transactions_to_self, transactions_by_contract,
+--   list_checkpoints_pkey, addresses_pkey, transactions_pkey, blocks_pkey
+WITH entries AS MATERIALIZED (
     SELECT coalesce((
-        SELECT a.transaction_count FROM addresses a WHERE a.address = %(address)s), 0) AS total
+        SELECT CASE %(list)s
+            WHEN 'transactions_by_address' THEN a.transaction_count
+            WHEN 'transactions_by_from' THEN a.sent_count
+            WHEN 'transactions_by_to' THEN a.received_count END
+        FROM addresses a
+        WHERE a.address = %(key)s), 0) AS total
 ), ordinals AS (
     SELECT first, last FROM transaction_ordinals(%(block_from)s, %(block_to)s)
 ), span AS MATERIALIZED (
     SELECT entries.total AS list_total,
         CASE WHEN NOT %(has_lower)s THEN 0 ELSE coalesce((
-            SELECT transactions_of_address_before(%(address)s, entries.total, ordinals.first)
+            SELECT transaction_entries_before(
+                %(list)s, %(key)s, entries.total, ordinals.first)
             FROM ordinals), entries.total) END AS first_place,
         CASE WHEN NOT %(has_upper)s THEN entries.total ELSE coalesce((
-            SELECT transactions_of_address_before(%(address)s, entries.total, ordinals.last + 1)
-            FROM ordinals), 0) END AS end_place
+            SELECT transaction_entries_before(
+                %(list)s, %(key)s, entries.total, ordinals.last + 1)
+            FROM ordinals), 0) END AS end_place,
+        least(%(offset)s, entries.total) AS skip
     FROM entries
 ), start AS MATERIALIZED (
     SELECT s.ordinal, s.pass
-    FROM span, list_start('transactions_by_address', %(address)s, span.list_total,
+    FROM span, list_start(%(list)s, %(key)s, span.list_total,
         CASE WHEN %(direction)s = 'asc' THEN span.first_place
-            ELSE span.list_total - span.end_place END + %(offset)s, %(direction)s) AS s
+            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
 ), page AS (
     SELECT ordinal
     FROM (
         (
             SELECT t.ordinal
             FROM transactions t
-            WHERE t.from_address = %(address)s
+            WHERE CASE %(list)s
+                WHEN 'transactions_by_to' THEN t.to_address = %(key)s
+                    AND t.to_address IS NOT DISTINCT FROM t.from_address
+                ELSE t.from_address = %(key)s END
                 AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
                 AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
@@ -43,7 +55,8 @@ WITH entries AS (
         (
             SELECT t.ordinal
             FROM transactions t
-            WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
+            WHERE %(list)s IN ('transactions_by_address', 'transactions_by_to')
+                AND t.to_address = %(key)s AND t.to_address <> t.from_address
                 AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
                 AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
@@ -54,7 +67,8 @@ WITH entries AS (
         (
             SELECT t.ordinal
             FROM transactions t
-            WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
+            WHERE %(list)s = 'transactions_by_address' AND t.contract_address = %(key)s
+                AND t.contract_address <> t.from_address
                 AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
                 AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
@@ -64,16 +78,18 @@ WITH entries AS (
     ) AS places
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
         CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
-    LIMIT (SELECT least(%(limit)s, greatest(end_place - first_place - %(offset)s, 0)) FROM span)
+    LIMIT (SELECT least(%(limit)s, greatest(end_place - first_place - skip, 0)) FROM span)
     OFFSET (SELECT pass FROM start)
-), head AS MATERIALIZED (
-    SELECT max(b.number) AS number FROM blocks b
 )
 SELECT index_version(),
     json_list(string_agg(
-        (SELECT etherscan_transaction_record(t, b, (SELECT number FROM head))::text
+        (SELECT CASE %(form)s
+            WHEN 'etherscan' THEN etherscan_transaction_record(
+                t, b, (SELECT max(newest.number) FROM blocks newest))::text
+            ELSE transaction_record(t, b) END
         FROM transactions t
         JOIN blocks b ON b.number = t.block_number
         WHERE t.ordinal = page.ordinal), ',')),
+    count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span)
 FROM page;

@@ -1,0 +1,36 @@
+-- DEX trades of a maker on an exchange, counted from their end.
+-- Planned for each call: which index is the narrowest depends on the values, and a key that is null
+-- is left out of the plan.
+-- params: maker bytea, dex text, block_from bigint, block_to bigint, has_lower boolean,
+--   has_upper boolean, direction text, limit integer, offset bigint
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known
+-- index: dex_trades_by_maker, dex_trades_by_dex, dex_trades_pkey, transactions_pkey, dexes_pkey,
+--   dexes_name_key, blocks_pkey
+WITH ordinals AS MATERIALIZED (
+    SELECT first, last FROM dex_trade_ordinals(%(block_from)s, %(block_to)s)
+), page AS (
+    SELECT d.ordinal
+    FROM dex_trades d
+    WHERE d.maker = %(maker)s
+        AND d.dex_id = (SELECT x.dex_id FROM dexes x WHERE x.name = %(dex)s)
+        AND (NOT %(has_lower)s OR d.ordinal >= (SELECT first FROM ordinals))
+        AND (NOT %(has_upper)s
+            OR (d.ordinal, d.ordinal) <= (SELECT last, last FROM ordinals))
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN d.ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN d.ordinal END DESC
+    LIMIT %(limit)s
+    OFFSET %(offset)s
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT dex_trade_record(d,
+            (SELECT t.hash FROM transactions t
+                WHERE t.ordinal = b.transactions_before + d.transaction_index),
+            (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
+            b.timestamp)::text
+        FROM dex_trades d
+        JOIN blocks b ON b.number = d.block_number
+        WHERE d.ordinal = page.ordinal), ',')),
+    count(*),
+    null::bigint
+FROM page;

@@ -1,0 +1,85 @@
+-- Internal transfers of one address in a range of blocks, at any depth: `list` says whether those
+-- it sent (internal_transfers_by_from), received (…_to), or either (…_address).
+-- The range becomes a range of places in the list, whose pages start at a checkpoint.
+-- See "Pages of the long lists" in schema.sql.
+-- params: list text, key bytea, form text, block_from bigint, block_to bigint, has_lower boolean,
+--   has_upper boolean, direction text, limit integer, offset bigint
+-- literals: list, form, has_lower, has_upper, direction, limit
+-- returns: one row: index version, data (JSON text), count in data, total, blocks that lack
+--   traces (null: none has any)
+-- index: internal_transfers_by_from, internal_transfers_by_to, internal_transfers_to_self,
+--   list_checkpoints_pkey, addresses_pkey, internal_transfers_pkey, transactions_pkey, blocks_pkey
+WITH entries AS MATERIALIZED (
+    SELECT coalesce((
+        SELECT CASE %(list)s
+            WHEN 'internal_transfers_by_address' THEN a.internal_count
+            WHEN 'internal_transfers_by_from' THEN a.internal_sent_count
+            WHEN 'internal_transfers_by_to' THEN a.internal_received_count END
+        FROM addresses a
+        WHERE a.address = %(key)s), 0) AS total
+), ordinals AS (
+    SELECT first, last FROM internal_transfer_ordinals(%(block_from)s, %(block_to)s)
+), span AS MATERIALIZED (
+    SELECT entries.total AS list_total,
+        CASE WHEN NOT %(has_lower)s THEN 0 ELSE coalesce((
+            SELECT internal_transfer_entries_before(
+                %(list)s, %(key)s, entries.total, ordinals.first)
+            FROM ordinals), entries.total) END AS first_place,
+        CASE WHEN NOT %(has_upper)s THEN entries.total ELSE coalesce((
+            SELECT internal_transfer_entries_before(
+                %(list)s, %(key)s, entries.total, ordinals.last + 1)
+            FROM ordinals), 0) END AS end_place,
+        least(%(offset)s, entries.total) AS skip
+    FROM entries
+), start AS MATERIALIZED (
+    SELECT s.ordinal, s.pass
+    FROM span, list_start(%(list)s, %(key)s, span.list_total,
+        CASE WHEN %(direction)s = 'asc' THEN span.first_place
+            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
+), page AS (
+    SELECT ordinal
+    FROM (
+        (
+            SELECT i.ordinal
+            FROM internal_transfers i
+            WHERE CASE %(list)s
+                WHEN 'internal_transfers_by_to' THEN i.to_address = %(key)s
+                    AND i.to_address IS NOT DISTINCT FROM i.from_address
+                ELSE i.from_address = %(key)s END
+                AND (%(direction)s <> 'asc' OR i.ordinal >= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'desc' OR i.ordinal <= (SELECT ordinal FROM start))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
+            LIMIT entries_to_read(true, 0, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT i.ordinal
+            FROM internal_transfers i
+            WHERE %(list)s IN ('internal_transfers_by_address', 'internal_transfers_by_to')
+                AND i.to_address = %(key)s AND i.to_address <> i.from_address
+                AND (%(direction)s <> 'asc' OR i.ordinal >= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'desc' OR i.ordinal <= (SELECT ordinal FROM start))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
+            LIMIT entries_to_read(true, 0, %(limit)s)
+        )
+    ) AS places
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
+    LIMIT (SELECT least(%(limit)s, greatest(end_place - first_place - skip, 0)) FROM span)
+    OFFSET (SELECT pass FROM start)
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT CASE %(form)s
+            WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
+            ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text
+        FROM internal_transfers i
+        JOIN blocks b ON b.number = i.block_number
+        JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
+        WHERE i.ordinal = page.ordinal), ',')),
+    count(*),
+    (SELECT greatest(end_place - first_place, 0) FROM span),
+    untraced_blocks()
+FROM page;

@@ -1,0 +1,90 @@
+-- Internal transfers by several of address, sender and recipient, counted from their end.
+-- Planned for each call: which index is the narrowest depends on the values, and a key that is null
+-- is left out of the plan.
+-- params: address bytea null, from bytea null, to bytea null, form text, block_from bigint,
+--   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
+--   offset bigint
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known,
+--   blocks that lack traces (null: none has any)
+-- index: internal_transfers_by_from, internal_transfers_by_to, internal_transfers_to_self,
+--   internal_transfers_pkey, transactions_pkey, blocks_pkey
+WITH ordinals AS MATERIALIZED (
+    SELECT first, last FROM internal_transfer_ordinals(%(block_from)s, %(block_to)s)
+), page AS (
+    SELECT ordinal
+    FROM (
+        (
+            SELECT i.ordinal
+            FROM internal_transfers i
+            WHERE i.from_address = %(address)s
+                AND (%(from)s IS NULL OR i.from_address = %(from)s)
+                AND (%(to)s IS NULL OR i.to_address = %(to)s)
+                AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT i.ordinal
+            FROM internal_transfers i
+            WHERE i.to_address = %(address)s AND i.to_address <> i.from_address
+                AND (%(from)s IS NULL OR i.from_address = %(from)s)
+                AND (%(to)s IS NULL OR i.to_address = %(to)s)
+                AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT i.ordinal
+            FROM internal_transfers i
+            WHERE %(address)s IS NULL AND coalesce(%(from)s <> %(to)s, true)
+                AND (%(to)s IS NULL
+                    OR (i.to_address = %(to)s AND i.to_address <> i.from_address))
+                AND (%(from)s IS NULL OR i.from_address = %(from)s)
+                AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT i.ordinal
+            FROM internal_transfers i
+            WHERE %(address)s IS NULL AND i.to_address = %(to)s
+                AND i.to_address IS NOT DISTINCT FROM i.from_address
+                AND (%(from)s IS NULL OR i.from_address = %(from)s)
+                AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+    ) AS places
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
+    LIMIT %(limit)s
+    OFFSET %(offset)s
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT CASE %(form)s
+            WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
+            ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text
+        FROM internal_transfers i
+        JOIN blocks b ON b.number = i.block_number
+        JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
+        WHERE i.ordinal = page.ordinal), ',')),
+    count(*),
+    null::bigint,
+    untraced_blocks()
+FROM page;

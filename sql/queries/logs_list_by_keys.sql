@@ -1,0 +1,55 @@
+-- Stored logs by emitter and topics together (see has_topics()), counted from their end.
+-- Planned for each call: which index is the narrowest depends on the values, and a key that is null
+-- is left out of the plan.
+-- params: address bytea null, topic0 bytea null, topic1 bytea null, topic2 bytea null,
+--   topic3 bytea null, topic_id integer null, is_conjunction boolean, accepted integer,
+--   has_total boolean, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
+--   direction text, limit integer, offset bigint
+-- returns: one row: index version, data (JSON text; null: too large), count in data, total where
+--   has_total asks for it
+-- index: logs_by_address, logs_by_topic, logs_pkey, event_topics_pkey, transactions_pkey,
+--   blocks_pkey
+WITH ordinals AS MATERIALIZED (
+    SELECT first, last FROM log_ordinals(%(block_from)s, %(block_to)s)
+), page AS (
+    SELECT l.ordinal
+    FROM logs l
+    WHERE (%(address)s IS NULL OR l.address = %(address)s)
+        AND (%(topic0)s IS NULL OR NOT %(is_conjunction)s OR l.topic_id = %(topic_id)s)
+        AND ((%(topic1)s IS NULL AND %(topic2)s IS NULL AND %(topic3)s IS NULL)
+            OR has_topics(l.topic_id, l.topics, %(topic_id)s, %(topic1)s, %(topic2)s,
+                %(topic3)s, %(accepted)s))
+        AND (NOT %(has_lower)s OR l.ordinal >= (SELECT first FROM ordinals))
+        AND (NOT %(has_upper)s
+            OR (l.ordinal, l.ordinal) <= (SELECT last, last FROM ordinals))
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN l.ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN l.ordinal END DESC
+    LIMIT %(limit)s
+    OFFSET %(offset)s
+)
+SELECT index_version(),
+    CASE WHEN fits_page((
+        SELECT sum(octet_length(l.data)) FROM page JOIN logs l USING (ordinal)), %(limit)s)
+    THEN (
+        SELECT json_list(string_agg(
+            (SELECT log_record(l,
+                (SELECT e.topic0 FROM event_topics e WHERE e.topic_id = l.topic_id),
+                (SELECT t.hash FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + l.transaction_index),
+                b.timestamp)::text
+            FROM logs l
+            JOIN blocks b ON b.number = l.block_number
+            WHERE l.ordinal = page.ordinal), ','))
+        FROM page) END,
+    (SELECT count(*) FROM page),
+    CASE WHEN %(has_total)s THEN (
+        SELECT count(*)
+        FROM logs l
+        WHERE (%(address)s IS NULL OR l.address = %(address)s)
+            AND (%(topic0)s IS NULL OR NOT %(is_conjunction)s OR l.topic_id = %(topic_id)s)
+            AND ((%(topic1)s IS NULL AND %(topic2)s IS NULL AND %(topic3)s IS NULL)
+                OR has_topics(l.topic_id, l.topics, %(topic_id)s, %(topic1)s, %(topic2)s,
+                    %(topic3)s, %(accepted)s))
+            AND (NOT %(has_lower)s OR l.ordinal >= (SELECT first FROM ordinals))
+            AND (NOT %(has_upper)s
+                OR (l.ordinal, l.ordinal) <= (SELECT last, last FROM ordinals))) END;

@@ -1,0 +1,109 @@
+-- Token transfers by several of address, sender, recipient, token and type of token, counted from
+-- their end.
+-- Planned for each call: which index is the narrowest depends on the values, and a key that is null
+-- is left out of the plan.
+-- params: address bytea null, from bytea null, to bytea null, token bytea null, type text null,
+--   form text, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
+--   direction text, limit integer, offset bigint
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known
+-- index: token_transfers_by_from, token_transfers_by_to, token_transfers_to_self,
+--   token_transfers_by_token, token_transfers_pkey, transactions_pkey, tokens_pkey, blocks_pkey
+WITH ordinals AS MATERIALIZED (
+    SELECT first, last FROM token_transfer_ordinals(%(block_from)s, %(block_to)s)
+), page AS (
+    SELECT ordinal
+    FROM (
+        (
+            SELECT x.ordinal
+            FROM token_transfers x
+            WHERE x.from_address = %(address)s
+                AND (%(from)s IS NULL OR x.from_address = %(from)s)
+                AND (%(to)s IS NULL OR x.to_address = %(to)s)
+                AND (%(token)s IS NULL OR x.token_address = %(token)s)
+                AND (%(type)s IS NULL OR %(type)s = (
+                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
+                AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT x.ordinal
+            FROM token_transfers x
+            WHERE x.to_address = %(address)s AND x.to_address <> x.from_address
+                AND (%(from)s IS NULL OR x.from_address = %(from)s)
+                AND (%(to)s IS NULL OR x.to_address = %(to)s)
+                AND (%(token)s IS NULL OR x.token_address = %(token)s)
+                AND (%(type)s IS NULL OR %(type)s = (
+                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
+                AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT x.ordinal
+            FROM token_transfers x
+            WHERE %(address)s IS NULL AND coalesce(%(from)s <> %(to)s, true)
+                AND (%(to)s IS NULL
+                    OR (x.to_address = %(to)s AND x.to_address <> x.from_address))
+                AND (%(from)s IS NULL OR x.from_address = %(from)s)
+                AND (%(token)s IS NULL OR x.token_address = %(token)s)
+                AND (%(type)s IS NULL OR %(type)s = (
+                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
+                AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT x.ordinal
+            FROM token_transfers x
+            WHERE %(address)s IS NULL AND x.to_address = %(to)s
+                AND x.to_address IS NOT DISTINCT FROM x.from_address
+                AND (%(from)s IS NULL OR x.from_address = %(from)s)
+                AND (%(token)s IS NULL OR x.token_address = %(token)s)
+                AND (%(type)s IS NULL OR %(type)s = (
+                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
+                AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+    ) AS places
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
+    LIMIT %(limit)s
+    OFFSET %(offset)s
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT CASE %(form)s
+            WHEN 'etherscan' THEN (
+                SELECT etherscan_token_transfer_record(
+                    x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+                FROM transactions t, tokens k
+                WHERE t.ordinal = b.transactions_before + x.transaction_index
+                    AND k.address = x.token_address)
+            ELSE token_transfer_record(x,
+                (SELECT t.hash FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + x.transaction_index),
+                (SELECT k.type FROM tokens k WHERE k.address = x.token_address),
+                b.timestamp)::text END
+        FROM token_transfers x
+        JOIN blocks b ON b.number = x.block_number
+        WHERE x.ordinal = page.ordinal), ',')),
+    count(*),
+    null::bigint
+FROM page;

@@ -1,0 +1,102 @@
+-- Transactions by several of address, sender and recipient, counted from their end.
+-- Planned for each call: which index is the narrowest depends on the values, and a key that is null
+-- is left out of the plan.
+-- params: address bytea null, from bytea null, to bytea null, form text, block_from bigint,
+--   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
+--   offset bigint
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known
+-- index: transactions_by_from, transactions_by_to, transactions_to_self, transactions_by_contract,
+--   transactions_pkey, blocks_pkey
+WITH ordinals AS MATERIALIZED (
+    SELECT first, last FROM transaction_ordinals(%(block_from)s, %(block_to)s)
+), page AS (
+    SELECT ordinal
+    FROM (
+        (
+            SELECT t.ordinal
+            FROM transactions t
+            WHERE t.from_address = %(address)s
+                AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT t.ordinal
+            FROM transactions t
+            WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
+                AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT t.ordinal
+            FROM transactions t
+            WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
+                AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT t.ordinal
+            FROM transactions t
+            WHERE %(address)s IS NULL AND coalesce(%(from)s <> %(to)s, true)
+                AND (%(to)s IS NULL
+                    OR (t.to_address = %(to)s AND t.to_address <> t.from_address))
+                AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+        UNION ALL
+        (
+            SELECT t.ordinal
+            FROM transactions t
+            WHERE %(address)s IS NULL AND t.to_address = %(to)s
+                AND t.to_address IS NOT DISTINCT FROM t.from_address
+                AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
+                AND (NOT %(has_upper)s
+                    OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
+        )
+    ) AS places
+    ORDER BY CASE WHEN %(direction)s = 'asc' THEN ordinal END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN ordinal END DESC
+    LIMIT %(limit)s
+    OFFSET %(offset)s
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT CASE %(form)s
+            WHEN 'etherscan' THEN etherscan_transaction_record(
+                t, b, (SELECT max(newest.number) FROM blocks newest))::text
+            ELSE transaction_record(t, b) END
+        FROM transactions t
+        JOIN blocks b ON b.number = t.block_number
+        WHERE t.ordinal = page.ordinal), ',')),
+    count(*),
+    null::bigint
+FROM page;
