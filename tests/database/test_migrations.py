@@ -195,8 +195,8 @@ def test_an_upgraded_database_answers_as_one_indexed_anew(
 
 
 def answers(indexing: Indexing) -> list[Any]:
-    """Exchanges keep the names they were first indexed under, so those are left out; so is the number
-    of transfers, since the first version missed a Deposit that minted, in block 20."""
+    """Exchanges keep the names they were first indexed under, so those are left out; so is the
+    number of transfers, since the first version missed a Deposit that minted, in block 20."""
     client = create_app(indexing.settings).test_client()
     pages = [
         client.post("/api/v1/query", json={"entity": entity, "limit": 100, "offset": offset}).json
