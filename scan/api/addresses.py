@@ -38,7 +38,9 @@ def list_addresses() -> Response:
     stale = [at for at, row in zip(asked, rows, strict=True) if row["balanceBlock"] != head_number]
     states = {}
     if stale and head_number is not None:
-        states = reader().sources.account_states.all_at(stale, head_number, bytes(head_hash))
+        states = reader().sources.account_states.all_at(
+            reader().node, stale, head_number, bytes(head_hash)
+        )
     if len(states) < len(set(stale)):  # the node may return them to the next request
         reader().do_not_cache()
     for address, row in zip(asked, rows, strict=True):
@@ -97,7 +99,8 @@ def _balance(
     """
     if stored.block == head_number and stored.value is not None:
         return stored
-    state = reader().sources.account_states.at(address, head_number, head_hash)
+    states = reader().sources.account_states
+    state = states.at(reader().node, address, head_number, head_hash)
     if state is not None:
         return Balance(str(state.balance), head_number, state.is_contract)
     reader().do_not_cache()  # the node may return it to the next request

@@ -5,6 +5,7 @@ import time
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.accounts import contract_wallets
 from scan.accounts.api_keys import NewKey, new_key
 from scan.accounts.ownership import require_owner
 from scan.accounts.wallet_signatures import (
@@ -24,7 +25,7 @@ from scan.errors import (
     SignatureMismatch,
 )
 from scan.hex import BadHex, data, to_hex
-from scan.http.requests import api_key, client_address, json_object, query_arguments
+from scan.http.requests import api_key, client_address, json_object, query_arguments, reader
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
 from scan.rate_limits.limiter import requests_per_minute
@@ -120,7 +121,7 @@ def _check_signer(owner: bytes, timestamp_ms: int, signature: bytes) -> None:
         malformed = error
     if signer == owner:
         return
-    answer = services().contract_wallets.accept(owner, message_hash(message), signature)
+    answer = contract_wallets.accepts(reader().node, owner, message_hash(message), signature)
     if answer:
         return
     if answer is None and malformed is not None:

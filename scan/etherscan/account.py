@@ -6,7 +6,7 @@ import orjson
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
-from scan.etherscan import node_calls
+from scan.ethereum.gateway import NOT_ANSWERING
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
@@ -15,7 +15,6 @@ from scan.http.requests import reader
 from scan.parameters import BIGINT_MAX
 from scan.queries import blocks
 from scan.queries.internal_transfers import without_traces
-from scan.queries.node_batches import NOT_ANSWERING
 from scan.queries.node_logs import BlockSpan
 
 MOST_BALANCES = 20
@@ -121,7 +120,6 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
     except (UpstreamFailed, Unavailable):
         if None in unchanged:
             raise
-        reader().do_not_cache()  # the node may return them to the next request
         return [str(each) for each in unchanged]
     return [each if each is not None else next(asked) for each in stored]
 
@@ -129,7 +127,7 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
 def _ask_balances(addresses: list[bytes], block: str) -> list[str]:
     calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
     try:
-        return [str(quantity(each)) for each in node_calls.batch_node(calls)]
+        return [str(quantity(each)) for each in reader().node.batch(calls)]
     except RpcError:
         raise Failure("Error! The node does not have the state of this block") from None
     except BadHex:
@@ -144,7 +142,7 @@ def _integer_at(asked: Parameters, call_data: str) -> str:
         tag = tag if head is None else hex(head)
     call = {"to": to_hex(contract), "data": call_data}
     try:
-        returned = data(node_calls.call_node("eth_call", call, tag))
+        returned = data(reader().node.call("eth_call", call, tag))
     except (RpcError, BadHex):
         raise Failure("Error! The contract does not answer this call") from None
     if len(returned) < 32:

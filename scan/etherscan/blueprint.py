@@ -4,8 +4,8 @@ from flask import Blueprint, Response, request
 from gunicorn.http.errors import ParseException
 
 from scan.etherscan.actions import find_action
+from scan.etherscan.caches import caches
 from scan.etherscan.parameters import Parameters
-from scan.etherscan.parts import parts
 from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
 from scan.http.requests import INCOMPLETE_BODY, reader
 from scan.http.services import services
@@ -19,6 +19,7 @@ blueprint = Blueprint("etherscan", __name__)
 
 @blueprint.errorhandler(Failure)
 def _answer_failure(failure: Failure) -> Response:
+    reader().do_not_cache()  # it may be the node's, which may answer the next request
     return _response(failure.reply)
 
 
@@ -49,7 +50,7 @@ def _require_own_chain(asked: Parameters) -> None:
     """A `chainid` is optional; where it is given it has to be ours."""
     if not asked.text("chainid"):
         return
-    known = parts().chain_ids
+    known = caches().chain_ids
     if not known:
         found = services().reads.value("queries/chain_get_id")
         known += [found] if found else []

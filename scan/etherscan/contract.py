@@ -6,11 +6,10 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts.proxy_contracts import Proxy, proxy_at
-from scan.errors import Unavailable
 from scan.etherscan.parameters import Parameters
-from scan.etherscan.parts import parts
 from scan.etherscan.replies import Failure, Reply
 from scan.hex import to_hex
+from scan.http.requests import reader
 from scan.http.services import services
 
 NOT_VERIFIED = "Contract source code not verified"
@@ -65,7 +64,7 @@ def find(address: bytes) -> Found:
     row = reads.row("contracts/contracts_get_code", address=address)
     if row is None:
         return Found(None, None)
-    proxy = _proxy(address, bytes(row[1]))
+    proxy = proxy_at(reader().node, address, bytes(row[1]))
     record = reads.value(
         "contracts/verified_contracts_get", address=address, code_hash=row[0], proxy=None
     )
@@ -77,14 +76,6 @@ def find(address: bytes) -> Found:
             proxy=None,
         )
     return Found(None if record is None else orjson.loads(record), proxy)
-
-
-def _proxy(address: bytes, code: bytes) -> Proxy | None:
-    try:
-        with parts().node_calls.place():
-            return proxy_at(services().sources.node, address, code)
-    except Unavailable:
-        return None
 
 
 def _row(verified: Mapping[str, Any]) -> dict[str, str]:

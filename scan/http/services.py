@@ -5,11 +5,11 @@ from typing import cast
 
 from flask import current_app
 
-from scan.accounts.contract_wallets import ContractWallets
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
 from scan.queries.reader import Sources
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
 from scan.verification.jobs import VerificationJobs
@@ -23,12 +23,12 @@ class Services:
     settings: Settings
     sources: Sources
     writes: Database
-    contract_wallets: ContractWallets
     limiter: Limiter
     key_lookup: ApiKeyLookup
     key_usage: KeyUsage
     verifier: Verifier
     jobs: VerificationJobs
+    waiting_threads: WaitingThreads
 
     @property
     def reads(self) -> Database:

@@ -5,13 +5,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, parse_types, signature
-from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.proxy_contracts import Proxy, proxy_at
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.formatting import visible_lines
 from scan.pages.records import Record
-from scan.pages.site import site
 
 MAX_SHOWN_FUNCTIONS = 300
 LONGEST_SIGNATURE = 500  # as the API's functionName
@@ -57,7 +56,7 @@ def read_contract(address: bytes) -> ShownContract:
     if code is None:
         return ShownContract(has_code=False)
     reader().do_not_cache()  # where a proxy leads is the node's to say
-    proxy = site().calls.proxy(address, code.code)
+    proxy = proxy_at(reader().node, address, code.code)
     verified = _verified(address, code.code_hash)
     if verified is None and proxy is not None and proxy.kind == "eip1167":
         verified = _verified_implementation(proxy)

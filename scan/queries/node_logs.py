@@ -5,7 +5,6 @@ of the range. What is too much to read for one request is refused, never cut sho
 estimated; what the node returns is compared with the indexed chain, and with what was asked.
 """
 
-import time
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
@@ -16,10 +15,10 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity
-from scan.queries.node_batches import TIMEOUT_S, read_batch
 from scan.queries.reader import Reader
 
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs, unless it has one alone
+TIMEOUT_S = 6.0  # of a request's time at the node, so that some is left to compare the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
 FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # asked for in one exchange
@@ -144,12 +143,7 @@ def _require_same_chain(reader: Reader, number: int, expected: bytes | None) -> 
     `expected` was read before the first log was, so neither chain has changed meanwhile.
     """
     try:
-        [block] = read_batch(
-            reader.sources.node,
-            reader.sources.log_reads,
-            [Call("eth_getBlockByNumber", (hex(number), False))],
-        )
-        found = data(block["hash"], 32)
+        found = data(reader.node.call("eth_getBlockByNumber", hex(number), False)["hash"], 32)
     except (RpcError, BadHex, KeyError, TypeError):
         found = None
     if expected is None or found != expected:
@@ -163,17 +157,18 @@ class _Reading:
         self._reader = reader
         self._log_filter = log_filter
         self._is_descending = direction == "desc"
-        self._ends_at = time.monotonic() + TIMEOUT_S
+        self._node = reader.node.within(TIMEOUT_S)
 
     def logs(self, blocks: Sequence[int]) -> Iterator[NodeLog]:
         """In the order of the blocks, which is that of the direction."""
         start, count = 0, FIRST_BLOCKS
         while start < len(blocks):
-            left_s = self._ends_at - time.monotonic()
-            if left_s <= 0 or (self._log_filter.address is not None and start >= MOST_BLOCKS):
+            if self._node.left_s() <= 0 or (
+                self._log_filter.address is not None and start >= MOST_BLOCKS
+            ):
                 raise TooManyLogs(TOO_MUCH)
             try:
-                found = self._read(_spans(sorted(blocks[start : start + count])), left_s)
+                found = self._read(_spans(sorted(blocks[start : start + count])))
             except (RpcError, AnswerTooLarge):
                 if count == 1:
                     raise TooManyLogs(TOO_MUCH) from None
@@ -182,11 +177,9 @@ class _Reading:
             yield from found
             start, count = start + count, min(2 * count, MOST_BLOCKS_AT_ONCE)
 
-    def _read(self, spans: Sequence[BlockSpan], left_s: float) -> list[NodeLog]:
+    def _read(self, spans: Sequence[BlockSpan]) -> list[NodeLog]:
         calls = [Call("eth_getLogs", (self._log_filter.for_node(*each),)) for each in spans]
-        results = read_batch(
-            self._reader.sources.node, self._reader.sources.log_reads, calls, left_s
-        )
+        results = self._node.batch(calls)
         try:
             logs = [
                 _decode(log, span)

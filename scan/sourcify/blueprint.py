@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
-from scan.http.requests import client_address, json_object, query_arguments
+from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
 from scan.sourcify import fields, submissions
@@ -39,8 +39,8 @@ def get_contract(chain_id: str, address: str) -> Response:
     stored = _stored(chain_id, wanted, selection)
     if stored.match is None:
         return json_value(minimal_record(stored, wanted, None, None), 404)
-    parts = services()
-    return json_value(contract_record(stored, wanted, selection, parts.reads, parts.sources.node))
+    record = contract_record(stored, wanted, selection, services().reads, reader().node)
+    return json_value(record)
 
 
 @blueprint.post("/v2/verify/<chain_id>/<address>")

@@ -11,7 +11,8 @@ from eth_utils.address import to_checksum_address
 
 from scan.contracts.proxy_contracts import DELEGATECALL, clone_of, eip1967_implementation
 from scan.database.connection import Database
-from scan.ethereum.client import Node, NodeError
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, to_hex
 from scan.sourcify.errors import UnsupportedChain, error_value
 from scan.sourcify.fields import Selection
@@ -84,7 +85,11 @@ def usual_fields(stored: StoredContract) -> dict[str, Any]:
 
 
 def contract_record(
-    stored: StoredContract, address: bytes, selection: Selection, database: Database, node: Node
+    stored: StoredContract,
+    address: bytes,
+    selection: Selection,
+    database: Database,
+    node: NodeSession,
 ) -> dict[str, Any]:
     """`database` and `node` are asked only of a proxy's implementation."""
     record = minimal_record(stored, address, stored.match, stored.creation_match)
@@ -185,11 +190,11 @@ _BUILDERS: Mapping[str, Callable[[StoredContract], Any]] = {
 
 
 def _proxy_resolution(
-    stored: StoredContract, address: bytes, database: Database, node: Node
+    stored: StoredContract, address: bytes, database: Database, node: NodeSession
 ) -> dict[str, Any]:
     try:
         kind, implementation = _implementation(bytes(stored.code or b""), address, node)
-    except (NodeError, BadHex):
+    except (UpstreamFailed, Unavailable, BadHex):
         error = error_value("proxy_resolution_error", "The node does not answer now.")
         return {"proxyResolutionError": error}
     if implementation is None:
@@ -201,7 +206,7 @@ def _proxy_resolution(
     return {"isProxy": True, "proxyType": kind, "implementations": [found]}
 
 
-def _implementation(code: bytes, address: bytes, node: Node) -> tuple[str, bytes | None]:
+def _implementation(code: bytes, address: bytes, node: NodeSession) -> tuple[str, bytes | None]:
     clone = clone_of(code)
     if clone is not None:
         return "EIP1167Proxy", clone
