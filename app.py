@@ -9,7 +9,6 @@ from flask.sessions import NullSession, SessionInterface
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
 from scan import errors
-from scan.accounts.contract_wallets import ContractWallets
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
@@ -32,16 +31,17 @@ from scan.api import (
 from scan.api import query as query_api
 from scan.contracts.account_state import AccountStates
 from scan.contracts.contract_abis import ContractAbis
-from scan.contracts.node_reads import NodeReads
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
+from scan.ethereum.gateway import NodeGateway
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.transaction_reader import TransactionReader
 from scan.etherscan import blueprint as etherscan
-from scan.etherscan.parts import parts_of
+from scan.etherscan.caches import new_caches
 from scan.etherscan.replies import ETHERSCAN
 from scan.http.credentials import Credentials
 from scan.http.index_version import CHANNEL, IndexVersion
@@ -64,7 +64,7 @@ from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
 from scan.queries.reader import Sources
-from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.sourcify import blueprint as sourcify
@@ -82,7 +82,6 @@ OUR_FAULT = "Something went wrong on our side; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
 # Statements that no index bounds run up to their time-out; the other threads stay free.
 UNBOUNDED_STATEMENTS = 3
-LOG_READS = 4  # at once, of a node's logs
 LOG_LISTS_BYTES = 32 * 1024 * 1024
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
 # empty must serve when they are not.
@@ -128,7 +127,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
-    app.extensions["scan.etherscan"] = parts_of(app.extensions["scan"])
+    app.extensions["scan.etherscan"] = new_caches()
     app.extensions["scan.pages"] = _site(app) if settings.pages else None
     for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
@@ -170,26 +169,24 @@ def _services(settings: Settings) -> Services:
     writes = _connect(settings, settings.database_url)
     reads = _connect(settings, settings.read_database_url) if has_replica else writes
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    node_reads = NodeReads()
-    abis = ContractAbis(reads, node, node_reads)
+    waiting_threads = WaitingThreads()
+    transactions_read, abis = TransactionReader(), ContractAbis(reads)
     installer = CompilerInstaller(InstalledCompilers(settings))
     sources = Sources(
         reads,
-        node,
+        NodeGateway(node, waiting_threads),
         ConcurrencyLimit(
             UNBOUNDED_STATEMENTS,
             places_per_client=1,
             clients_wait=True,
             busy="Too many combinations of filters are being read; try again shortly.",
         ),
-        AccountStates(node),
-        ReadCalls(reads, node),
+        AccountStates(),
+        ReadCalls(reads),
         abis,
-        TransactionDetailsReader(node, node_reads, abis),
-        TokenUris(node),
-        log_reads=ConcurrencyLimit(
-            LOG_READS, busy="Too many requests wait for the node; try again shortly."
-        ),
+        transactions_read,
+        TransactionDetailsReader(transactions_read, abis),
+        TokenUris(),
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         traces=settings.traces,
     )
@@ -197,19 +194,19 @@ def _services(settings: Settings) -> Services:
         settings,
         sources,
         writes,
-        ContractWallets(node),
         make_limiter(settings),
         ApiKeyLookup(writes, reads if has_replica else None),
         KeyUsage(writes),
         Verifier(writes, node, installer, CompilerPlaces()),
-        VerificationJobs(writes),
+        VerificationJobs(writes, waiting_threads),
         ConcurrencyLimit(1, busy="Too many large forms are being read; try again shortly."),
+        waiting_threads,
     )
 
 
 def _site(app: Flask) -> Site:
     served: Services = app.extensions["scan"]
-    return Site(served.settings, served.reads, served.sources.read_calls)
+    return Site(served.settings, served.reads)
 
 
 def _connect(settings: Settings, url: str) -> Database:
@@ -226,7 +223,7 @@ def _middleware(app: Flask) -> Middleware:
     if parts.reads is parts.writes:
         listener = Listener(_connect(settings, settings.database_url), CHANNEL)
     index_version = IndexVersion(listener)
-    indexed_block = IndexedBlock(parts.reads, index_version)
+    indexed_block = IndexedBlock(parts.reads, index_version, parts.waiting_threads)
     credentials = Credentials(
         parts.limiter,
         parts.key_lookup,

@@ -2,7 +2,7 @@
 
 from eth_account.messages import SignableMessage, encode_defunct
 
-from scan.accounts.contract_wallets import ContractWallets
+from scan.accounts import contract_wallets
 from scan.accounts.wallet_signatures import (
     MalformedSignature,
     message_hash,
@@ -10,6 +10,7 @@ from scan.accounts.wallet_signatures import (
     recover_signer,
 )
 from scan.errors import InvalidParameter, SignatureMismatch
+from scan.ethereum.gateway import NodeSession
 from scan.hex import to_hex
 
 MAX_AGE_MS, MAX_AHEAD_MS = 5 * 60_000, 60_000
@@ -36,13 +37,11 @@ def require_recent(timestamp_ms: int, now_ms: int) -> None:
     raise InvalidParameter(f"timestamp {reason}. It is now {now_ms}.", field="timestamp")
 
 
-def require_signed(
-    owner: bytes, timestamp_ms: int, signature: bytes, contract_wallets: ContractWallets
-) -> None:
+def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: NodeSession) -> None:
     """Raises unless the owner signed: a plain wallet by recovery, a contract by ERC-1271.
 
     InvalidParameter for a signature that is malformed, SignatureMismatch for one of another wallet,
-    Unavailable while too many are being checked.
+    Unavailable while too many wait for the node.
     """
     message = key_request_message(owner, timestamp_ms)
     signer, malformed = None, None
@@ -52,7 +51,7 @@ def require_signed(
         malformed = error
     if signer == owner:
         return
-    is_accepted = contract_wallets.accept(owner, message_hash(message), signature)
+    is_accepted = contract_wallets.accepts(node, owner, message_hash(message), signature)
     if is_accepted:
         return
     if is_accepted is None and malformed is not None:

@@ -7,7 +7,7 @@ from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.requests import client_address, json_object, query_arguments, reader
+from scan.http.requests import client, client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
 from scan.queries import contracts
@@ -26,7 +26,9 @@ blueprint = Blueprint("contracts", __name__)
 def verify_contract() -> Response:
     request.max_content_length = MAX_VERIFY_BYTES
     submission = parse(json_object())
-    return json_value(_verified(verify(services().verifier, submission, client_address())))
+    with services().waiting_threads.place_for_long(client()):
+        verified = verify(services().verifier, submission, client_address())
+    return json_value(_verified(verified))
 
 
 def _verified(verified: Verified) -> dict[str, object]:
@@ -96,7 +98,7 @@ def call_contract(address: str) -> Response:
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")
-    called = services().sources.read_calls.call(wanted, function, arguments)
+    called = reader().sources.read_calls.call(reader().node, wanted, function, arguments)
     value: dict[str, object] = {"result": called.value}
     if called.proxy is not None:
         value["implementation"] = to_hex(called.proxy.implementation)

@@ -9,7 +9,7 @@ from scan.accounts import api_keys, key_requests
 from scan.accounts.owner_authorization import require_key_of
 from scan.errors import InvalidParameter, MissingApiKey
 from scan.hex import BadHex, data
-from scan.http.requests import api_key, client_address, json_object, query_arguments
+from scan.http.requests import api_key, client_address, json_object, query_arguments, reader
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
 
@@ -32,7 +32,7 @@ def create_key() -> Response:
     signature = _signature(body.get("signature"))
     timestamp_ms = _timestamp_ms(body.get("timestamp"))
     key_requests.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
-    key_requests.require_signed(owner, timestamp_ms, signature, services().contract_wallets)
+    key_requests.require_signed(owner, timestamp_ms, signature, reader().node)
     key = api_keys.create(
         services().writes,
         services().limiter,

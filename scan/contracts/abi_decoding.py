@@ -8,9 +8,9 @@ ignored, integers are cut to their width, and an address with other bytes before
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from itertools import combinations
+from itertools import combinations, islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from eth_hash.auto import keccak
 
@@ -26,6 +26,7 @@ from scan.contracts.abi import (
     signature,
 )
 from scan.contracts.abi_json import render
+from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.signature_text import parse_signature
 
 FOLDER = Path(__file__).with_name("standard_abis")
@@ -40,6 +41,7 @@ MAX_ARGUMENTS = 100
 MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
 HASH = AbiType("bytesN", "bytes32", 32)
 MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are to be found out
+MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be
 
 
 class Argument(NamedTuple):
@@ -85,21 +87,22 @@ class Entry(NamedTuple):
 
 
 class AbiIndex(NamedTuple):
-    """An ABI's functions by selector, events by their first topic, and its anonymous events."""
+    """An ABI's functions by selector, events by their first topic, and its anonymous events.
+
+    Those stand under the number of their topics and the size of their data, None where it varies.
+    """
 
     functions: Mapping[bytes, Sequence[Entry]]
     events: Mapping[bytes, Sequence[Entry]]
-    anonymous: Sequence[Entry]
+    anonymous: Mapping[tuple[int, int | None], Sequence[Entry]]
 
 
 def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
     """Of an ABI's JSON; entries that cannot be decoded are left out."""
-    index = AbiIndex(defaultdict(list), defaultdict(list), [])
-    for place, each in enumerate(entries):
-        if place >= MAX_ENTRIES:
-            break
+    index = AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list))
+    for each in islice(entries, MAX_ENTRIES):
         _add(index, each, source)
-    return AbiIndex(dict(index.functions), dict(index.events), index.anonymous)
+    return AbiIndex(dict(index.functions), dict(index.events), dict(index.anonymous))
 
 
 def _add(index: Any, each: Any, source: str, standard: str | None = None) -> None:
@@ -111,11 +114,15 @@ def _add(index: Any, each: Any, source: str, standard: str | None = None) -> Non
         return
     digest = keccak(entry.signature.encode())
     if each.get("type") != "event":
-        index.functions[digest[:4]].append(entry)
+        alike = index.functions[digest[:4]]
     elif each.get("anonymous"):
-        index.anonymous.append(entry)
+        plain = _plain_types(entry)
+        size = None if any(each.dynamic for each in plain) else sum(p.head_bytes for p in plain)
+        alike = index.anonymous[sum(entry.indexed), size]
     else:
-        index.events[digest].append(entry)
+        alike = index.events[digest]
+    if len(alike) <= MAX_ALTERNATIVES:  # one more says that there are too many
+        alike.append(entry)
 
 
 def _entry(each: dict[str, Any], source: str, standard: str | None) -> Entry:
@@ -126,7 +133,8 @@ def _entry(each: dict[str, Any], source: str, standard: str | None) -> Entry:
     names = tuple(str(parameter.get("name") or "") for parameter in inputs)
     if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
         raise AbiError("the entry is too large")
-    indexed = tuple(bool(parameter.get("indexed")) for parameter in inputs)
+    is_event = each.get("type") == "event"
+    indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
     return Entry(name, signature(name, types), names, types, indexed, source, standard)
 
 
@@ -139,7 +147,7 @@ def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
 @cache
 def standard_abis() -> AbiIndex:
     """Those of the folder standard_abis/, read once."""
-    index = AbiIndex(defaultdict(list), defaultdict(list), [])
+    index = AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list))
     for standard in STANDARDS:
         for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
@@ -158,16 +166,18 @@ def functions_of(
 
 
 def decode_call(
-    calldata: bytes, abis: Sequence[AbiIndex] = (), token_type: str | None = None
+    calldata: bytes,
+    abis: Sequence[AbiIndex] = (),
+    token_type: str | None = None,
+    *,
+    budget: DecodingBudget | None = None,
 ) -> Decoded | None:
     """The method that calldata calls; `token_type` chooses among standards with one signature."""
     if len(calldata) < 4:
         return None
-    for entry in functions_of(calldata[:4], abis, token_type):
-        decoded = _call(calldata, entry)
-        if decoded is not None:
-            return decoded
-    return None
+    entries = functions_of(calldata[:4], abis, token_type)
+    fitting = (_values_of_call(calldata, entry, budget) for entry in entries)
+    return next((fit.decoded() for fit in fitting if fit is not None), None)
 
 
 def decode_log(
@@ -175,13 +185,24 @@ def decode_log(
     data: bytes,
     abis: Sequence[AbiIndex] = (),
     token_type: str | None = None,
+    *,
+    budget: DecodingBudget | None = None,
 ) -> Decoded | None:
-    """The event of a log, as decode_call() does."""
+    """The event of a log, as decode_call() does.
+
+    An anonymous one only where at most MAX_ALTERNATIVES have its topics and its size, and its data
+    is the encoding of one of them alone.
+    """
     for entry in _events_of(topics, abis, token_type):
-        decoded = _log(topics[1:], data, entry)
-        if decoded is not None:
-            return decoded
-    return _only(_log(topics, data, entry, strict=True) for abi in abis for entry in abi.anonymous)
+        fit = _values_of_log(topics[1:], data, entry, budget)
+        if fit is not None:
+            return fit.decoded()
+    forms = ((len(topics), len(data)), (len(topics), None))
+    anonymous = [entry for abi in abis for form in forms for entry in abi.anonymous.get(form, ())]
+    if len(anonymous) > MAX_ALTERNATIVES:
+        return None
+    fit = _only(_values_of_log(topics, data, entry, budget, strict=True) for entry in anonymous)
+    return None if fit is None else fit.decoded()
 
 
 def _events_of(
@@ -200,23 +221,33 @@ def _preferred(entries: Sequence[Entry], token_type: str | None) -> Sequence[Ent
     return sorted(entries, key=lambda entry: entry.standard != standard)
 
 
-def decode_call_by(calldata: bytes, signatures: Iterable[str]) -> Decoded | None:
+def decode_call_by(
+    calldata: bytes, signatures: Iterable[str], *, budget: DecodingBudget | None = None
+) -> Decoded | None:
     """By the one of these signatures whose encoding of the arguments is the calldata itself."""
     index = index_abi(_entries_of("function", signatures), "imported")
-    found = index.functions.get(calldata[:4], ())
-    return _only(_call(calldata, entry, strict=True) for entry in found)
+    entries = index.functions.get(calldata[:4], ())
+    fit = _only(_values_of_call(calldata, entry, budget, strict=True) for entry in entries)
+    return None if fit is None else fit.decoded()
 
 
 def decode_log_by(
-    topics: Sequence[bytes], data: bytes, signatures: Iterable[str]
+    topics: Sequence[bytes],
+    data: bytes,
+    signatures: Iterable[str],
+    *,
+    budget: DecodingBudget | None = None,
 ) -> Decoded | None:
     """As decode_call_by(); which arguments are indexed is found out where only one way fits."""
-    if not topics:
+    if not topics or (budget is not None and budget.is_exceeded):
         return None
     index = index_abi(_entries_of("event", signatures), "imported")
     ways = (way for entry in index.events.get(topics[0], ()) for way in _ways(entry, len(topics)))
-    found = [_log(topics[1:], data, way, strict=True) for way in ways]
-    return _only(found) or _only(each for each in found if each and _is_plausible(each))
+    fits = [_values_of_log(topics[1:], data, way, budget, strict=True) for way in ways]
+    only = _only(fits)
+    if only is not None:
+        return only.decoded()
+    return _only(d for d in (fit.decoded() for fit in fits if fit) if _is_plausible(d))
 
 
 def _entries_of(kind: str, signatures: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -242,56 +273,75 @@ def _is_plausible(decoded: Decoded) -> bool:
     )
 
 
-def _only(found: Iterable[Decoded | None]) -> Decoded | None:
+_T = TypeVar("_T")
+
+
+def _only(found: Iterable[_T | None]) -> _T | None:
     """None where several fit: none of them is known to be the right one."""
     fitting = [each for each in found if each is not None]
     return fitting[0] if len(fitting) == 1 else None
 
 
-def _call(calldata: bytes, entry: Entry, *, strict: bool = False) -> Decoded | None:
+class _Fit(NamedTuple):
+    """An entry and the values that calldata or a log has for it; shown only once it is chosen."""
+
+    entry: Entry
+    values: Sequence[Any]
+
+    def decoded(self) -> Decoded:
+        entry = self.entry
+        arguments = []
+        for name, type_, is_topic, value in zip(
+            entry.names, entry.types, entry.indexed, self.values, strict=True
+        ):
+            shown = _topic_type(type_) if is_topic else type_
+            arguments.append(Argument(name, type_.name, render(shown, value), shown is HASH))
+        return Decoded(entry.name, entry.signature, arguments, entry.source)
+
+
+def _values_of_call(
+    calldata: bytes, entry: Entry, budget: DecodingBudget | None, *, strict: bool = False
+) -> _Fit | None:
+    if budget is not None and not budget.allows(len(calldata)):
+        return None
     try:
-        values = _values(entry.types, calldata[4:], strict)
+        return _Fit(entry, _values(entry.types, calldata[4:], strict))
     except (AbiError, OverflowError):
         return None
-    arguments = [
-        Argument(name, type_.name, render(type_, value))
-        for name, type_, value in zip(entry.names, entry.types, values, strict=True)
-    ]
-    return Decoded(entry.name, entry.signature, arguments, entry.source)
 
 
-def _log(
-    topics: Sequence[bytes], data: bytes, entry: Entry, *, strict: bool = False
-) -> Decoded | None:
+def _values_of_log(
+    topics: Sequence[bytes],
+    data: bytes,
+    entry: Entry,
+    budget: DecodingBudget | None,
+    *,
+    strict: bool = False,
+) -> _Fit | None:
     """`topics` are those of indexed arguments."""
     if len(topics) != sum(entry.indexed):
         return None
-    indexed = [each for each, is_topic in zip(entry.types, entry.indexed, strict=True) if is_topic]
-    plain = [
-        each for each, is_topic in zip(entry.types, entry.indexed, strict=True) if not is_topic
-    ]
+    if budget is not None and not budget.allows(len(data) + 32 * len(topics)):
+        return None
+    types = zip(entry.types, entry.indexed, strict=True)
+    indexed = [_topic_type(type_) for type_, is_topic in types if is_topic]
     try:
-        words = iter(_values([*map(_topic_type, indexed)], b"".join(topics), strict))
-        values = iter(_values(plain, data, strict))
+        words = iter(_values(indexed, b"".join(topics), strict))
+        plain = iter(_values(_plain_types(entry), data, strict))
     except (AbiError, OverflowError):
         return None
-    arguments = [
-        _indexed(name, type_, next(words))
-        if is_topic
-        else Argument(name, type_.name, render(type_, next(values)))
-        for name, type_, is_topic in zip(entry.names, entry.types, entry.indexed, strict=True)
-    ]
-    return Decoded(entry.name, entry.signature, arguments, entry.source)
+    return _Fit(entry, [next(words) if is_topic else next(plain) for is_topic in entry.indexed])
+
+
+def _plain_types(entry: Entry) -> list[AbiType]:
+    """Of the arguments that stand in a log's data."""
+    pairs = zip(entry.types, entry.indexed, strict=True)
+    return [type_ for type_, is_topic in pairs if not is_topic]
 
 
 def _topic_type(each: AbiType) -> AbiType:
     """What has no fixed length of at most a word stands in a topic as its hash."""
     return HASH if each.dynamic or each.kind in ("array", "tuple") else each
-
-
-def _indexed(name: str, type_: AbiType, value: Any) -> Argument:
-    shown = _topic_type(type_)
-    return Argument(name, type_.name, render(shown, value), hashed=shown is HASH)
 
 
 def _values(types: Sequence[AbiType], data: bytes, strict: bool) -> tuple[Any, ...]:

@@ -1,27 +1,26 @@
 """ABIs that calls and logs of contracts are decoded by: theirs and their implementations'."""
 
-import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
 from scan.contracts.abi_decoding import AbiIndex, index_abi
-from scan.contracts.node_reads import NodeReads
+from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.proxy_contracts import (
     clone_of,
     delegates,
     eip1967_implementations,
 )
 from scan.database.connection import Database
-from scan.ethereum.client import Node, NodeError
+from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import data, to_hex
 
 CACHE_BYTES = 32 * 1024 * 1024
 BYTES_PER_CHARACTER = 12  # of an ABI's JSON, once it is indexed; measured
 SMALL_ENTRY_BYTES = 400
-MAX_PROXIES = 50  # whose implementations are asked of the node for one transaction
+MAX_PROXIES = 100  # whose implementations the node is asked for at once
 
 
 class Block(NamedTuple):
@@ -29,11 +28,22 @@ class Block(NamedTuple):
     hash: str
 
 
+class Emitter(NamedTuple):
+    """A contract at a block."""
+
+    address: bytes
+    block: Block
+
+
 class Contract(NamedTuple):
-    """A contract's ABIs, its own before its implementation's, and the type of token it is."""
+    """A contract's ABIs, its own before its implementation's, and the type of token it is.
+
+    `delegates` where its code may run another's by EIP-1967: which, the node knows of each block.
+    """
 
     abis: tuple[AbiIndex, ...] = ()
     token_type: str | None = None
+    delegates: bool = False
 
 
 NO_CONTRACT = Contract()
@@ -49,31 +59,45 @@ class _Proxying(NamedTuple):
 class ContractAbis:
     """Looked up for all contracts of a transaction, or of a page of them, at once."""
 
-    def __init__(self, database: Database, node: Node, reads: NodeReads) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._node = node
-        self._reads = reads
         self._abis: SizedCache[AbiIndex] = SizedCache(CACHE_BYTES)
         self._codes: SizedCache[_Proxying] = SizedCache(CACHE_BYTES // 8)
         self._implementations: SizedCache[bytes] = SizedCache(CACHE_BYTES // 8)
 
-    def find(
-        self, addresses: Collection[bytes], block: Block | None = None, *, until: float = 0.0
-    ) -> dict[bytes, Contract]:
-        """By address; those that are no contracts are missing.
+    def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
+        """By address; those that are no contracts are missing. ABIs beyond the budget are not read.
 
-        Implementations in storage (EIP-1967) are those at `block`, or now where the node has no
-        such state; it has to answer before `until` of time.monotonic(), else NodeError is raised.
-        Without `block` they are left out.
+        Clones have their implementation's; proxies by EIP-1967 have their own alone.
         """
         rows = self._rows(addresses)
-        targets = self._targets(rows, block, until)
-        behind = self._rows({each for each in targets.values() if each not in rows})
-        known = {**rows, **behind}
+        proxying = self._proxying({row["codeHash"] for row in rows.values()})
+        codes = {address: proxying[row["codeHash"]] for address, row in rows.items()}
+        clones = {a: code.clone_of for a, code in codes.items() if code.clone_of is not None}
+        abis = self._abis_of({**rows, **self._rows({*clones.values()} - {*rows})}, budget)
         return {
-            address: Contract(self._abis_of(known, address, targets), row["tokenType"])
+            address: Contract(
+                _first_two(abis, address, clones.get(address)),
+                row["tokenType"],
+                codes[address].delegates and address not in clones,
+            )
             for address, row in rows.items()
         }
+
+    def find_at(
+        self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
+    ) -> dict[Emitter, Contract]:
+        """As find(), and with the ABIs of the implementations that proxies by EIP-1967 had at their
+        block; have now, where the node has no such state. Raises as the session does.
+        """
+        contracts = self.find({emitter.address for emitter in emitters}, budget)
+        known = {each: contracts[each.address] for each in emitters if each.address in contracts}
+        targets = self._implementations_of([e for e, each in known.items() if each.delegates], node)
+        abis = self._abis_of(self._rows({*targets.values()}), budget)
+        for emitter, implementation in targets.items():
+            own = known[emitter]
+            known[emitter] = own._replace(abis=own.abis + _first_two(abis, implementation, None))
+        return known
 
     def imported(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
         """Signatures that operators imported, by selector."""
@@ -93,39 +117,30 @@ class ContractAbis:
         return {data(row["address"]): row for row in orjson.loads(found)}
 
     def _abis_of(
-        self,
-        known: Mapping[bytes, Mapping[str, Any]],
-        address: bytes,
-        targets: Mapping[bytes, bytes],
-    ) -> tuple[AbiIndex, ...]:
-        wanted = (address, targets.get(address, address))
-        rows = [known[each] for each in dict.fromkeys(wanted) if each in known]
-        return tuple(self._abi(row) for row in rows if row["verifiedAddress"])
+        self, rows: Mapping[bytes, Mapping[str, Any]], budget: DecodingBudget
+    ) -> dict[bytes, AbiIndex]:
+        """Of those that are verified; many addresses may have one code, and so one ABI."""
+        abis: dict[bytes, AbiIndex] = {}
+        read: dict[tuple[Any, ...], AbiIndex] = {}
+        for address, row in rows.items():
+            if row["verifiedAddress"]:
+                key = tuple(row[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
+                index = read.get(key) or self._abis.get(key)
+                if index is None and budget.allows():
+                    index = self._read_abi(key, row)
+                if index is not None:
+                    abis[address] = read[key] = index
+        return abis
 
-    def _abi(self, row: Mapping[str, Any]) -> AbiIndex:
-        key = tuple(row[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
-        found = self._abis.get(key)
-        if found is None:
-            entries = self._database.value(
-                "contracts/verified_contracts_get_interface",
-                code_hash=data(row["codeHash"]),
-                address=data(row["verifiedAddress"]),
-            )
-            found = index_abi(entries or ())
-            self._abis.store(key, found, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
-        return found
-
-    def _targets(
-        self, rows: Mapping[bytes, Mapping[str, Any]], block: Block | None, until: float
-    ) -> dict[bytes, bytes]:
-        """The implementation of each proxy."""
-        proxying = self._proxying({row["codeHash"] for row in rows.values()})
-        codes = {address: proxying[row["codeHash"]] for address, row in rows.items()}
-        clones = {a: each.clone_of for a, each in codes.items() if each.clone_of is not None}
-        if block is None:
-            return clones
-        delegating = [a for a, each in codes.items() if each.delegates and a not in clones]
-        return clones | self._stored(delegating[:MAX_PROXIES], block, until)
+    def _read_abi(self, key: tuple[Any, ...], row: Mapping[str, Any]) -> AbiIndex:
+        entries = self._database.value(
+            "contracts/verified_contracts_get_interface",
+            code_hash=data(row["codeHash"]),
+            address=data(row["verifiedAddress"]),
+        )
+        index = index_abi(entries or ())
+        self._abis.store(key, index, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
+        return index
 
     def _proxying(self, code_hashes: Iterable[str]) -> dict[str, _Proxying]:
         found = {code_hash: self._codes.get(code_hash) for code_hash in code_hashes}
@@ -138,23 +153,23 @@ class ContractAbis:
         nothing = _Proxying(None, False)
         return {code_hash: each or nothing for code_hash, each in found.items()}
 
-    def _stored(self, addresses: Sequence[bytes], block: Block, until: float) -> dict[bytes, bytes]:
-        """Implementations by EIP-1967; what was read of a block stays true of its hash."""
-        found = {each: self._implementations.get((each, block.hash)) for each in addresses}
-        missing = [each for each, implementation in found.items() if implementation is None]
-        if missing:
-            for each, implementation in zip(missing, self._ask(missing, block, until), strict=True):
-                found[each] = implementation or b""
-                self._implementations.store(
-                    (each, block.hash), implementation or b"", SMALL_ENTRY_BYTES
-                )
-        return {each: implementation for each, implementation in found.items() if implementation}
+    def _implementations_of(
+        self, proxies: Sequence[Emitter], node: NodeSession
+    ) -> dict[Emitter, bytes]:
+        """By EIP-1967; what was read of a block stays true of its hash."""
+        cached = {proxy: self._implementations.get(proxy) for proxy in proxies}
+        missing = [proxy for proxy in proxies if cached[proxy] is None][:MAX_PROXIES]
+        at_numbers = [(proxy.address, proxy.block.number) for proxy in missing]
+        read = eip1967_implementations(node, at_numbers) if missing else ()
+        for proxy, implementation in zip(missing, read, strict=True):
+            cached[proxy] = implementation or b""
+            self._implementations.store(proxy, implementation or b"", SMALL_ENTRY_BYTES)
+        return {proxy: implementation for proxy, implementation in cached.items() if implementation}
 
-    def _ask(
-        self, addresses: Sequence[bytes], block: Block, until: float
-    ) -> Sequence[bytes | None]:
-        with self._reads.place():
-            left_s = until - time.monotonic()
-            if left_s <= 0:
-                raise NodeError("there is no time left to ask for implementations")
-            return eip1967_implementations(self._node, addresses, block.number, left_s)
+
+def _first_two(
+    abis: Mapping[bytes, AbiIndex], address: bytes, implementation: bytes | None
+) -> tuple[AbiIndex, ...]:
+    """Its own ABI before its implementation's."""
+    keys = [address] if implementation is None else [address, implementation]
+    return tuple(abis[key] for key in keys if key in abis)

@@ -1,11 +1,12 @@
 """Where a proxy's calls go: the clones of EIP-1167 by their code, those of EIP-1967 by storage."""
 
 import re
-import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.client import Call, RpcError
+from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, data, to_hex
 
 NODE_TIMEOUT_S = 2.0
@@ -57,7 +58,7 @@ def delegates(code: bytes) -> bool:
     return _DELEGATING.match(code) is not None
 
 
-def proxy_at(node: Node, address: bytes, code: bytes) -> Proxy | None:
+def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
     """None for what is no proxy, and where the node does not answer: a proxy is an extra."""
     clone = clone_of(code)
     if clone is not None:
@@ -66,68 +67,61 @@ def proxy_at(node: Node, address: bytes, code: bytes) -> Proxy | None:
         return None
     try:
         implementation = eip1967_implementation(node, to_hex(address))
-    except (NodeError, BadHex):
+    except (UpstreamFailed, Unavailable, BadHex):
         return None
     return Proxy("eip1967", implementation) if implementation else None
 
 
-def eip1967_implementation(node: Node, address: str) -> bytes | None:
+def eip1967_implementation(node: NodeSession, address: str) -> bytes | None:
+    """The one now; raises as the session does."""
+    node = node.within(NODE_TIMEOUT_S)
     slots = [
         Call("eth_getStorageAt", (address, slot, "latest"))
         for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT)
     ]
-    implementation, beacon = (_address(word) for word in node.once(slots, NODE_TIMEOUT_S))
+    implementation, beacon = (_address(word) for word in node.results(slots))
     if implementation or not beacon:
         return implementation
     call = Call("eth_call", ({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL}, "latest"))
-    return _address(node.once([call], NODE_TIMEOUT_S)[0])
+    return _address(node.results([call])[0])
 
 
 def eip1967_implementations(
-    node: Node, addresses: Sequence[bytes], block_number: int, timeout_s: float
+    node: NodeSession, proxies: Sequence[tuple[bytes, int]]
 ) -> list[bytes | None]:
-    """Of each address at a block; now, where the node has no state of that block.
+    """Of each address at a block's number; now, where the node has no state of that block.
 
-    In three requests at most; raises NodeError.
+    In four requests at most; raises as the session does.
     """
-    ends_at = time.monotonic() + timeout_s
     slots = [
-        (to_hex(address), slot)
-        for address in addresses
+        ((to_hex(address), slot), number)
+        for address, number in proxies
         for slot in (IMPLEMENTATION_SLOT, BEACON_SLOT)
     ]
-    words = _read_at(node, "eth_getStorageAt", slots, block_number, ends_at)
-    found, beacons = words[::2], words[1::2]
-    asked = {
-        place: ({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL},)
+    words = _read_at(node, "eth_getStorageAt", slots)
+    implementations, beacons = words[::2], words[1::2]
+    behind_beacons = {
+        place: (({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL},), proxies[place][1])
         for place, beacon in enumerate(beacons)
-        if beacon and not found[place]
+        if beacon and not implementations[place]
     }
-    answers = _read_at(node, "eth_call", [*asked.values()], block_number, ends_at)
-    for place, answer in zip(asked, answers, strict=True):
-        found[place] = answer
-    return found
+    answers = _read_at(node, "eth_call", [*behind_beacons.values()])
+    for place, answer in zip(behind_beacons, answers, strict=True):
+        implementations[place] = answer
+    return implementations
 
 
 def _read_at(
-    node: Node, method: str, calls: Sequence[tuple[object, ...]], block_number: int, ends_at: float
+    node: NodeSession, method: str, calls: Sequence[tuple[tuple[object, ...], int]]
 ) -> list[bytes | None]:
-    """Words that are addresses."""
-    results = _ask(node, [Call(method, (*call, hex(block_number))) for call in calls], ends_at)
-    if any(isinstance(each, RpcError) for each in results):
-        now = _ask(node, [Call(method, (*call, "latest")) for call in calls], ends_at)
-        pairs = zip(results, now, strict=True)
-        results = [later if isinstance(each, RpcError) else each for each, later in pairs]
-    return [_address(each) for each in results]
-
-
-def _ask(node: Node, calls: Sequence[Call], ends_at: float) -> list[object]:
-    if not calls:
-        return []
-    left_s = ends_at - time.monotonic()
-    if left_s <= 0:
-        raise NodeError("the node did not answer in time")
-    return [*node.results(calls, left_s, MAX_ANSWER_BYTES)]
+    """Words that are addresses, of calls at blocks."""
+    at_block = [Call(method, (*params, hex(number))) for params, number in calls]
+    results = node.results(at_block, MAX_ANSWER_BYTES)
+    refused = [place for place, word in enumerate(results) if isinstance(word, RpcError)]
+    now = [Call(method, (*calls[place][0], "latest")) for place in refused]
+    for place, word in zip(refused, node.results(now, MAX_ANSWER_BYTES), strict=True):
+        results[place] = word
+    return [_address(word) for word in results]
 
 
 def _address(word: object) -> bytes | None:

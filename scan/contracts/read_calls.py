@@ -19,15 +19,12 @@ from scan.contracts.function_calls import (
 from scan.contracts.proxy_contracts import Proxy, proxy_at
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
-from scan.ethereum.client import AnswerTooLarge, Node, NodeError, RpcError
+from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, data, to_hex
-from scan.rate_limits.concurrency import ConcurrencyLimit
 
 GAS = 30_000_000
-TIMEOUT_S = 10.0
 MAX_ANSWER_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
-AT_ONCE = 4
-PLACE_TIMEOUT_S = 1.0
 
 _STOPPED = re.compile(
     r"revert|out of gas|gas required|invalid (opcode|jump|instruction)|bad (instruction|jump)"
@@ -44,43 +41,32 @@ class CallResult(NamedTuple):
 
 
 class ReadCalls:
-    """Calls through the node, few at once: each may hold a server thread for TIMEOUT_S."""
+    """Calls through the node, by ABIs of the database."""
 
-    def __init__(self, database: Database, node: Node) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._node = node
-        self._places = ConcurrencyLimit(
-            AT_ONCE, busy="Too many contract calls at once; try again shortly."
-        )
 
-    def call(self, address: bytes, function: str, arguments: Sequence[object]) -> CallResult:
+    def call(
+        self, node: NodeSession, address: bytes, function: str, arguments: Sequence[object]
+    ) -> CallResult:
         """Raises NotFound, InvalidParameter, CallReverted, UpstreamFailed, Unavailable."""
-        with self._places.place(wait_s=PLACE_TIMEOUT_S):
-            try:
-                prepared, proxy = self._prepared(address, function, arguments)
-            except AbiError as error:
-                raise _bad_request(error) from None
-            abis = (address, proxy.implementation) if proxy else (address,)
-            return CallResult(_decoded(prepared, self._ask(address, prepared, abis)), proxy)
-
-    def proxy(self, address: bytes, code: bytes) -> Proxy | None:
-        """None also when there is no place to ask the node from."""
-        if not self._places.take():
-            return None
         try:
-            return proxy_at(self._node, address, code)
-        finally:
-            self._places.give_back()
+            prepared, proxy = self._prepared(node, address, function, arguments)
+        except AbiError as error:
+            raise _bad_request(error) from None
+        abis = (address, proxy.implementation) if proxy else (address,)
+        return CallResult(_decoded(prepared, self._ask(node, address, prepared, abis)), proxy)
 
     def _prepared(
-        self, address: bytes, function: str, arguments: Sequence[object]
+        self, node: NodeSession, address: bytes, function: str, arguments: Sequence[object]
     ) -> tuple[PreparedCall, Proxy | None]:
         """By the contract's own ABI first, then by its implementation's."""
         own = self._function(address, function)
         with suppress(NoSuchFunction):
             if own is not None:
                 return _prepare(own, function, arguments), None
-        proxy = self._proxy(address)
+        row = self._database.row("contracts/contracts_get_code", address=address)
+        proxy = proxy_at(node, address, bytes(row[1])) if row else None
         lent = self._function(proxy.implementation, function) if proxy else None
         if lent is not None:
             return _prepare(lent, function, arguments), proxy
@@ -97,23 +83,18 @@ class ReadCalls:
         )
         return found
 
-    def _proxy(self, address: bytes) -> Proxy | None:
-        row = self._database.row("contracts/contracts_get_code", address=address)
-        return proxy_at(self._node, address, bytes(row[1])) if row else None
-
-    def _ask(self, address: bytes, prepared: PreparedCall, abis: Sequence[bytes]) -> bytes:
+    def _ask(
+        self, node: NodeSession, address: bytes, prepared: PreparedCall, abis: Sequence[bytes]
+    ) -> bytes:
         """What the node returns; errors are decoded by the ABIs of the addresses `abis`."""
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         try:
-            answer = self._node.call(
-                "eth_call", call, "latest", timeout_s=TIMEOUT_S, most_bytes=MAX_ANSWER_BYTES
-            )
-            return data(answer)
+            return data(node.call("eth_call", call, "latest", most_bytes=MAX_ANSWER_BYTES))
         except AnswerTooLarge:
             raise CallReverted("The function returned more than 10 MB.") from None
         except RpcError as error:
             raise self._refused(error, abis) from None
-        except (NodeError, BadHex):
+        except BadHex:
             raise UpstreamFailed("The node did not answer the call.") from None
 
     def _refused(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:

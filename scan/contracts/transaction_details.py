@@ -1,7 +1,6 @@
 """One transaction's input, method and logs: read from the node, decoded, for every interface."""
 
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts.abi_decoding import (
@@ -11,24 +10,24 @@ from scan.contracts.abi_decoding import (
     decode_log,
     decode_log_by,
 )
-from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis
-from scan.contracts.node_reads import NodeReads
-from scan.ethereum.client import Node, NodeError
-from scan.ethereum.sized_cache import SizedCache
-from scan.ethereum.transaction_contents import (
-    TIMEOUT_S,
-    TOO_MANY_LOGS,
-    ContentsUnavailable,
-    TransactionContents,
+from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.gateway import NodeSession
+from scan.ethereum.transaction_reader import (
+    MAX_LOGS,
+    Content,
+    IndexedTransaction,
+    NodeTransaction,
     TransactionLog,
-    TransactionPlace,
-    read_contents,
+    TransactionReader,
+    TransactionUnavailable,
 )
 from scan.hex import data, to_hex
 
-NO_ANSWER = "The node does not answer now; try again shortly."
-CACHE_BYTES = 128 * 1024 * 1024
-LOG_BYTES = 650  # of a log in memory beside its data, measured
+TIMEOUT_S = 1.5
+TOO_MANY_LOGS = f"The transaction has more logs than are read here ({MAX_LOGS:,})."
+TOO_MUCH_WORK = "Decoding all of this transaction would take too long; some of it is not decoded."
 MAX_CONTRACTS = 500  # of a transaction, whose own ABIs are looked up; others have the standards'
 
 
@@ -49,8 +48,8 @@ class DecodedLog(NamedTuple):
 class TransactionDetails(NamedTuple):
     """Nonce and gas limit are for pages, whose records may not have them yet.
 
-    `unavailable` is why input or logs are None; `passing` is set where asking again may
-    help.
+    `unavailable` is why input or logs are None, or not decoded; `passing` is set where asking again
+    may help.
     """
 
     nonce: int | None = None
@@ -75,96 +74,103 @@ class TransactionDetails(NamedTuple):
 class TransactionDetailsReader:
     """Reads in bounded time; what was read stays true of the block's hash."""
 
-    def __init__(self, node: Node, reads: NodeReads, abis: ContractAbis) -> None:
-        self._node = node
+    def __init__(self, transactions: TransactionReader, abis: ContractAbis) -> None:
+        self._transactions = transactions
         self._abis = abis
-        self._contents: SizedCache[TransactionContents] = SizedCache(CACHE_BYTES)
-        self._reads = reads
 
-    def read(self, place: TransactionPlace) -> TransactionDetails:
+    def read(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionDetails:
         """Raises Unavailable where the database cannot be asked."""
-        until = time.monotonic() + TIMEOUT_S
+        node = node.within(TIMEOUT_S)
+        budget = DecodingBudget()
         try:
-            contents = self._read(place)
-            contracts = self._contracts(place, contents, until)
-        except ContentsUnavailable as error:
+            transaction = self._transactions.read(node, [(indexed, Content.LOGS)])[indexed.hash]
+            contracts = self._contracts(node, indexed, transaction, budget)
+        except TransactionUnavailable as error:
             return TransactionDetails(unavailable=str(error), passing=True)
-        except NodeError:
-            return TransactionDetails(unavailable=NO_ANSWER, passing=True)
-        return self._details(place, contents, contracts)
-
-    def _read(self, place: TransactionPlace) -> TransactionContents:
-        key = (place.hash, place.block_hash)
-        found = self._contents.get(key)
-        if found is None:
-            with self._reads.place():
-                found = read_contents(self._node, place)
-            self._contents.store(key, found, _size(found))
-        return found
+        except (UpstreamFailed, Unavailable) as error:
+            if not node.failed:
+                raise
+            return TransactionDetails(unavailable=error.message, passing=True)
+        return self._decoded(indexed, transaction, contracts, budget)
 
     def _contracts(
-        self, place: TransactionPlace, contents: TransactionContents, until: float
+        self,
+        node: NodeSession,
+        indexed: IndexedTransaction,
+        transaction: NodeTransaction,
+        budget: DecodingBudget,
     ) -> dict[bytes, Contract]:
         """Of whom it called and who emitted its logs."""
-        called = _called(place, contents)
-        emitters = (log.address for log in contents.logs or ())
-        wanted = [*dict.fromkeys((*([called] if called else []), *emitters))][:MAX_CONTRACTS]
-        block = Block(place.block_number, place.block_hash)
-        return self._abis.find(wanted, block, until=until)
+        called = _called(indexed, transaction)
+        addresses = [log.address for log in _logs(transaction) or ()]
+        addresses = [*dict.fromkeys([*([called] if called else []), *addresses])][:MAX_CONTRACTS]
+        block = Block(indexed.block_number, indexed.block_hash)
+        emitters = [Emitter(address, block) for address in addresses]
+        found = self._abis.find_at(emitters, node, budget)
+        return {emitter.address: contract for emitter, contract in found.items()}
 
-    def _details(
+    def _decoded(
         self,
-        place: TransactionPlace,
-        contents: TransactionContents,
+        indexed: IndexedTransaction,
+        transaction: NodeTransaction,
         contracts: Mapping[bytes, Contract],
+        budget: DecodingBudget,
     ) -> TransactionDetails:
-        called = _called(place, contents)
-        method = None
+        called, method, calldata = _called(indexed, transaction), None, transaction.input
         if called is not None:
             contract = contracts.get(called, NO_CONTRACT)
-            method = decode_call(contents.input, contract.abis, contract.token_type)
-        logs = [_decoded(log, contracts) for log in contents.logs or ()]
-        imported = self._imported(contents if called and not method else None, logs)
+            method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
+        logs = _logs(transaction)
+        events = [decode_event(log, contracts.get(log.address), budget) for log in logs or ()]
+        undecoded = {
+            log.topics[0][:4]
+            for log, event in zip(logs or (), events, strict=True)
+            if event is None and log.topics
+        }
         if called is not None and method is None:
-            method = decode_call_by(contents.input, imported.get(contents.input[:4], ()))
+            undecoded.add(calldata[:4])
+        signatures = self._abis.imported(undecoded)
+        if called is not None and method is None:
+            method = decode_call_by(calldata, signatures.get(calldata[:4], ()), budget=budget)
+        decoded = [
+            DecodedLog(log, event or decode_event_by(log, signatures, budget))
+            for log, event in zip(logs or (), events, strict=True)
+        ]
+        receipt = transaction.receipt
+        over = TOO_MUCH_WORK if budget.is_exceeded else None
         return TransactionDetails(
-            contents.nonce,
-            contents.gas_limit,
-            contents.input,
+            transaction.nonce,
+            transaction.gas_limit,
+            calldata,
             method,
-            None if contents.logs is None else [_decoded_by(each, imported) for each in logs],
-            contents.log_count,
-            TOO_MANY_LOGS if contents.logs is None else None,
+            None if logs is None else decoded,
+            None if receipt is None else receipt.log_count,
+            TOO_MANY_LOGS if logs is None else over,
         )
 
-    def _imported(
-        self, called: TransactionContents | None, logs: Iterable[DecodedLog]
-    ) -> dict[bytes, list[str]]:
-        """Signatures by selector, for what is not decoded yet."""
-        wanted = {each.log.topics[0][:4] for each in logs if not each.event and each.log.topics}
-        wanted |= {called.input[:4]} if called else set()
-        return self._abis.imported(wanted)
+
+def decode_event(
+    log: TransactionLog, contract: Contract | None, budget: DecodingBudget
+) -> Decoded | None:
+    """By the contract's ABIs, else by standards."""
+    abis, token_type, _ = contract or NO_CONTRACT
+    return decode_log(log.topics, log.data, abis, token_type, budget=budget)
 
 
-def _called(place: TransactionPlace, contents: TransactionContents) -> bytes | None:
+def decode_event_by(
+    log: TransactionLog, signatures: Mapping[bytes, Sequence[str]], budget: DecodingBudget
+) -> Decoded | None:
+    """By imported signatures."""
+    texts = signatures.get(log.topics[0][:4], ()) if log.topics else ()
+    return decode_log_by(log.topics, log.data, texts, budget=budget) if texts else None
+
+
+def _called(indexed: IndexedTransaction, transaction: NodeTransaction) -> bytes | None:
     """The address whose function was called."""
-    if place.to_address is None or len(contents.input) < 4:
+    if indexed.to_address is None or len(transaction.input) < 4:
         return None
-    return data(place.to_address, 20)
+    return data(indexed.to_address, 20)
 
 
-def _decoded(log: TransactionLog, contracts: Mapping[bytes, Contract]) -> DecodedLog:
-    contract = contracts.get(log.address, NO_CONTRACT)
-    return DecodedLog(log, decode_log(log.topics, log.data, contract.abis, contract.token_type))
-
-
-def _decoded_by(each: DecodedLog, imported: Mapping[bytes, Sequence[str]]) -> DecodedLog:
-    log = each.log
-    if each.event or not log.topics or log.topics[0][:4] not in imported:
-        return each
-    return DecodedLog(log, decode_log_by(log.topics, log.data, imported[log.topics[0][:4]]))
-
-
-def _size(contents: TransactionContents) -> int:
-    logs = contents.logs or ()
-    return len(contents.input) + sum(LOG_BYTES + len(log.data) for log in logs) + LOG_BYTES
+def _logs(transaction: NodeTransaction) -> Sequence[TransactionLog] | None:
+    return None if transaction.receipt is None else transaction.receipt.logs

@@ -72,8 +72,8 @@ class Node:
         most_bytes: int | None = None,
     ) -> Any:
         """The result of one call; raises NodeError, RpcError, or AnswerTooLarge past most_bytes."""
-        timeout_s = timeout_s or self._timeout_s
-        [result], _ = self._exchange([Call(method, params)], timeout_s, most_bytes)
+        ends_at = None if timeout_s is None else time.monotonic() + timeout_s
+        [result], _ = self._exchange([Call(method, params)], ends_at, most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result
@@ -124,14 +124,11 @@ class Node:
         done = 0
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
         while done < len(calls):
-            left_s = self._timeout_s if ends_at is None else ends_at - time.monotonic()
-            if left_s <= 0:
-                raise TimedOut("the node did not answer in time")
             method = calls[done].method
             size = self._batch_sizes.get(method, MAX_BATCH)
             chunk = calls[done : done + size]
             try:
-                found, read_bytes = self._exchange(chunk, left_s, most_bytes)
+                found, read_bytes = self._exchange(chunk, ends_at, most_bytes)
             except NodeError as error:
                 self._batch_sizes[method] = max(1, len(chunk) // 2)
                 if not _is_worth_halving(error, len(chunk)):
@@ -144,11 +141,20 @@ class Node:
             yield found, read_bytes
 
     def _exchange(
-        self, calls: Sequence[Call], timeout_s: float, most_bytes: int | None
+        self, calls: Sequence[Call], ends_at: float | None, most_bytes: int | None
     ) -> tuple[list[Any], int]:
-        """From the first node that answers; one that fails is left alone for a while."""
+        """From the first node that answers; one that fails is left alone for a while.
+
+        Nodes share the time until `ends_at`, so that a frozen one leaves some to the next.
+        """
         failure: NodeError | None = None
-        for url in self._usable_urls():
+        urls = self._usable_urls()
+        for place, url in enumerate(urls):
+            timeout_s = self._timeout_s
+            if ends_at is not None:
+                timeout_s = (ends_at - time.monotonic()) / (len(urls) - place)
+            if timeout_s <= 0:
+                raise failure or TimedOut("the node did not answer in time")
             try:
                 return self._ask(url, calls, timeout_s, most_bytes)
             except NodeError as error:

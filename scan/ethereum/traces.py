@@ -48,12 +48,36 @@ class BlockTraces(NamedTuple):
     transfers: list[InternalTransfer]
 
 
+class CallFrame(NamedTuple):
+    """One call of a transaction; `undone` where it failed, or one around it did."""
+
+    depth: int  # 0: the transaction itself
+    outer: Any  # the call that made it, None for the transaction itself
+    call: Any  # as callTracer gives it
+    undone: bool
+
+
 class _Frame(NamedTuple):
     is_outermost: bool  # the transaction itself
     type: TransferType
     from_address: bytes
     to_address: bytes
     value: int
+
+
+def walk_calls(outermost: Any) -> Iterator[CallFrame]:
+    """What callTracer gives of a transaction: depth first, as the calls were made.
+
+    Raises AttributeError or TypeError where it is something else.
+    """
+    ahead = [CallFrame(0, None, outermost, False)]
+    while ahead:
+        depth, outer, call, undone = ahead.pop()
+        undone = undone or bool(call.get("error"))
+        yield CallFrame(depth, outer, call, undone)
+        ahead += [
+            CallFrame(depth + 1, call, inner, undone) for inner in reversed(call.get("calls") or ())
+        ]
 
 
 def read_call_traces(block: DecodedBlock, entries: list[Any]) -> BlockTraces:
@@ -145,24 +169,21 @@ def _result(block: DecodedBlock, transaction: DecodedTransaction, entry: Any) ->
 
 
 def _call_frames(outermost: Any) -> Iterator[_Frame]:
-    """Depth first, as the calls were made; what is below a failed one was undone with it."""
-    ahead = [(None, outermost)]
-    while ahead:
-        outer, frame = ahead.pop()
-        if frame.get("error"):
+    """Those that were not undone, and move value or create contracts."""
+    for depth, outer, frame, undone in walk_calls(outermost):
+        if undone:
             continue
         kind = _FRAME_TYPES.get(frame["type"])
         if kind is TransferType.SELFDESTRUCT and frame.get("from") != _running(outer):
             kind = None  # see _flat_frame()
         if kind is not None and (kind is TransferType.CALL or frame.get("to") is not None):
             yield _Frame(
-                outer is None,
+                depth == 0,
                 kind,
                 data(frame["from"], 20),
                 data(frame["to"], 20),
                 quantity(frame.get("value") or "0x0"),
             )
-        ahead += [(frame, inner) for inner in reversed(frame.get("calls") or ())]
 
 
 def _running(frame: Any) -> Any:

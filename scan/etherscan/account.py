@@ -4,7 +4,7 @@ import orjson
 
 from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
-from scan.etherscan import node_calls
+from scan.ethereum.gateway import NOT_ANSWERING
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
@@ -13,7 +13,6 @@ from scan.http.requests import reader
 from scan.queries import blocks, internal_transfers, token_transfers
 from scan.queries import transactions as transaction_queries
 from scan.queries.addresses import get_many, tokens_held
-from scan.queries.node_batches import NOT_ANSWERING
 
 MOST_BALANCES = 20
 NO_TRANSACTIONS = "No transactions found"
@@ -128,7 +127,7 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
 def _ask_balances(addresses: list[bytes], block: str) -> list[str]:
     calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
     try:
-        return [str(quantity(each)) for each in node_calls.batch_node(calls)]
+        return [str(quantity(each)) for each in reader().node.batch(calls)]
     except RpcError:
         raise Failure("Error! The node does not have the state of this block") from None
     except BadHex:
@@ -143,7 +142,7 @@ def _integer_at(parameters: Parameters, call_data: str) -> str:
         tag = tag if head is None else hex(head)
     call = {"to": to_hex(contract), "data": call_data}
     try:
-        returned = data(node_calls.call_node("eth_call", call, tag))
+        returned = data(reader().node.call("eth_call", call, tag))
     except (RpcError, BadHex):
         raise Failure("Error! The contract does not answer this call") from None
     if len(returned) < 32:

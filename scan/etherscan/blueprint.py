@@ -3,8 +3,8 @@
 from flask import Blueprint, Response, request
 
 from scan.etherscan.actions import find_action
+from scan.etherscan.caches import caches
 from scan.etherscan.parameters import Parameters
-from scan.etherscan.parts import parts
 from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
 from scan.http.requests import form, reader
 from scan.queries import network
@@ -17,6 +17,7 @@ blueprint = Blueprint("etherscan", __name__)
 
 @blueprint.errorhandler(Failure)
 def _answer_failure(failure: Failure) -> Response:
+    reader().do_not_cache()  # it may be the node's, which may answer the next request
     return _response(failure.reply)
 
 
@@ -41,7 +42,7 @@ def _require_own_chain(asked: Parameters) -> None:
     """A `chainid` is optional; where it is given it has to be ours."""
     if not asked.text("chainid"):
         return
-    known = parts().chain_ids
+    known = caches().chain_ids
     if not known:
         found = network.chain_id(reader())
         known += [found] if found else []

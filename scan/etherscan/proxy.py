@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-from scan.ethereum.client import RpcError
-from scan.etherscan.node_calls import call_node
+from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, RpcReply
 from scan.hex import to_hex
+from scan.http.requests import reader
 from scan.http.services import services
 
 MOST_GAS = 30_000_000
@@ -17,7 +17,9 @@ def run_method(name: str, asked: Parameters) -> RpcReply:
     """The node's own result or error."""
     params = METHODS[name](asked)
     try:
-        return RpcReply("result", call_node(name, *params))
+        return RpcReply("result", reader().node.call(name, *params))
+    except AnswerTooLarge:
+        raise Failure("Error! The node's answer is too large; ask for less") from None
     except RpcError as error:
         return RpcReply("error", _error(error))
 

@@ -7,12 +7,17 @@ import orjson
 
 from scan.contracts.function_names import function_names
 from scan.contracts.proxy_contracts import clone_of
-from scan.ethereum.transaction_fields import NeededTransaction, TransactionFields
-from scan.etherscan.parts import parts
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.transaction_reader import (
+    Content,
+    IndexedTransaction,
+    NodeTransaction,
+    TransactionUnavailable,
+)
+from scan.etherscan.caches import caches
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.services import services
-from scan.queries.node_batches import PLACE_TIMEOUT_S
 
 Row = dict[str, Any]
 
@@ -76,32 +81,45 @@ def _ordered(row: Row, names: Collection[str]) -> Row:
 
 def _complete(rows: list[Row]) -> list[Row]:
     """With what is `missing` in them; the node is asked for nothing else."""
-    needed = {
-        NeededTransaction(
-            row["hash"], row["blockHash"], int(row["blockNumber"]), row["missing"] == "all"
-        )
-        for row in rows
-        if row["missing"]
-    }
-    if not needed:
-        return rows
-    fields = parts().fields.cached(needed)
-    if len(fields) < len(needed):
-        with parts().node_calls.place(wait_s=PLACE_TIMEOUT_S):
-            fields = parts().fields.read(needed)
-    return [row | _of_node(fields[row["hash"]]) if row["missing"] else row for row in rows]
+    needed = {_indexed(row): _content(row) for row in rows if row["missing"]}
+    found = _read(needed) if needed else {}
+    return [row | _of_node(row, found[row["hash"]]) if row["missing"] else row for row in rows]
 
 
-def _of_node(fields: TransactionFields) -> Row:
-    if fields.others is None:
-        return {"input": fields.input}
-    status = fields.others.receipt_status
-    return {
-        "input": fields.input,
-        "nonce": str(fields.others.nonce),
-        "gas": str(fields.others.gas),
-        "cumulativeGasUsed": str(fields.others.cumulative_gas_used),
-        "methodId": fields.input[:10],
+def _indexed(row: Row) -> IndexedTransaction:
+    called = row.get("called", row["to"])
+    number = int(row["blockNumber"])
+    return IndexedTransaction(row["hash"], number, row["blockHash"], called or None)
+
+
+def _content(row: Row) -> Content:
+    return Content.RECEIPT if row["missing"] == "all" else Content.INPUT
+
+
+def _read(needed: Mapping[IndexedTransaction, Content]) -> Mapping[str, NodeTransaction]:
+    transactions = reader().sources.node_transactions
+    try:
+        return transactions.read(reader().node, needed.items())
+    except TransactionUnavailable as error:
+        reason = str(error)
+    except (UpstreamFailed, Unavailable) as error:
+        reason = error.message
+    raise UpstreamFailed(
+        f"The node did not give all transactions of this page. {reason} Try again, or ask for"
+        " smaller pages."
+    )
+
+
+def _of_node(row: Row, transaction: NodeTransaction) -> Row:
+    found = {"input": to_hex(transaction.input)}
+    if _content(row) == Content.INPUT or transaction.receipt is None:
+        return found
+    status = transaction.receipt.status
+    return found | {
+        "nonce": str(transaction.nonce),
+        "gas": str(transaction.gas_limit),
+        "cumulativeGasUsed": str(transaction.receipt.cumulative_gas_used),
+        "methodId": found["input"][:10],
         "txreceipt_status": "" if status is None else str(status),
     }
 
@@ -136,7 +154,7 @@ def _contracts(addresses: Collection[bytes]) -> list[dict[str, str]]:
 
 def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
     key = tuple(verification[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
-    names = parts().names.get(key)
+    names = caches().function_names.get(key)
     if names is None:
         names = function_names(
             services().reads.value(
@@ -146,5 +164,5 @@ def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
             )
         )
         size = sum(_ENTRY_BYTES + len(name) for name in names.values())
-        parts().names.store(key, names, _ENTRY_BYTES + size)
+        caches().function_names.store(key, names, _ENTRY_BYTES + size)
     return names

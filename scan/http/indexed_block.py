@@ -7,19 +7,21 @@ asks next, and no other instance answers from a database that does not have that
 import re
 import threading
 import time
+from collections.abc import Hashable
 from contextlib import suppress
 from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, Unavailable
 from scan.http.index_version import IndexVersion
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.server.wsgi import Environ
 
 SHOWN = "X-Scan-Block"
 REQUIRED = "X-Scan-At-Least-Block"
 LOOK_EVERY_S = 0.05
 WAIT_S = 1.5
-MAX_WAITING = 2  # of the eight threads
+MAX_WAITING = 2
 
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
@@ -34,11 +36,14 @@ class Position(NamedTuple):
 class IndexedBlock:
     """Of the database that this instance reads; may be a replica's."""
 
-    def __init__(self, reads: Database, index_version: IndexVersion) -> None:
+    def __init__(
+        self, reads: Database, index_version: IndexVersion, waiting_threads: WaitingThreads
+    ) -> None:
         self._reads = reads
+        self._waiting_threads = waiting_threads
         self._index_version = index_version
         self._lock = threading.Lock()
-        self._waiting = threading.BoundedSemaphore(MAX_WAITING)
+        self._waiting = 0
         self._newest = Position(-1, -1)
 
     def shown_by(self, version: int) -> int | None:
@@ -53,22 +58,34 @@ class IndexedBlock:
         newest = self._newest
         return newest.block if newest.version >= version else None
 
-    def wait_for(self, number: int) -> int:
+    def wait_for(self, number: int, client: Hashable) -> int:
         """A version that has the block; raises Unavailable where it does not come shortly."""
         if self._newest.block >= number:
             return self._newest.version
         position = self.read()
-        if position.block < number and self._waiting.acquire(blocking=False):
+        if position.block < number and self._take_place(client):
             try:
                 deadline = time.monotonic() + WAIT_S
                 while position.block < number and time.monotonic() < deadline:
                     time.sleep(LOOK_EVERY_S)
                     position = self.read()
             finally:
-                self._waiting.release()
+                self._give_place_back(client)
         if position.block < number:
             raise NotIndexedYet(number)
         return position.version
+
+    def _take_place(self, client: Hashable) -> bool:
+        with self._lock:
+            if self._waiting >= MAX_WAITING or not self._waiting_threads.take_for_long(client):
+                return False
+            self._waiting += 1
+            return True
+
+    def _give_place_back(self, client: Hashable) -> None:
+        with self._lock:
+            self._waiting -= 1
+        self._waiting_threads.give_back(client)
 
     def read(self) -> Position:
         """What the database has now; raises Unavailable."""

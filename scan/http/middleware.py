@@ -259,7 +259,9 @@ class Middleware:
         """The least version that a response may be of; raises Unavailable."""
         if state.required_block is None:
             return 0
-        return self._indexed_block.wait_for(state.required_block)
+        key = state.charged.key if state.charged else None
+        client = self._credentials.client(state.environ, key)
+        return self._indexed_block.wait_for(state.required_block, client)
 
     def _block_header(self, state: RequestState) -> Headers:
         """The newest block that a response about the chain may show."""

@@ -5,12 +5,11 @@ from typing import cast
 
 from flask import current_app
 
-from scan.accounts.contract_wallets import ContractWallets
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
 from scan.queries.reader import Sources
-from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
 from scan.verification.jobs import VerificationJobs
@@ -24,13 +23,13 @@ class Services:
     settings: Settings
     sources: Sources
     writes: Database
-    contract_wallets: ContractWallets
     limiter: Limiter
     key_lookup: ApiKeyLookup
     key_usage: KeyUsage
     verifier: Verifier
     jobs: VerificationJobs
     large_forms: ConcurrencyLimit
+    waiting_threads: WaitingThreads
 
     @property
     def reads(self) -> Database:

@@ -5,8 +5,8 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from scan.errors import NotFound, Unavailable
-from scan.ethereum.client import Call, NodeError, RpcError
+from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.ethereum.client import Call, RpcError
 from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
 from scan.pages.charts import Chart, Point, line_chart
@@ -14,7 +14,7 @@ from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.formatting import amount
 from scan.pages.method_names import add_methods
 from scan.pages.records import PAGE_SIZE, Listing, address_of, listing, names_of, window
-from scan.pages.site import page, site
+from scan.pages.site import page
 from scan.queries import addresses, dex_trades, internal_transfers, token_transfers, transactions
 from scan.queries.pages import Window
 
@@ -104,10 +104,9 @@ def _balance_chart(key: bytes) -> Chart | None:
 def _balances(address: str, numbers: list[int]) -> list[int] | None:
     calls = [Call("eth_getBalance", (address, hex(number))) for number in numbers]
     try:
-        with site().node_reads.place():
-            found = reader().sources.node.once(calls, CHART_TIMEOUT_S)
+        found = reader().node.within(CHART_TIMEOUT_S).results(calls)
         return (
             None if any(isinstance(each, RpcError) for each in found) else [*map(quantity, found)]
         )
-    except (NodeError, BadHex, Unavailable):
+    except (UpstreamFailed, Unavailable, BadHex):
         return None

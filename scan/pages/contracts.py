@@ -9,12 +9,12 @@ from gunicorn.http.errors import ParseException
 from scan import parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
-from scan.http.requests import INCOMPLETE_BODY, client_address, reader
+from scan.http.requests import INCOMPLETE_BODY, client, client_address, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
 from scan.pages.records import PAGE_SIZE, address_of, listing, page_number
-from scan.pages.site import HEADERS, page, site
+from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.attempts import BY_PATH
 from scan.verification.request import parse
@@ -50,7 +50,7 @@ def call_function(address: str) -> Response:
         name = parameters.text(called["function"], "function", most=LONGEST_SIGNATURE)
         called["arguments"] = form.getlist("argument")[:MAX_ARGUMENTS]
         arguments = [_argument(text) for text in called["arguments"]]
-        value = site().calls.call(key, name, arguments).value
+        value = reader().sources.read_calls.call(reader().node, key, name, arguments).value
         called["result"] = json.dumps(value, indent=2, ensure_ascii=False)
         status = 200
     except ScanError as error:
@@ -76,7 +76,9 @@ def verify_source(address: str) -> Response:
     form = _form()
     fields = {name: form[name] for name in form}
     try:
-        verify(services().verifier, parse(_submission(key, fields)), client_address())
+        submission = parse(_submission(key, fields))
+        with services().waiting_threads.place_for_long(client()):
+            verify(services().verifier, submission, client_address())
     except ScanError as error:
         return contract_page(
             key, read_contract(key), error.status, form=fields, error=error.message

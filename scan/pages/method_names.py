@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from scan.contracts.abi_decoding import functions_of
 from scan.contracts.contract_abis import NO_CONTRACT, Contract
+from scan.contracts.decoding_budget import DecodingBudget
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
@@ -12,7 +13,8 @@ from scan.pages.records import Record
 def add_methods(transactions: Iterable[Record]) -> None:
     """Sets `method` of each: a name where an ABI or one imported signature has it, else 4 bytes."""
     calls = [each for each in transactions if each["methodId"]]
-    contracts = reader().sources.contract_abis.find({data(each["toAddress"]) for each in calls})
+    addresses = {data(each["toAddress"]) for each in calls}
+    contracts = reader().sources.contract_abis.find(addresses, DecodingBudget())
     unknown = []
     for each in calls:
         each["method"] = _name(each, contracts)

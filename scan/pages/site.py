@@ -10,19 +10,16 @@ from flask import Response, current_app
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scan import VERSION
-from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.http.interfaces import Interface
 from scan.pages import formatting
 from scan.pages.static_files import url_of
-from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
 KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads((FOLDER / "chains.json").read_text())
-NODE_READS_AT_ONCE = 4
 PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
     {"", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search", "/keys", "/webhooks"}
@@ -56,13 +53,9 @@ class Chain(NamedTuple):
 
 
 class Site:
-    """The pages' own state: templates, the chain's id once it is known, places at the node."""
+    """The pages' own state: templates, and the chain's id once it is known."""
 
-    def __init__(self, settings: Settings, database: Database, calls: ReadCalls) -> None:
-        self.calls = calls
-        self.node_reads = ConcurrencyLimit(
-            NODE_READS_AT_ONCE, busy="Too many pages ask the node; try again shortly."
-        )
+    def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
         self._database = database
         self._chain_id: int | None = None

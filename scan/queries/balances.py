@@ -45,7 +45,9 @@ def at_head(
     ]
     states = {}
     if stale and head.number is not None and head.hash is not None:
-        states = reader.sources.account_states.all_at(stale, head.number, bytes(head.hash))
+        states = reader.sources.account_states.all_at(
+            reader.node, stale, head.number, bytes(head.hash)
+        )
     if len(states) < len(set(stale)):
         reader.do_not_cache()  # the node may return them to the next request
     balances = []

@@ -4,8 +4,7 @@ from collections.abc import Collection
 from typing import NamedTuple
 
 from scan.contracts.proxy_contracts import Proxy, clone_of, delegates, eip1967_implementation
-from scan.errors import Unavailable
-from scan.ethereum.client import NodeError
+from scan.errors import Unavailable, UpstreamFailed
 from scan.hex import BadHex, to_hex
 from scan.queries.pages import Page
 from scan.queries.reader import Reader
@@ -95,9 +94,8 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
         return ProxyLookup(None)
     reader.do_not_cache()  # its storage may change with any block
     try:
-        with reader.sources.log_reads.place():
-            implementation = eip1967_implementation(reader.sources.node, to_hex(address))
-    except (NodeError, BadHex, Unavailable):
+        implementation = eip1967_implementation(reader.node, to_hex(address))
+    except (UpstreamFailed, BadHex, Unavailable):
         return ProxyLookup(None, is_known=False)
     return ProxyLookup(Proxy("eip1967", implementation) if implementation else None)
 

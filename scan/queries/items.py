@@ -35,7 +35,9 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     _require_items(token_type)
     if record is None:
         raise _never_moved()
-    uri = reader.sources.token_uris.at(token, token_type, token_id, head_number, bytes(head_hash))
+    uri = reader.sources.token_uris.at(
+        reader.node, token, token_type, token_id, head_number, bytes(head_hash)
+    )
     if not uri.is_final:  # the node may return it to the next request
         reader.do_not_cache()
     return Item(record, owners, transfers, uri)

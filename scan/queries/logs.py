@@ -6,10 +6,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan import parameters
-from scan.contracts.abi_decoding import decode_log, decode_log_by
-from scan.contracts.contract_abis import NO_CONTRACT
-from scan.errors import UpstreamFailed
+from scan.contracts.contract_abis import Block, Contract, Emitter
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.transaction_details import decode_event, decode_event_by
+from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.log_filter import TOPICS, LogFilter, having_all
+from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import data, to_hex
 from scan.queries import node_logs
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
@@ -18,6 +20,7 @@ from scan.queries.reader import Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(TOPICS))
 FILTER_KEYS = ("address", *TOPIC_NAMES)
+PROXIES_TIMEOUT_S = 1.5
 
 Record = dict[str, Any]
 
@@ -90,26 +93,73 @@ def records(
 
 
 def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:
-    """Decoded by the ABIs of their contracts, by standards, or by imported signatures.
-
-    Of proxies only clones have their implementation's ABI: others may have had any at the time.
-    """
-    abis = reader.sources.contract_abis
+    """Decoded by the ABIs of their contracts, by standards, or by imported signatures, as far as
+    the budget goes."""
     logs = [
-        (data(log["address"]), [data(topic) for topic in log["topics"]], data(log["data"]))
-        for log in records
+        TransactionLog(
+            data(record["address"]),
+            tuple(data(topic) for topic in record["topics"]),
+            data(record["data"]),
+            record["logIndex"],
+        )
+        for record in records
     ]
-    contracts = abis.find({address for address, _, _ in logs})
-    events = []
-    for address, topics, payload in logs:
-        contract = contracts.get(address, NO_CONTRACT)
-        events.append(decode_log(topics, payload, contract.abis, contract.token_type))
-    unknown = [topics for (_, topics, _), event in zip(logs, events, strict=True) if event is None]
-    signatures = abis.imported({topics[0][:4] for topics in unknown if topics})
-    for index, (_, topics, payload) in enumerate(logs):
-        if events[index] is None and topics:
-            events[index] = decode_log_by(topics, payload, signatures.get(topics[0][:4], ()))
+    abis, budget = reader.sources.contract_abis, DecodingBudget()
+    contracts = abis.find({log.address for log in logs}, budget)
+    proxies = [
+        place
+        for place, log in enumerate(logs)
+        if _may_be_implementations(log, contracts.get(log.address))
+    ]
+    at_block = _proxies_at(reader, records, proxies, budget)
+    events = [
+        decode_event(log, at_block.get(place, contracts.get(log.address)), budget)
+        for place, log in enumerate(logs)
+    ]
+    unknown = {
+        log.topics[0][:4]
+        for log, event in zip(logs, events, strict=True)
+        if event is None and log.topics
+    }
+    signatures = abis.imported(unknown)
+    for place, log in enumerate(logs):
+        events[place] = events[place] or decode_event_by(log, signatures, budget)
     return [None if event is None else event.record() for event in events]
+
+
+def _may_be_implementations(log: TransactionLog, contract: Contract | None) -> bool:
+    """Whether a log may be an event of what its emitter is a proxy of."""
+    if contract is None or not contract.delegates:
+        return False
+    return not any(log.topics and log.topics[0] in abi.events for abi in contract.abis)
+
+
+def _proxies_at(
+    reader: Reader, records: Sequence[Record], places: Sequence[int], budget: DecodingBudget
+) -> dict[int, Contract]:
+    """The contracts that emitted the logs at these places of the list, as they were at their block.
+
+    Nothing where the node does not say it in time: the response is not cached then.
+    """
+    if not places:
+        return {}
+    try:
+        transactions = transactions_at(
+            reader, [(records[n]["blockNumber"], records[n]["transactionIndex"]) for n in places]
+        )
+        emitters = {
+            n: Emitter(
+                data(records[n]["address"]),
+                Block(records[n]["blockNumber"], transaction["blockHash"]),
+            )
+            for n, transaction in zip(places, transactions, strict=True)
+        }
+        node = reader.node.within(PROXIES_TIMEOUT_S)
+        contracts = reader.sources.contract_abis.find_at({*emitters.values()}, node, budget)
+    except (UpstreamFailed, Unavailable):
+        reader.do_not_cache()
+        return {}
+    return {n: contracts[emitter] for n, emitter in emitters.items() if emitter in contracts}
 
 
 def _records(reader: Reader, logs: Sequence[NodeLog]) -> list[Record]:

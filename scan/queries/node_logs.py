@@ -5,7 +5,6 @@ of the range. What is too much to read for one request is refused, never cut sho
 estimated; what the node returns is compared with the indexed chain, and with what was requested.
 """
 
-import time
 from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
@@ -14,12 +13,13 @@ from typing import Any, NamedTuple
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.gateway import NodeSession
 from scan.ethereum.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity
-from scan.queries.node_batches import TIMEOUT_S, read_batch
 from scan.queries.reader import Reader
 
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs, unless it has one alone
+TIMEOUT_S = 6.0  # of a request's time at the node, so that some is left to compare the chains
 MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
 FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 100, 1000  # asked for in one batch
@@ -161,15 +161,14 @@ def _logs_in(
 
     Batches grow while the node answers, and are halved where it finds one too large.
     """
-    ends_at = time.monotonic() + TIMEOUT_S
+    node = reader.node.within(TIMEOUT_S)
     start, count = 0, FIRST_BLOCKS
     while start < len(blocks):
-        left_s = ends_at - time.monotonic()
-        if left_s <= 0 or (log_filter.address is not None and start >= MOST_BLOCKS):
+        if node.left_s() <= 0 or (log_filter.address is not None and start >= MOST_BLOCKS):
             raise TooManyLogs(TOO_MUCH)
         spans = _joined(sorted(blocks[start : start + count]))
         try:
-            logs = _read(reader, log_filter, spans, left_s)
+            logs = _read(reader, node, log_filter, spans)
         except (RpcError, AnswerTooLarge):
             if count == 1:
                 raise TooManyLogs(TOO_MUCH) from None
@@ -190,11 +189,11 @@ def _joined(numbers: Sequence[int]) -> list[BlockSpan]:
 
 
 def _read(
-    reader: Reader, log_filter: LogFilter, spans: Sequence[BlockSpan], left_s: float
+    reader: Reader, node: NodeSession, log_filter: LogFilter, spans: Sequence[BlockSpan]
 ) -> list[NodeLog]:
     """One batch; raises UpstreamFailed for what was not asked for, or stands in it twice."""
     calls = [Call("eth_getLogs", (log_filter.for_node(*span),)) for span in spans]
-    results = read_batch(reader.sources.node, reader.sources.log_reads, calls, left_s)
+    results = node.batch(calls)
     try:
         logs = [
             _decode(log, span)
@@ -262,9 +261,8 @@ def _require_same_chain(reader: Reader, number: int, expected_hash: bytes | None
 
     `expected_hash` was read before the first log was, so neither chain has changed meanwhile.
     """
-    call = Call("eth_getBlockByNumber", (hex(number), False))
     try:
-        [block] = read_batch(reader.sources.node, reader.sources.log_reads, [call])
+        block = reader.node.call("eth_getBlockByNumber", hex(number), False)
         node_hash = data(block["hash"], 32)
     except (RpcError, BadHex, KeyError, TypeError):
         node_hash = None

@@ -10,8 +10,9 @@ from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.database.connection import Database
 from scan.database.transaction import Row
-from scan.ethereum.client import Node
+from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.transaction_reader import TransactionReader
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 PLACE_WAIT_S = 0.25
@@ -22,14 +23,14 @@ class Sources:
     """What questions about the chain are answered from; lives as long as the process."""
 
     database: Database  # may be a replica
-    node: Node
+    gateway: NodeGateway
     unbounded_statements: ConcurrencyLimit
     account_states: AccountStates
     read_calls: ReadCalls
     contract_abis: ContractAbis
+    node_transactions: TransactionReader
     transaction_details: TransactionDetailsReader
     token_uris: TokenUris
-    log_reads: ConcurrencyLimit  # of logs that are not stored
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     traces: str  # as SCAN_TRACES has it
 
@@ -41,8 +42,9 @@ class Reader:
         """`client` is who the request is charged to."""
         self.sources = sources
         self.versions: set[int] = set()  # of the index, that statements have read
-        self.is_cacheable = True
-        self._client = client
+        self.client = client
+        self._node: NodeSession | None = None
+        self._is_cacheable = True
 
     def row(self, statement: str, *, planned_per_call: bool = False, **params: object) -> Row:
         """The row of a statement whose first column is index_version(), without that column.
@@ -53,7 +55,7 @@ class Reader:
         """
         database = self.sources.database
         if planned_per_call:
-            with self.sources.unbounded_statements.place(self._client(), wait_s=PLACE_WAIT_S):
+            with self.sources.unbounded_statements.place(self.client(), wait_s=PLACE_WAIT_S):
                 row = database.row(statement, **params)
         else:
             row = database.prepared_row(statement, **params)
@@ -61,6 +63,18 @@ class Reader:
         self.versions.add(row[0])
         return row[1:]
 
+    @property
+    def node(self) -> NodeSession:
+        """The node, for this request: its time runs from the first use."""
+        if self._node is None:
+            self._node = self.sources.gateway.session(self.client())
+        return self._node
+
+    @property
+    def is_cacheable(self) -> bool:
+        """Not where the node failed, which may answer the next request."""
+        return self._is_cacheable and not (self._node and self._node.failed)
+
     def do_not_cache(self) -> None:
         """The response depends on more than the index."""
-        self.is_cacheable = False
+        self._is_cacheable = False

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scan.contracts.transaction_details import TransactionDetails
-from scan.ethereum.transaction_contents import TransactionPlace
+from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -47,13 +47,13 @@ def status(reader: Reader, transaction_hash: bytes) -> bool | None:
 
 def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
     """What the node has of a transaction, decoded; not cached where asking again may give more."""
-    place = TransactionPlace(
+    indexed = IndexedTransaction(
         record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
     )
-    contents = reader.sources.transaction_details.read(place)
-    if contents.passing:
+    details = reader.sources.transaction_details.read(reader.node, indexed)
+    if details.passing:
         reader.do_not_cache()
-    return contents
+    return details
 
 
 def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:

@@ -1,6 +1,7 @@
 """How many may do something costly at once: in this process, and for one client of it."""
 
 import threading
+import time
 from collections import Counter
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
@@ -72,3 +73,65 @@ class ConcurrencyLimit:
 
     def _may_hold_more(self, client: Hashable) -> bool:
         return client is None or self._taken_by[client] < self._places_per_client
+
+
+class WaitingThreads(ConcurrencyLimit):
+    """How many threads of the server wait for something else than PostgreSQL.
+
+    The node, compilers, verifications under way and blocks to come: while all of them are away,
+    half of the threads still answer from the database. A place is waited for only while places
+    change hands, as they do every few milliseconds where the node answers, and by few.
+    """
+
+    def __init__(
+        self, places: int = 4, places_per_client: int = 2, places_in_line: int = 2
+    ) -> None:
+        """Of the eight threads of gunicorn.conf.py."""
+        super().__init__(
+            places,
+            places_per_client=places_per_client,
+            clients_wait=True,
+            busy="Too many requests wait for the node or a compiler; try again shortly.",
+            retry_after_s=1,
+        )
+        self._places_in_line = places_in_line
+        self._in_line = 0
+        self._changed_hands_at = 0.0
+
+    def is_full_for(self, client: Hashable) -> bool:
+        """Whether a place would have to be waited for; takes no lock, so it may be over at once."""
+        return not self._is_free_for(client)
+
+    def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
+        with self._changed:
+            if not self._is_free_for(client):
+                idle_s = time.monotonic() - self._changed_hands_at
+                if idle_s >= wait_s or self._in_line >= self._places_in_line:
+                    return False
+            self._in_line += 1
+            try:
+                is_taken = super().take(client, wait_s=wait_s)
+            finally:
+                self._in_line -= 1
+            if is_taken:
+                self._changed_hands_at = time.monotonic()
+            return is_taken
+
+    def take_for_long(self, client: Hashable) -> bool:
+        """As take(), at once, for what may last seconds: it leaves one place to the node."""
+        with self._changed:
+            return self._taken + 1 < self._places and self.take(client)
+
+    @contextmanager
+    def place_for_long(self, client: Hashable) -> Iterator[None]:
+        """As place(), see take_for_long()."""
+        if not self.take_for_long(client):
+            raise Unavailable(self._busy, retry_after_s=self._retry_after_s)
+        try:
+            yield
+        finally:
+            self.give_back(client)
+
+    def give_back(self, client: Hashable = None) -> None:
+        self._changed_hands_at = time.monotonic()
+        super().give_back(client)

@@ -16,16 +16,13 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import NotFound, RateLimited, TooLarge, Unavailable, VerificationFailed
-from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.verification.request import parse
 from scan.verification.verifier import indexed_contract
 
 MOST_UNFINISHED = 32
 MOST_UNFINISHED_OF_CLIENT = 2  # one runs and one waits
 MAX_REQUEST_BYTES = 12 * 1024 * 1024  # as ASCII: sources of 1 MiB may take six times as much
-# Of the eight threads that serve requests, four may wait for a compiler (compiler_places.py).
-WAITING_REQUESTS = 3
-WAITING_REQUESTS_OF_CLIENT = 2
 POLL_S = 0.5  # another process may run the job
 RETRY_AFTER_S = 15
 
@@ -59,11 +56,9 @@ class Job(NamedTuple):
 class VerificationJobs:
     """The jobs of one database; `changed` is notified of those that this process adds or ends."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, waiting_threads: WaitingThreads) -> None:
         self._database = database
-        self._waiting = ConcurrencyLimit(
-            WAITING_REQUESTS, places_per_client=WAITING_REQUESTS_OF_CLIENT, busy="unused"
-        )
+        self._waiting_threads = waiting_threads
         self.changed = threading.Condition()
 
     def submit(self, request: Mapping[str, Any], client: str, *, wait_s: float = 0.0) -> str:
@@ -142,7 +137,7 @@ class VerificationJobs:
     def _wait_until(self, condition: Callable[[], bool], client: str, timeout_s: float) -> bool:
         """Whether it came true in time; False at once where too many requests wait."""
         deadline = time.monotonic() + timeout_s
-        if timeout_s <= 0 or not self._waiting.take(client):
+        if timeout_s <= 0 or not self._waiting_threads.take_for_long(client):
             return False
         try:
             while (left_s := deadline - time.monotonic()) > 0:
@@ -152,7 +147,7 @@ class VerificationJobs:
                     return True
             return False
         finally:
-            self._waiting.give_back(client)
+            self._waiting_threads.give_back(client)
 
 
 def _check_share(of_client: int, of_all: int) -> None:

@@ -10,7 +10,7 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.ethereum import transaction_contents
+from scan.ethereum import transaction_reader
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -212,11 +212,11 @@ def test_too_many_logs_are_counted_and_left_out(
 ) -> None:
     shout = keccak(text="shout(uint256)")[:4] + encode(["uint256"], [30])
     sent = work.send(work.worker, shout, gas=1_000_000)
-    monkeypatch.setattr(transaction_contents, "MAX_LOGS", 20)
+    monkeypatch.setattr(transaction_reader, "MAX_LOGS", 20)
     status, found = work.get(sent, create_app(work.explorer.settings).test_client())
     assert (status, found["logs"], found["logCount"]) == (200, None, 30)
     assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
-    monkeypatch.setattr(transaction_contents, "MOST_BYTES", 8_000)
+    monkeypatch.setattr(transaction_reader, "MOST_BYTES", 8_000)
     status, found = work.get(sent, create_app(work.explorer.settings).test_client())
     assert (status, found["logs"], found["logCount"]) == (200, None, None)
     assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"

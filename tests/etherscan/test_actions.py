@@ -11,8 +11,10 @@ from app import create_app
 from scan.etherscan.actions import MODULES
 from tests.conftest import Played
 from tests.etherscan.conftest import Asking
+from tests.support import faulty_node
 from tests.support.anvil import ZERO, Anvil
 from tests.support.etherscan_truth import EtherscanTruth
+from tests.support.faulty_node import Fault, FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 
@@ -37,6 +39,39 @@ def test_a_balance_at_an_older_block(ask: Asking, scenario: Played) -> None:
     wei = int(scenario.anvil.call("eth_getBalance", person, "0x5"), 16)
     for tag in ("0x5", "5"):
         assert ask.result("account", "balance", address=person, tag=tag) == str(wei)
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        faulty_node.node_error(-32000, "missing trie node 1234 (path )"),
+        faulty_node.node_error(-32603, "Internal error"),
+        faulty_node.null_results,
+        faulty_node.cut_connection,
+    ],
+    ids=["pruned", "passing", "null", "cut"],
+)
+def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
+    indexed: Indexing, scenario: Played, fault: Fault
+) -> None:
+    person = scenario.stage.people[3]
+    token = scenario.stage.contracts["harbor"].address
+    asked: list[tuple[str, str, dict[str, Any]]] = [
+        ("account", "balance", {"address": person, "tag": "0x5"}),
+        ("account", "balancemulti", {"address": person, "tag": "5"}),
+        ("account", "tokenbalance", {"contractaddress": token, "address": person}),
+        ("contract", "getcontractcreation", {"contractaddresses": token}),
+    ]
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = fault
+        settings = replace(indexed.settings, rpc_urls=(node.url,))
+        ask = Asking(create_app(settings).test_client())
+        for module, action, parameters in asked:
+            body = ask(module, action, **parameters)
+            assert body["status"] == "0" and not isinstance(body["result"], list), body
+        node.fault = None
+        for module, action, parameters in asked:
+            assert ask.result(module, action, **parameters)
 
 
 def test_more_than_twenty_balances_are_refused(ask: Asking) -> None:

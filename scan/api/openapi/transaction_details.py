@@ -17,7 +17,7 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.contracts.transaction_details import MAX_CONTRACTS
-from scan.ethereum.transaction_contents import MAX_LOGS
+from scan.ethereum.transaction_reader import MAX_LOGS
 
 SOURCES = ("verified", "standard", "imported")
 _TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -86,7 +86,8 @@ DETAIL_SCHEMAS: Json = {
             "unavailable": nullable(
                 text(
                     "Why input, method and logs are null, as where the node does not answer now; or"
-                    f" logs alone, as where there are more than {MAX_LOGS:,}. Else null.",
+                    f" logs alone, as where there are more than {MAX_LOGS:,}; or some methods and"
+                    " events, where decoding all of them would take too long. Else null.",
                     "The node does not answer now; try again shortly.",
                 )
             ),

@@ -1,0 +1,169 @@
+"""The node for whatever a client waits for: who may ask it, how many at once, and for how long.
+
+A node that does not answer costs the requests that need it and no others: a request has one budget
+of time for all it asks, few threads wait at once, and while the node is known to be away nobody
+waits but one probe.
+"""
+
+import threading
+import time
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.client import Call, Node, NodeError, RpcError
+
+BUDGET_S = 8.0  # of one request, whatever it asks
+PLACE_WAIT_S = 0.25
+PROBE_TIMEOUT_S = 1.0
+RETRY_AFTER_S = 5
+MOST_BYTES = 32 * 1024 * 1024  # of one answer
+NOT_ANSWERING = "The node does not answer; try again shortly."
+
+
+class NodeAway(Unavailable):
+    """The node did not answer the request before, and another finds out whether it is back."""
+
+    def __init__(self) -> None:
+        super().__init__(NOT_ANSWERING, retry_after_s=RETRY_AFTER_S)
+
+
+class Places(Protocol):
+    """Threads that may wait; see WaitingThreads in scan/rate_limits/concurrency.py."""
+
+    def place(self, client: Hashable, *, wait_s: float) -> AbstractContextManager[None]: ...
+
+    def is_full_for(self, client: Hashable) -> bool: ...
+
+
+class NodeGateway:
+    """What is known of the node, for all requests of the process."""
+
+    def __init__(self, node: Node, places: Places) -> None:
+        self._node = node
+        self._places = places
+        self._is_away = False
+        self._probing = threading.Lock()
+
+    def session(self, client: Hashable) -> "NodeSession":
+        """One request's; its time runs from now on."""
+        return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome())
+
+    def is_closed_to(self, client: Hashable) -> bool:
+        """Whether a question would be refused now, or have to wait; never waits itself."""
+        return self._is_known_away() or self._places.is_full_for(client)
+
+    @contextmanager
+    def node_for(self, client: Hashable) -> Iterator[Node]:
+        """The node, to ask once. A NodeError raised inside becomes UpstreamFailed.
+
+        Raises Unavailable at once where the node is known to be away, or too many wait for it.
+        """
+        if self._is_known_away():
+            raise NodeAway
+        with self._places.place(client, wait_s=PLACE_WAIT_S):
+            try:
+                if self._is_away:
+                    self._probe()
+                yield self._node
+            except NodeError as error:
+                self._is_away = True
+                retry_after_s = max(RETRY_AFTER_S, int(error.retry_after_s or 0))
+                raise UpstreamFailed(NOT_ANSWERING, retry_after_s=retry_after_s) from None
+
+    def _is_known_away(self) -> bool:
+        return self._is_away and self._probing.locked()
+
+    def _probe(self) -> None:
+        """Cheap, so that no client's own question decides how long all others are refused."""
+        if not self._probing.acquire(blocking=False):
+            raise NodeAway
+        try:
+            self._node.once([Call("eth_chainId", ())], PROBE_TIMEOUT_S)
+            self._is_away = False
+        finally:
+            self._probing.release()
+
+
+@dataclass
+class _Outcome:
+    failed: bool = False
+
+
+class NodeSession:
+    """What one request asks of the node: for one client, until one deadline.
+
+    Besides what a method says, it raises UpstreamFailed where the node does not answer, and
+    Unavailable where it is not asked at all, as too many wait for it or it is known to be away.
+    """
+
+    def __init__(
+        self, gateway: NodeGateway, client: Hashable, ends_at: float, outcome: _Outcome
+    ) -> None:
+        self._gateway = gateway
+        self._client = client
+        self._ends_at = ends_at
+        self._outcome = outcome
+
+    @property
+    def failed(self) -> bool:
+        """Whether the node may give to the next request what it has not given to this one."""
+        return self._outcome.failed
+
+    def within(self, seconds: float) -> "NodeSession":
+        """The same with an earlier deadline."""
+        ends_at = min(self._ends_at, time.monotonic() + seconds)
+        return NodeSession(self._gateway, self._client, ends_at, self._outcome)
+
+    def left_s(self) -> float:
+        return self._ends_at - time.monotonic()
+
+    def call(self, method: str, *params: object, most_bytes: int = MOST_BYTES) -> Any:
+        """The result of one call; raises RpcError, AnswerTooLarge past most_bytes."""
+        [result] = self.results([Call(method, params)], most_bytes)
+        if isinstance(result, RpcError):
+            raise result
+        return result
+
+    def batch(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
+        """Results in the order of the calls; raises RpcError where one is refused, AnswerTooLarge
+        past most_bytes of all together."""
+        with self._asking() as node:
+            results = node.batch(calls, self._time_s(), most_bytes)
+        self._look_at(results)
+        refusal = next((result for result in results if isinstance(result, RpcError)), None)
+        if refusal is not None:
+            raise refusal
+        return results
+
+    def results(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
+        """As batch(), with an RpcError in the place of each call that is refused, or AnswerTooLarge
+        of one whose answer alone is larger than most_bytes."""
+        if not calls:
+            return []
+        with self._asking() as node:
+            results = [*node.results(calls, self._time_s(), most_bytes)]
+        self._look_at(results)
+        return results
+
+    @contextmanager
+    def _asking(self) -> Iterator[Node]:
+        try:
+            self._time_s()
+            with self._gateway.node_for(self._client) as node:
+                yield node
+        except (UpstreamFailed, Unavailable):
+            self._outcome.failed = True
+            raise
+
+    def _time_s(self) -> float:
+        left_s = self.left_s()
+        if left_s <= 0:
+            raise UpstreamFailed("The node did not answer in time; try again shortly.")
+        return left_s
+
+    def _look_at(self, results: Sequence[Any]) -> None:
+        if any(isinstance(result, RpcError) and result.is_transient for result in results):
+            self._outcome.failed = True

@@ -1,0 +1,233 @@
+"""Transactions and their receipts as the node has them: what the index does not store of them.
+
+That is the input, of which four bytes are stored; the logs; and nonce, gas limit, cumulative gas
+and the receipt's status where a row is older than their columns. What the node gives is compared
+with the indexed transaction, and stays true of its block's hash.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from enum import IntEnum
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.gateway import NodeSession
+from scan.ethereum.sized_cache import SizedCache
+from scan.hex import BadHex, data, quantity
+
+CACHE_BYTES = 128 * 1024 * 1024
+ENTRY_BYTES = 650  # of a transaction in memory beside its input, measured
+LOG_BYTES = 650  # of a log in memory beside its data, measured
+# A log takes 400 to 800 bytes of a node's JSON beside its data.
+MOST_BYTES = 16 * 1024 * 1024
+MAX_LOGS = 20_000
+WHOLE_BLOCK_FROM = 20  # a block is read whole where so many of its transactions are needed
+AT_ONCE = 200  # what was read is kept, so those after a time-out go on from there
+
+REFUSED = "The node refuses to give this transaction."
+MISSING = "The node does not have this transaction now."
+OTHER_BLOCK = "The node has this transaction in another block than the index."
+MALFORMED = "The node's answer is malformed."
+
+
+class TransactionUnavailable(Exception):
+    """The message is a sentence for clients."""
+
+
+class Content(IntEnum):
+    """How much is needed of a transaction; each has what comes before it."""
+
+    INPUT = 0
+    RECEIPT = 1
+    LOGS = 2
+
+
+class IndexedTransaction(NamedTuple):
+    """A transaction as the index has it; hashes and addresses are hex."""
+
+    hash: str
+    block_number: int
+    block_hash: str
+    to_address: str | None
+
+
+class TransactionLog(NamedTuple):
+    address: bytes
+    topics: tuple[bytes, ...]
+    data: bytes
+    log_index: int
+
+
+class Receipt(NamedTuple):
+    """`status` is None before Byzantium, `logs` where there are too many or none were needed."""
+
+    status: int | None
+    cumulative_gas_used: int
+    log_count: int
+    logs: tuple[TransactionLog, ...] | None
+
+
+class NodeTransaction(NamedTuple):
+    """`receipt` is None where none was needed, or it was too large."""
+
+    nonce: int
+    gas_limit: int
+    input: bytes
+    receipt: Receipt | None
+
+
+class _Entry(NamedTuple):
+    content: Content
+    transaction: NodeTransaction
+
+
+_Key = tuple[str, str]  # of a transaction and of its block, by their hashes
+
+
+class TransactionReader:
+    """Reads in batches; remembers within CACHE_BYTES."""
+
+    def __init__(self) -> None:
+        self._cache: SizedCache[_Entry] = SizedCache(CACHE_BYTES)
+
+    def read(
+        self, node: NodeSession, needed: Iterable[tuple[IndexedTransaction, Content]]
+    ) -> dict[str, NodeTransaction]:
+        """By hash, all of them. Raises TransactionUnavailable, also where the node has another
+        block there, and what the session raises.
+
+        What a read gets before it fails is there for the next one.
+        """
+        found: dict[str, NodeTransaction] = {}
+        by_block: dict[int, dict[IndexedTransaction, Content]] = defaultdict(dict)
+        for indexed, content in needed:
+            entry = self._cache.get((indexed.hash, indexed.block_hash))
+            if entry is not None and entry.content >= content:
+                found[indexed.hash] = entry.transaction
+            else:
+                by_block[indexed.block_number][indexed] = content
+        try:
+            singles: list[tuple[IndexedTransaction, Content]] = []
+            for missing in by_block.values():
+                if len(missing) >= WHOLE_BLOCK_FROM:
+                    found |= self._read_block(node, missing)
+                singles += [item for item in missing.items() if item[0].hash not in found]
+            for start in range(0, len(singles), AT_ONCE):
+                found |= self._read_singly(node, singles[start : start + AT_ONCE])
+        except (BadHex, KeyError, TypeError, AttributeError, ValueError):
+            raise TransactionUnavailable(MALFORMED) from None
+        return found
+
+    def _read_block(
+        self, node: NodeSession, needed: dict[IndexedTransaction, Content]
+    ) -> dict[str, NodeTransaction]:
+        """Nothing where the node does not give the block, or its receipts, as a whole."""
+        number = hex(next(iter(needed)).block_number)
+        calls = [Call("eth_getBlockByNumber", (number, True))]
+        if any(content > Content.INPUT for content in needed.values()):
+            calls.append(Call("eth_getBlockReceipts", (number,)))
+        block, *receipts = node.results(calls)
+        if not isinstance(block, dict) or not all(isinstance(each, list) for each in receipts):
+            return {}
+        sent_by_hash = {sent["hash"]: sent for sent in block["transactions"]}
+        receipts_by_hash = {
+            receipt["transactionHash"]: receipt for whole in receipts for receipt in whole
+        }
+        return {
+            indexed.hash: self._keep(
+                indexed, content, sent_by_hash[indexed.hash], receipts_by_hash.get(indexed.hash)
+            )
+            for indexed, content in needed.items()
+            if indexed.hash in sent_by_hash
+        }
+
+    def _read_singly(
+        self, node: NodeSession, needed: Sequence[tuple[IndexedTransaction, Content]]
+    ) -> dict[str, NodeTransaction]:
+        # The receipt comes first: batches of its method shrink where its answers are large.
+        calls = []
+        for indexed, content in needed:
+            if content > Content.INPUT:
+                calls.append(Call("eth_getTransactionReceipt", (indexed.hash,)))
+            calls.append(Call("eth_getTransactionByHash", (indexed.hash,)))
+        results: Iterator[Any] = iter(node.results(calls, MOST_BYTES))
+        found = {}
+        for indexed, content in needed:
+            receipt = next(results) if content > Content.INPUT else None
+            found[indexed.hash] = self._keep(indexed, content, next(results), receipt)
+        return found
+
+    def _keep(
+        self, indexed: IndexedTransaction, content: Content, sent: Any, receipt: Any
+    ) -> NodeTransaction:
+        _check(indexed, sent, "hash")
+        transaction = NodeTransaction(
+            quantity(sent["nonce"]),
+            quantity(sent["gas"]),
+            data(sent["input"]),
+            None if content == Content.INPUT else _receipt(indexed, content, receipt),
+        )
+        logs = (transaction.receipt.logs if transaction.receipt else None) or ()
+        size = ENTRY_BYTES + len(transaction.input)
+        size += sum(LOG_BYTES + len(log.data) for log in logs)
+        key = (indexed.hash, indexed.block_hash)
+        self._cache.store(key, _Entry(content, transaction), size)
+        return transaction
+
+
+def _check(indexed: IndexedTransaction, answer: Any, hash_name: str) -> None:
+    """Raises TransactionUnavailable where this is not of the transaction in its block."""
+    if isinstance(answer, RpcError):
+        raise TransactionUnavailable(REFUSED)
+    if answer is None:
+        raise TransactionUnavailable(MISSING)
+    if data(answer["blockHash"], 32) != data(indexed.block_hash):
+        raise TransactionUnavailable(OTHER_BLOCK)
+    to = answer.get("to")
+    if (
+        data(answer[hash_name], 32) != data(indexed.hash)
+        or quantity(answer["blockNumber"]) != indexed.block_number
+        or (to and data(to, 20)) != (indexed.to_address and data(indexed.to_address, 20))
+    ):
+        raise TransactionUnavailable(MALFORMED)
+
+
+def _receipt(indexed: IndexedTransaction, content: Content, answer: Any) -> Receipt | None:
+    if isinstance(answer, AnswerTooLarge) and content == Content.LOGS:
+        return None
+    _check(indexed, answer, "transactionHash")
+    status, logs = answer.get("status"), _list(answer["logs"])
+    return Receipt(
+        None if status is None else quantity(status),
+        quantity(answer["cumulativeGasUsed"]),
+        len(logs),
+        _logs(indexed, logs) if content == Content.LOGS and len(logs) <= MAX_LOGS else None,
+    )
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise BadHex("not a list")
+    return value
+
+
+def _logs(indexed: IndexedTransaction, logs: list[Any]) -> tuple[TransactionLog, ...]:
+    found = tuple(_log(indexed, log) for log in logs)
+    indexes = [log.log_index for log in found]
+    if any(after <= before for before, after in pairwise(indexes)):
+        raise TransactionUnavailable(MALFORMED)
+    return found
+
+
+def _log(indexed: IndexedTransaction, log: Any) -> TransactionLog:
+    topics = tuple(data(topic, 32) for topic in _list(log["topics"]))
+    if len(topics) > MAX_TOPICS or log.get("removed") is True:
+        raise TransactionUnavailable(MALFORMED)
+    if data(log["transactionHash"], 32) != data(indexed.hash):
+        raise TransactionUnavailable(MALFORMED)
+    index = quantity(log["logIndex"])
+    if index >= 2**31:
+        raise TransactionUnavailable(MALFORMED)
+    return TransactionLog(data(log["address"], 20), topics, data(log["data"]), index)

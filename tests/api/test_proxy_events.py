@@ -1,0 +1,105 @@
+"""Events emitted through proxies: lists of logs decode them as /transactions/:hash does."""
+
+from dataclasses import replace
+from typing import Any
+
+from eth_abi import encode
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.api.test_transaction_contents import (
+    BEACON,
+    BEACON_SLOT,
+    NEXT,
+    SLOT,
+    STEPS,
+    WORK,
+    Work,
+    proxy_to,
+    work,
+)
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.many_functions import deploy
+
+__all__ = ["work"]
+BEACON_PROXY = """pragma solidity ^0.8.20;
+interface Beacon { function implementation() external view returns (address); }
+contract BeaconProxy {
+    constructor(address beacon) {
+        bytes32 slot = 0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50;
+        assembly { sstore(slot, beacon) }
+    }
+    fallback() external {
+        bytes32 slot = 0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50;
+        address beacon;
+        assembly { beacon := sload(slot) }
+        address to = Beacon(beacon).implementation();
+        assembly {
+            calldatacopy(0, 0, calldatasize())
+            if iszero(delegatecall(gas(), to, 0, calldatasize(), 0, 0)) { revert(0, 0) }
+        }
+    }
+}
+"""
+
+
+def events(client: FlaskClient, emitter: str) -> list[Any]:
+    """Oldest first, by the list and by the query, which have to agree."""
+    found = client.get(f"/api/v1/logs?address={emitter}").json["logs"]
+    body = {"entity": "logs", "filter": {"address": emitter}}
+    asked = client.post("/api/v1/query", json=body).json["data"]
+    assert [log["event"] for log in asked] == [log["event"] for log in found]
+    return [log["event"] for log in reversed(found)]
+
+
+def of_transaction(work: Work, transaction: str) -> list[Any]:
+    return [log["event"] for log in work.details(transaction)["logs"]]
+
+
+def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work: Work) -> None:
+    proxy = proxy_to(work, work.worker)
+    first = work.send(proxy, WORK)
+    other = deploy(work.explorer, NEXT, "Next")  # not verified
+    work.explorer.anvil.call("anvil_setStorageAt", proxy, SLOT, "0x" + other[2:].rjust(64, "0"))
+    second = work.send(proxy, keccak(text=f"labour({STEPS},string)")[:4] + WORK[4:])
+    found = events(work.explorer.client, proxy)
+    assert found == of_transaction(work, first) + of_transaction(work, second)
+    assert [event and event["name"] for event in found] == ["Worked", "Quiet", None, None]
+    assert {event["source"] for event in found if event} == {"verified"}
+
+
+def test_events_through_a_beacon(work: Work) -> None:
+    beacon = deploy(work.explorer, BEACON, "Beacon", encode(["address"], [work.worker]).hex())
+    proxy = deploy(work.explorer, BEACON_PROXY, "BeaconProxy", encode(["address"], [beacon]).hex())
+    slot = work.explorer.anvil.call("eth_getStorageAt", proxy, BEACON_SLOT, "latest")
+    assert slot[26:] == beacon[2:]
+    sent = work.send(proxy, WORK)
+    found = events(work.explorer.client, proxy)
+    assert found == of_transaction(work, sent)
+    assert [event["name"] for event in found] == ["Worked", "Quiet"]
+
+
+def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_cached(
+    work: Work,
+) -> None:
+    proxy = proxy_to(work, work.worker)
+    work.send(proxy, WORK)
+
+    def no_storage(calls: Calls, forward: Forward) -> Reply:
+        if any(call["method"] == "eth_getStorageAt" for call in calls):
+            return Reply(503)
+        return Reply(body=forward(calls))
+
+    with FaultyNode(work.explorer.anvil.url) as node:
+        settings = replace(work.explorer.settings, rpc_urls=(node.url,))
+        client = create_app(settings).test_client()
+        node.fault = no_storage
+        assert events(client, proxy) == [None, None]
+        node.fault = None
+        assert [event["name"] for event in events(client, proxy)] == ["Worked", "Quiet"]
+        requests = node.requests
+        node.fault = no_storage  # what was read stays true of its block
+        assert [event["name"] for event in events(client, proxy)] == ["Worked", "Quiet"]
+        stored = work.explorer.settings.logs == "all"
+        assert not stored or node.requests == requests

@@ -1,0 +1,179 @@
+"""The gateway before a node that is slow, gone, busy or back again."""
+
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+
+import pytest
+
+from scan.errors import ScanError, Unavailable, UpstreamFailed
+from scan.ethereum import gateway as gateways
+from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
+from scan.ethereum.gateway import NodeAway, NodeGateway, NodeSession
+from scan.rate_limits.concurrency import WaitingThreads
+from tests.support import faulty_node
+from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply
+from tests.support.serving import NOWHERE
+
+
+class Counting(FaultyNode):
+    """Answers every call with its method; while `held` is cleared, calls of eth_call wait."""
+
+    def __init__(self) -> None:
+        super().__init__(NOWHERE)
+        self.methods: list[str] = []
+        self.held = threading.Event()
+        self.held.set()
+        self.waiting = threading.Semaphore(0)
+
+    def forward(self, calls: Calls) -> Answers:
+        self.methods += [call["method"] for call in calls]
+        if any(call["method"] == "eth_call" for call in calls) and not self.held.is_set():
+            self.waiting.release()
+            self.held.wait(30)
+        return [{"jsonrpc": "2.0", "id": call["id"], "result": call["method"]} for call in calls]
+
+
+@pytest.fixture
+def node() -> Iterator[Counting]:
+    with Counting() as node:
+        yield node
+        node.held.set()
+
+
+@pytest.fixture
+def gateway(node: Counting, monkeypatch: pytest.MonkeyPatch) -> NodeGateway:
+    monkeypatch.setattr(gateways, "PROBE_TIMEOUT_S", 20.0)  # of a busy machine
+    return NodeGateway(Node([node.url]), WaitingThreads())
+
+
+def failure(session: NodeSession, method: str = "eth_chainId") -> ScanError | None:
+    try:
+        session.call(method)
+    except (UpstreamFailed, Unavailable) as error:
+        return error
+    return None
+
+
+def test_a_session_answers_and_has_not_failed(gateway: NodeGateway) -> None:
+    session = gateway.session("a")
+    assert session.call("eth_call") == "eth_call"
+    assert session.batch([Call("a", ()), Call("b", ())]) == ["a", "b"]
+    assert session.results([]) == [] and not session.failed
+
+
+def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(
+    node: Counting, gateway: NodeGateway
+) -> None:
+    node.fault = faulty_node.node_error(-32000, "no such thing")
+    session = gateway.session("a")
+    assert all(isinstance(each, RpcError) for each in session.results([Call("a", ())] * 2))
+    for ask in (lambda: session.call("a"), lambda: session.batch([Call("a", ())] * 2)):
+        with pytest.raises(RpcError):
+            ask()
+    assert not session.failed
+    node.fault = faulty_node.node_error(-32603, "Internal error")
+    with pytest.raises(RpcError):
+        session.within(1.0).call("a")
+    assert session.failed
+
+
+def test_an_answer_past_its_bytes_is_no_failure_of_the_node(
+    node: Counting, gateway: NodeGateway
+) -> None:
+    node.fault = faulty_node.every_result(f'"{"x" * 5000}"')
+    with pytest.raises(AnswerTooLarge):
+        gateway.session("a").call("eth_call", most_bytes=1000)
+    node.fault = None
+    assert failure(gateway.session("a")) is None
+
+
+def test_one_client_holds_two_places_and_all_hold_four(
+    node: Counting, gateway: NodeGateway
+) -> None:
+    node.held.clear()
+    with ThreadPoolExecutor(4) as pool, ExitStack() as stack:
+        stack.callback(node.held.set)
+        held = [pool.submit(gateway.session("a").call, "eth_call") for _ in range(2)]
+        for _ in held:
+            node.waiting.acquire()
+        assert isinstance(failure(gateway.session("a")), Unavailable)
+        assert gateway.is_closed_to("a") and not gateway.is_closed_to("b")
+        assert failure(gateway.session("b")) is None
+        held += [pool.submit(gateway.session("b").call, "eth_call") for _ in range(2)]
+        for _ in range(2):
+            node.waiting.acquire()
+        refusal = failure(gateway.session("c"))
+        assert isinstance(refusal, Unavailable) and refusal.headers["Retry-After"]
+        node.held.set()
+        assert [each.result() for each in held] == ["eth_call"] * 4
+    assert failure(gateway.session("a")) is None
+
+
+def test_one_budget_for_all_that_a_request_asks(
+    node: Counting, gateway: NodeGateway, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gateways, "BUDGET_S", 0.3)
+    session = gateway.session("a")
+    assert failure(session) is None
+    node.fault = faulty_node.hang(0.5)
+    assert isinstance(failure(session), UpstreamFailed)
+    requests = node.requests
+    assert isinstance(failure(session), UpstreamFailed)
+    assert session.left_s() <= 0 and node.requests == requests  # it is not asked in vain
+
+
+def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(
+    node: Counting, gateway: NodeGateway
+) -> None:
+    node.fault = faulty_node.cut_connection
+    first = gateway.session("a")
+    assert isinstance(failure(first), UpstreamFailed) and first.failed
+    held, probing = threading.Event(), threading.Event()
+
+    def hold(calls: Calls, forward: Forward) -> Reply:
+        probing.set()
+        held.wait(30)
+        return Reply(body=forward(calls))
+
+    node.fault = hold
+    with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
+        stack.callback(held.set)
+        probe = pool.submit(gateway.session("a").within(20).call, "eth_call")
+        probing.wait(30)
+        requests = node.requests
+        for client in "abcdefgh":
+            assert isinstance(failure(gateway.session(client)), NodeAway)
+            assert gateway.is_closed_to(client)
+        assert node.requests == requests
+        held.set()
+        node.fault = None
+        assert probe.result() == "eth_call"
+    assert failure(gateway.session("b")) is None
+
+
+def test_a_slow_question_of_one_client_closes_the_gateway_for_nobody(
+    node: Counting, gateway: NodeGateway
+) -> None:
+    """Its time-out looks like a node that is away; whoever comes next finds out that it is not."""
+    node.held.clear()
+    for _ in range(3):
+        assert isinstance(failure(gateway.session("a").within(0.05), "eth_call"), UpstreamFailed)
+        assert failure(gateway.session("b")) is None
+    with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
+        stack.callback(node.held.set)
+        while node.waiting.acquire(blocking=False):
+            pass
+        slow = pool.submit(gateway.session("a").call, "eth_call")  # the next one to be slow
+        node.waiting.acquire()
+        assert failure(gateway.session("b")) is None
+        node.held.set()
+        assert slow.result() == "eth_call"
+
+
+def test_several_nodes_share_the_time(node: Counting) -> None:
+    with FaultyNode(NOWHERE) as frozen:
+        frozen.fault = faulty_node.hang(20)
+        both = NodeGateway(Node([frozen.url, node.url]), WaitingThreads())
+        assert both.session("a").within(2.0).call("eth_call") == "eth_call"
