@@ -17,7 +17,6 @@ LONGEST_NAME = 50  # of an unknown name, in an error
 # While JSON is counted and parsed no other thread runs: 5 MiB of `{"":{}},` took 1.2 s. Counting
 # takes at most 40 ms for them, parsing this many values 20 ms.
 MOST_JSON_VALUES = 100_000
-MOST_JSON_DIGITS = 1_000  # of one number: reading one takes the square of its length
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
@@ -210,8 +209,7 @@ def _counts_more_values(text: str, most: int) -> bool:
 
 
 def _int(digits: str) -> int:
-    if len(digits) > MOST_JSON_DIGITS:
-        raise ValueError(f"a number of more than {MOST_JSON_DIGITS} digits")
+    """Other threads run between two numbers: 1,300 of 4,000 digits take 70 ms."""
     return int(digits)
 
 

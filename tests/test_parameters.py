@@ -127,11 +127,6 @@ def test_what_stands_in_strings_is_no_value(source: str, is_ascii: bool) -> None
         assert parameters.json_object(body) == given
 
 
-def test_no_number_is_of_any_length() -> None:
-    with pytest.raises(InvalidJson):
-        parameters.json_object(b'{"a": ' + 1001 * b"9" + b"}")
-
-
 def test_a_repeated_key_is_told() -> None:
     with pytest.raises(InvalidJson, match="twice"):
         parameters.json_object(b'{"a": {"b": 1, "b": 1}}')
