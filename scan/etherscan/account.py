@@ -121,7 +121,10 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
     """In wei: of the newest indexed block, or of the block that `tag` names, from the node."""
     if tag != "latest":
         return _ask_balances(addresses, tag)
-    return [account.balance.required_wei() for account in get_many(reader(), addresses)]
+    balances = [account.balance for account in get_many(reader(), addresses)]
+    if not all(balance.is_current for balance in balances):  # this form cannot say how old one is
+        raise UpstreamFailed(NOT_ANSWERING)
+    return [balance.required_wei() for balance in balances]
 
 
 def _ask_balances(addresses: list[bytes], block: str) -> list[str]:

@@ -23,6 +23,7 @@ class Balance(NamedTuple):
     wei: str | None
     block: int | None
     is_contract: bool
+    is_current: bool = False  # whether it is the newest block's
 
     def required_wei(self) -> str:
         """Raises UpstreamFailed where it was never read, and the node does not answer now."""
@@ -54,8 +55,8 @@ def at_head(
     for address, balance in zip(addresses, stored, strict=True):
         if address in states:
             state = states[address]
-            balance = Balance(str(state.balance), head.number, state.is_contract)
+            balance = Balance(str(state.balance), head.number, state.is_contract, True)
         elif balance.block is not None and balance.block >= head.unchanged_from:
-            balance = balance._replace(block=head.number)
+            balance = balance._replace(block=head.number, is_current=True)
         balances.append(balance)
     return balances

@@ -31,6 +31,7 @@ NOT_COMPARED = {
         f"tokens.{name}": FROM_CONTRACT
         for name in (
             *("type", "name", "symbol", "decimals", "total_supply", "supply_block", "wraps"),
+            "supply_missing",
         )
     },
     "addresses.balance": "the node's, at balance_block, whose state it may have dropped",
@@ -53,8 +54,8 @@ NOT_COMPARED = {
         for table in (
             *("migrations", "schema_state", "indexer_status", "labels", "label_state"),
             *("api_keys", "api_key_owners", "webhooks", "webhook_secrets", "delivery_queues"),
-            *("deliveries", "dispatchers", "verified_contracts", "verification_jobs"),
-            *("signatures", "imported_signatures"),
+            *("deliveries", "event_bodies", "dispatchers", "verified_contracts"),
+            *("verification_jobs", "signatures", "imported_signatures"),
         )
     },
 }

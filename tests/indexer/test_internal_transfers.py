@@ -233,7 +233,7 @@ def test_withdrawals_are_seen_shown_and_unwound(
     assert {bytes(row[0]) for row in stale} >= {address("staker"), address("new")}
     chain.unwind(2)
     assert digest(database_url) == before
-    assert client.get(f"/api/v1/addresses/{to_hex(address('new'))}").status_code == 404
+    assert "in no indexed block yet" in client.get(f"/address/{to_hex(address('new'))}").text
     assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
 
 
