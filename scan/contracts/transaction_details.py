@@ -106,8 +106,8 @@ class TransactionDetailsReader:
         addresses = [*dict.fromkeys([*([called] if called else []), *addresses])][:MAX_CONTRACTS]
         block = Block(indexed.block_number, indexed.block_hash)
         emitters = [Emitter(address, block) for address in addresses]
-        found = self._abis.find_at(emitters, node, budget)
-        return {emitter.address: contract for emitter, contract in found.items()}
+        contracts = self._abis.find_at(emitters, node, budget)
+        return {emitter.address: contract for emitter, contract in contracts.items()}
 
     def _decoded(
         self,

@@ -100,25 +100,25 @@ class TransactionReader:
 
         What a read gets before it fails is there for the next one.
         """
-        found: dict[str, NodeTransaction] = {}
+        transactions: dict[str, NodeTransaction] = {}
         by_block: dict[int, dict[IndexedTransaction, Content]] = defaultdict(dict)
         for indexed, content in needed:
             entry = self._cache.get((indexed.hash, indexed.block_hash))
             if entry is not None and entry.content >= content:
-                found[indexed.hash] = entry.transaction
+                transactions[indexed.hash] = entry.transaction
             else:
                 by_block[indexed.block_number][indexed] = content
         try:
             singles: list[tuple[IndexedTransaction, Content]] = []
             for missing in by_block.values():
                 if len(missing) >= WHOLE_BLOCK_FROM:
-                    found |= self._read_block(node, missing)
-                singles += [item for item in missing.items() if item[0].hash not in found]
+                    transactions |= self._read_block(node, missing)
+                singles += [item for item in missing.items() if item[0].hash not in transactions]
             for start in range(0, len(singles), AT_ONCE):
-                found |= self._read_singly(node, singles[start : start + AT_ONCE])
+                transactions |= self._read_singly(node, singles[start : start + AT_ONCE])
         except (BadHex, KeyError, TypeError, AttributeError, ValueError):
             raise TransactionUnavailable(MALFORMED) from None
-        return found
+        return transactions
 
     def _read_block(
         self, node: NodeSession, needed: dict[IndexedTransaction, Content]
@@ -153,11 +153,11 @@ class TransactionReader:
                 calls.append(Call("eth_getTransactionReceipt", (indexed.hash,)))
             calls.append(Call("eth_getTransactionByHash", (indexed.hash,)))
         results: Iterator[Any] = iter(node.results(calls, MOST_BYTES))
-        found = {}
+        transactions = {}
         for indexed, content in needed:
             receipt = next(results) if content > Content.INPUT else None
-            found[indexed.hash] = self._keep(indexed, content, next(results), receipt)
-        return found
+            transactions[indexed.hash] = self._keep(indexed, content, next(results), receipt)
+        return transactions
 
     def _keep(
         self, indexed: IndexedTransaction, content: Content, sent: Any, receipt: Any
@@ -214,11 +214,11 @@ def _list(value: Any) -> list[Any]:
 
 
 def _logs(indexed: IndexedTransaction, logs: list[Any]) -> tuple[TransactionLog, ...]:
-    found = tuple(_log(indexed, log) for log in logs)
-    indexes = [log.log_index for log in found]
+    decoded = tuple(_log(indexed, log) for log in logs)
+    indexes = [log.log_index for log in decoded]
     if any(after <= before for before, after in pairwise(indexes)):
         raise TransactionUnavailable(MALFORMED)
-    return found
+    return decoded
 
 
 def _log(indexed: IndexedTransaction, log: Any) -> TransactionLog:

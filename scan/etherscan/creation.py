@@ -10,8 +10,9 @@ NO_DATA = "No data found"
 
 
 def contract_creations(asked: Parameters) -> Reply:
-    found = creations.of_contracts(reader(), asked.addresses("contractaddresses", MOST_CONTRACTS))
-    if not found:
+    addresses = asked.addresses("contractaddresses", MOST_CONTRACTS)
+    rows = creations.of_contracts(reader(), addresses)
+    if not rows:
         raise Failure(None, NO_DATA)
     return Reply(
         [
@@ -24,6 +25,6 @@ def contract_creations(asked: Parameters) -> Reply:
                 "contractFactory": creation.factory or "",
                 "creationBytecode": creation.code,
             }
-            for creation in found
+            for creation in rows
         ]
     )

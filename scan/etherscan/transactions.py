@@ -82,8 +82,8 @@ def _ordered(row: Row, names: Collection[str]) -> Row:
 def _complete(rows: list[Row]) -> list[Row]:
     """With what is `missing` in them; the node is asked for nothing else."""
     needed = {_indexed(row): _content(row) for row in rows if row["missing"]}
-    found = _read(needed) if needed else {}
-    return [row | _of_node(row, found[row["hash"]]) if row["missing"] else row for row in rows]
+    sent = _read(needed) if needed else {}
+    return [row | _of_node(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
 
 
 def _indexed(row: Row) -> IndexedTransaction:
@@ -111,15 +111,15 @@ def _read(needed: Mapping[IndexedTransaction, Content]) -> Mapping[str, NodeTran
 
 
 def _of_node(row: Row, transaction: NodeTransaction) -> Row:
-    found = {"input": to_hex(transaction.input)}
+    fields = {"input": to_hex(transaction.input)}
     if _content(row) == Content.INPUT or transaction.receipt is None:
-        return found
+        return fields
     status = transaction.receipt.status
-    return found | {
+    return fields | {
         "nonce": str(transaction.nonce),
         "gas": str(transaction.gas_limit),
         "cumulativeGasUsed": str(transaction.receipt.cumulative_gas_used),
-        "methodId": found["input"][:10],
+        "methodId": fields["input"][:10],
         "txreceipt_status": "" if status is None else str(status),
     }
 

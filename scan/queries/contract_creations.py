@@ -33,8 +33,8 @@ def of_contracts(reader: Reader, addresses: Sequence[bytes]) -> list[ContractCre
     """Of those that are contracts, in this order; one whose creation neither a transaction nor a
     trace shows is left out. Raises UpstreamFailed, Unavailable.
     """
-    [found] = reader.row("queries/contracts_get_creations", addresses=addresses)
-    rows = orjson.loads(found)
+    [records] = reader.row("queries/contracts_get_creations", addresses=addresses)
+    rows = orjson.loads(records)
     creations = _by_transactions(reader, [row for row in rows if row["hash"] is not None])
     in_blocks = defaultdict(list)
     for row in rows:

@@ -109,7 +109,7 @@ def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:
     proxies = [
         place
         for place, log in enumerate(logs)
-        if _may_be_implementations(log, contracts.get(log.address))
+        if _may_be_of_implementation(log, contracts.get(log.address))
     ]
     at_block = _proxies_at(reader, records, proxies, budget)
     events = [
@@ -127,7 +127,7 @@ def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:
     return [None if event is None else event.record() for event in events]
 
 
-def _may_be_implementations(log: TransactionLog, contract: Contract | None) -> bool:
+def _may_be_of_implementation(log: TransactionLog, contract: Contract | None) -> bool:
     """Whether a log may be an event of what its emitter is a proxy of."""
     if contract is None or not contract.delegates:
         return False

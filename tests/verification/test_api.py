@@ -277,7 +277,8 @@ def hostile(explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch) -> I
 def test_others_are_served_while_hostile_sources_compile(
     explorer: Explorer, many: str, hostile: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert hostile == []
+    # Three wait for compilers; a place of the four is left for the node.
+    assert {answer.status_code for answer in hostile} == {503}
     refused = explorer.verify(many, MANY, VERSION)
     assert (refused.status_code, refused.json["code"]) == (503, "unavailable")
     assert int(refused.headers["Retry-After"]) > 0
@@ -287,8 +288,8 @@ def test_others_are_served_while_hostile_sources_compile(
     while len(hostile) < 4:
         assert time.monotonic() < deadline
         time.sleep(0.1)
-    assert {answer.status_code for answer in hostile} == {422}
-    assert "did not finish" in hostile[0].json["error"]
+    assert sorted(answer.status_code for answer in hostile) == [422, 422, 422, 503]
+    assert "did not finish" in hostile[-1].json["error"]
     monkeypatch.undo()
     assert explorer.verify(many, MANY, VERSION, optimizationUsed=0).status_code == 200
 
