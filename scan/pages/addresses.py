@@ -64,7 +64,7 @@ def _list(tab: str, key: bytes) -> Listing | None:
     wanted = window()
     if tab == "transactions":
         found = listing(transactions.page(reader(), wanted, address=key))
-        add_methods(found.records)
+        add_methods(reader(), found.records)
         return found
     if tab == "transfers":
         return listing(token_transfers.page(reader(), wanted, address=key))

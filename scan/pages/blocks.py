@@ -29,6 +29,6 @@ def get_block(block: str) -> Response:
         raise NotFound("This block is not indexed: it may be to come, or of a fork left behind.")
     record = json.loads(body)
     sent = listing(transactions.page(reader(), window(record["number"])))
-    add_methods(sent.records)
+    add_methods(reader(), sent.records)
     names = names_of([record, *sent.records, *record.get("withdrawals", ())])
     return page("block.html", block=record, transactions=sent, names=names)

@@ -61,7 +61,7 @@ def _without_database(problem: str) -> Response:
 def _newest() -> dict[str, Any]:
     newest_blocks = listing(blocks.page(reader(), NEWEST)).records
     newest_transactions = listing(transactions.page(reader(), NEWEST)).records
-    add_methods(newest_transactions)
+    add_methods(reader(), newest_transactions)
     return {
         "stats": json.loads(network.stats(reader())),
         "blocks": newest_blocks,

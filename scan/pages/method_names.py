@@ -6,29 +6,29 @@ from scan.contracts.abi_decoding import functions_of
 from scan.contracts.contract_abis import NO_CONTRACT, Contract
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.hex import data, to_hex
-from scan.http.requests import reader
 from scan.pages.records import Record
+from scan.queries.reader import Reader
 
 
-def add_methods(transactions: Iterable[Record]) -> None:
+def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
     """Sets `method` of each: a name where an ABI or one imported signature has it, else 4 bytes."""
-    calls = [each for each in transactions if each["methodId"]]
-    addresses = {data(each["toAddress"]) for each in calls}
-    contracts = reader().sources.contract_abis.find(addresses, DecodingBudget())
+    calls = [transaction for transaction in transactions if transaction["methodId"]]
+    addresses = {data(call["toAddress"]) for call in calls}
+    contracts = reader.sources.contract_abis.find(addresses, DecodingBudget())
     unknown = []
-    for each in calls:
-        each["method"] = _name(each, contracts)
-        if each["method"] is None:
-            unknown.append(each)
-    imported = reader().sources.contract_abis.imported({data(each["methodId"]) for each in unknown})
-    for each in unknown:
-        signatures = imported.get(data(each["methodId"]), [])
+    for call in calls:
+        call["method"] = _name(call, contracts)
+        if call["method"] is None:
+            unknown.append(call)
+    imported = reader.sources.contract_abis.imported({data(call["methodId"]) for call in unknown})
+    for call in unknown:
+        signatures = imported.get(data(call["methodId"]), [])
         only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
-        each["method"] = only or to_hex(data(each["methodId"]))
+        call["method"] = only or to_hex(data(call["methodId"]))
 
 
 def _name(transaction: Record, contracts: Mapping[bytes, Contract]) -> str | None:
     contract = contracts.get(data(transaction["toAddress"]), NO_CONTRACT)
     selector = data(transaction["methodId"])
-    found = next(functions_of(selector, contract.abis, contract.token_type), None)
-    return None if found is None else found.name
+    function = next(functions_of(selector, contract.abis, contract.token_type), None)
+    return None if function is None else function.name

@@ -22,7 +22,7 @@ blueprint = Blueprint("pages_transactions", __name__)
 @blueprint.get("/txs")
 def list_transactions() -> Response:
     newest = listing(transactions.page(reader(), window()))
-    add_methods(newest.records)
+    add_methods(reader(), newest.records)
     return page("transactions.html", transactions=newest, names=names_of(newest.records))
 
 

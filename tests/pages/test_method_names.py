@@ -4,9 +4,11 @@ from typing import Any
 
 import pytest
 from eth_utils import keccak
+from flask import Flask
 from flask.testing import FlaskClient
 
 from scan.pages.method_names import add_methods
+from scan.queries.reader import Reader
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.many_functions import PROXY, deploy
@@ -20,10 +22,13 @@ def selector(signature: str) -> str:
     return "0x" + keccak(text=signature)[:4].hex()
 
 
+def reader_of(app: Flask) -> Reader:
+    return Reader(app.extensions["scan"].sources, lambda: "test")
+
+
 def methods(explorer: Explorer, *calls: tuple[str | None, str | None]) -> list[Any]:
     records = [{"toAddress": to, "methodId": method} for to, method in calls]
-    with explorer.app.test_request_context():
-        add_methods(records)
+    add_methods(reader_of(explorer.app), records)
     return [each.get("method") for each in records]
 
 
@@ -62,7 +67,6 @@ def test_lists_of_transactions_show_it(client: FlaskClient, path: str) -> None:
     """Of the scenario's chain."""
     newest = client.get("/api/v1/transactions?limit=8").json["transactions"]
     called = next(each for each in newest if each["methodId"])
-    with client.application.test_request_context():
-        add_methods([called])
+    add_methods(reader_of(client.application), [called])
     text = client.get(path.format(block=called["blockNumber"], to=called["toAddress"])).text
     assert f'<code title="{called["methodId"]}">{called["method"]}</code>' in text
