@@ -73,13 +73,13 @@ class ApiKeyLookup:
         try:
             if now < self._paused_until:
                 raise Unavailable("The API key cannot be checked now; try again shortly.")
-            return _read(self._database, hashed)
+            return _read_key(self._database, hashed)
         except Unavailable:
             if now >= self._paused_until:
                 self._paused_until = self._clock() + PAUSE_AFTER_FAILURE_S
             if self._replica is None:
                 raise
-            return _read(self._replica, hashed)
+            return _read_key(self._replica, hashed)
 
     def _store(self, hashed: bytes, cached: CachedKey) -> None:
         with self._lock:
@@ -89,6 +89,6 @@ class ApiKeyLookup:
                 self._cache.popitem(last=False)
 
 
-def _read(database: Database, hashed: bytes) -> ApiKey | None:
+def _read_key(database: Database, hashed: bytes) -> ApiKey | None:
     row = database.row("accounts/api_keys_find", key_hash=hashed)
     return ApiKey(row[0], bytes(row[1]), row[2]) if row else None
