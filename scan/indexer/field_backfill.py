@@ -49,7 +49,7 @@ class FieldBackfill:
             self._next = first - 1
             report(first)
 
-    def find_left(self) -> int | None:
+    def newest_unfilled(self) -> int | None:
         """The newest block that lacks something after all was walked over."""
         self._next = self._head()
         return self._find_unfilled()
