@@ -79,11 +79,9 @@ class StatementDeadlines:
             for running in list(self._running.values()):
                 if now > running.until and not running.is_late:
                     running.is_late = True
-                    _break(running.connection)
-
-
-def _break(connection: Any) -> None:
-    with suppress(Exception):  # it was just closed
-        twin = socket.socket(fileno=os.dup(connection.fileno()))
-        with twin:
-            twin.shutdown(socket.SHUT_RDWR)
+                    # It raises where the connection was just closed.
+                    with (
+                        suppress(Exception),
+                        socket.socket(fileno=os.dup(running.connection.fileno())) as duplicate,
+                    ):
+                        duplicate.shutdown(socket.SHUT_RDWR)
