@@ -55,12 +55,13 @@ def receipts_root(receipts: list[dict[str, Any]]) -> bytes:
 
 def withdrawals_root(withdrawals: list[dict[str, Any]]) -> bytes:
     """EIP-4895."""
-    return list_root([rlp(_withdrawal(each)) for each in withdrawals])
+    return list_root([rlp(_withdrawal(withdrawal)) for withdrawal in withdrawals])
 
 
-def _withdrawal(each: dict[str, Any]) -> Item:
-    index, validator = integer(quantity(each["index"])), integer(quantity(each["validatorIndex"]))
-    return [index, validator, data(each["address"], 20), integer(quantity(each["amount"]))]
+def _withdrawal(fields: dict[str, Any]) -> Item:
+    index = integer(quantity(fields["index"]))
+    validator = integer(quantity(fields["validatorIndex"]))
+    return [index, validator, data(fields["address"], 20), integer(quantity(fields["amount"]))]
 
 
 def _field(source: dict[str, Any], name: str) -> bytes:

@@ -26,7 +26,14 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
     steps, which some nodes do not record. Raises BadHex, KeyError, TypeError, IndexError or
     ValueError for what is malformed.
     """
-    outermost = _outermost(transaction)
+    to = transaction.contract_address or transaction.to_address
+    outermost: Frame = {
+        "type": "CALL" if transaction.contract_address is None else "CREATE",
+        "from": to_hex(transaction.from_address),
+        "to": None if to is None else to_hex(to),
+        "value": hex(transaction.value),
+        "calls": [],
+    }
     running: list[Frame] = [outermost]
     called: Frame | None = None
     for step in steps:
@@ -45,17 +52,6 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
     if called is not None or len(running) > 1:
         raise BadHex("the steps end inside a call")
     return outermost, _complete(outermost) and len(steps) > 0
-
-
-def _outermost(transaction: DecodedTransaction) -> Frame:
-    to = transaction.contract_address or transaction.to_address
-    return {
-        "type": "CALL" if transaction.contract_address is None else "CREATE",
-        "from": to_hex(transaction.from_address),
-        "to": None if to is None else to_hex(to),
-        "value": hex(transaction.value),
-        "calls": [],
-    }
 
 
 def _called(frame: Frame, step: Any) -> Frame | None:
@@ -87,21 +83,21 @@ def _settle(frame: Frame, result: int) -> None:
 
 def _complete(outermost: Frame) -> bool:
     """Names who called, now that what was created has an address; whether nothing was destroyed."""
-    ahead, destroys = [outermost], False
-    while ahead:
-        frame = ahead.pop()
+    pending, destroys = [outermost], False
+    while pending:
+        frame = pending.pop()
         destroys = destroys or "destroys" in frame
         caller = frame["from" if frame["type"] in _BORROWING else "to"]
         inner = [called for called in frame["calls"] if "error" not in called]
         for called in inner:
             called["from"] = caller
         frame["calls"] = inner
-        ahead += inner
+        pending += inner
     return not destroys
 
 
-def _operand(step: Any, place: int) -> int:
-    return int(step["stack"][-place], 16)
+def _operand(step: Any, depth: int) -> int:
+    return int(step["stack"][-depth], 16)
 
 
 def _address(word: int) -> str:

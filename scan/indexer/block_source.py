@@ -103,7 +103,7 @@ class BlockSource:
                     Call("eth_getBlockReceipts", (hex(number),)),
                 )
             ]
-            results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+            results = self._node.results(calls, max_bytes=MAX_ANSWER_BYTES)
             for number in range(first, last + 1):
                 header, receipts = _present(next(results), number), next(results)
                 if _is_missing_method(receipts):
@@ -118,7 +118,7 @@ class BlockSource:
     def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """As _pairs(), from the receipts of transactions."""
         calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
-        headers = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        headers = self._node.results(calls, max_bytes=MAX_ANSWER_BYTES)
         waiting: list[tuple[int, Any, list[Any]]] = []
         for number, answer in enumerate(headers, start=first):
             header = _present(answer, number)
@@ -133,7 +133,7 @@ class BlockSource:
         calls = [
             Call("eth_getTransactionReceipt", (each,)) for *_, hashes in headers for each in hashes
         ]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        results = self._node.results(calls, max_bytes=MAX_ANSWER_BYTES)
         for number, header, hashes in headers:
             receipts: Any = [next(results) for _ in hashes]
             large = [found for found in receipts if isinstance(found, AnswerTooLarge)]
@@ -147,7 +147,7 @@ class BlockSource:
 
     def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
         calls = [Call("eth_getTransactionReceipt", (each,)) for each in _hashes(header)]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        results = self._node.results(calls, max_bytes=MAX_ANSWER_BYTES)
         for call, found in zip(calls, results, strict=True):
             if isinstance(found, AnswerTooLarge):
                 found = self._large(call.method, *call.params)
@@ -155,7 +155,7 @@ class BlockSource:
 
     def _large(self, method: str, *params: object) -> Any:
         try:
-            return self._node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
+            return self._node.call(method, *params, max_bytes=MAX_BLOCK_BYTES)
         except RpcError as error:
             raise NodeError(f"the node refuses {method} of {params[0]}: {error.message}") from None
 

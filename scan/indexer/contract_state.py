@@ -13,10 +13,10 @@ __all__ = ["BlockId", "StateQuery", "StateReader"]
 # A name() that makes 4,096 bytes in a loop takes 0.55 M; one that burns, or fills memory to
 # return it (0.7 MB for this gas, 1.2 MB for 3 M), is bounded.
 CALL_GAS = hex(1_000_000)
-# In one request: twenty tokens. Its memory is bounded by MOST_BYTES of answer, for one call or all;
+# In one request: twenty tokens. Its memory is bounded by MAX_BYTES of answer, for one call or all;
 # with 45 calls to a request, inspecting took 1.7 times as long.
 CHUNK_CALLS = 180
-MOST_BYTES = 3 * 512 * 1024  # whatever a call can return for its gas, in hex digits
+MAX_BYTES = 3 * 512 * 1024  # whatever a call can return for its gas, in hex digits
 MAX_TEXT_DIGITS = len("0x") + 2 * MAX_TEXT_BYTES
 WORD_DIGITS = len("0x") + 2 * 32
 # Chains allow 24,576 bytes (EIP-170) up to 2,097,120 (ZKsync); more is the node's fault.
@@ -72,8 +72,8 @@ class StateReader:
             Call(_method(query), (*_arguments(query), block))
             for query, block in zip(queries, blocks, strict=True)
         ]
-        most_bytes = MOST_BYTES if queries and queries[0].data is not None else None
-        results = self._node.results(calls, most_bytes=most_bytes)
+        max_bytes = MAX_BYTES if queries and queries[0].data is not None else None
+        results = self._node.results(calls, max_bytes=max_bytes)
         return list(map(_without_excess, queries, results))
 
 
