@@ -53,7 +53,11 @@ class ApiKeyLookup:
         cached = self._cache.get(hashed)
         if cached is None or cached.until <= now:
             cached = CachedKey(self._look_up(hashed, now), now + CACHED_S)
-            self._store(hashed, cached)
+            with self._lock:
+                self._cache[hashed] = cached
+                self._cache.move_to_end(hashed)
+                if len(self._cache) > MAX_CACHED:
+                    self._cache.popitem(last=False)
         return cached.key
 
     def find_cached(self, text: str) -> CachedKey | None:
@@ -80,13 +84,6 @@ class ApiKeyLookup:
             if self._replica is None:
                 raise
             return _read_key(self._replica, hashed)
-
-    def _store(self, hashed: bytes, cached: CachedKey) -> None:
-        with self._lock:
-            self._cache[hashed] = cached
-            self._cache.move_to_end(hashed)
-            if len(self._cache) > MAX_CACHED:
-                self._cache.popitem(last=False)
 
 
 def _read_key(database: Database, hashed: bytes) -> ApiKey | None:

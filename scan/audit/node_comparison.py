@@ -5,7 +5,6 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
@@ -114,8 +113,7 @@ class NodeComparison:
             block = decode_block(header, receipts, number)
             blocks.append(block)
             yield from self._check_roots(block, header, receipts)
-            _expect_block(expected, block)
-            expected["log"] += map(partial(_log, number), filter(self._logs.stores, block.logs))
+            _expect_block(expected, block, filter(self._logs.stores, block.logs))
         self._expect_events(expected, blocks)
         untraced = self._expect_traced(expected, blocks)
         for name, entity in ENTITIES.items():
@@ -201,16 +199,17 @@ class NodeComparison:
             expected["trade"] += _trades(block, pools)
 
 
-def _expect_block(expected: dict[str, list[_Row]], block: DecodedBlock) -> None:
+def _expect_block(
+    expected: dict[str, list[_Row]], block: DecodedBlock, stored_logs: Iterable[EventLog]
+) -> None:
     in_block = {"block_number": block.number}
     expected["block"].append({name: getattr(block, name) for name in BLOCK_COLUMNS})
     expected["transaction"] += [in_block | t._asdict() for t in block.transactions]
     emitters = {log.address for log in block.logs}
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
-
-
-def _log(number: int, log: EventLog) -> _Row:
-    return {"block_number": number, **log._asdict(), "topics": b"".join(log.topics)}
+    expected["log"] += [
+        in_block | log._asdict() | {"topics": b"".join(log.topics)} for log in stored_logs
+    ]
 
 
 def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:

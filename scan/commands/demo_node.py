@@ -73,7 +73,9 @@ class Recording:
         self._derived: dict[str, Callable[[list[Any]], Any]] = {
             "eth_blockNumber": lambda params: hex(self.head),
             "eth_syncing": lambda params: False,
-            "eth_getBlockByNumber": self._block_by_number,
+            "eth_getBlockByNumber": lambda params: _with_transactions(
+                self._blocks.get(self._number(params[0] if params else None)), params
+            ),
             "eth_getBlockByHash": lambda params: _with_transactions(
                 self._by_hash.get(_hash(params)), params
             ),
@@ -152,10 +154,6 @@ class Recording:
         block = self._number(params[block_index] if len(params) > block_index else "latest")
         return _exact_key(method, subject), block
 
-    def _block_by_number(self, params: list[Any]) -> Block | None:
-        number = self._number(params[0] if params else None)
-        return _with_transactions(self._blocks.get(number), params)
-
     def _logs(self, params: list[Any]) -> list[Any]:
         """By block range or block hash, addresses and topics, as execution-apis has it."""
         if not params or not isinstance(params[0], dict):
@@ -170,7 +168,14 @@ class Recording:
             for transaction in self._blocks[number]["transactions"]
         )
         logs = (log for hash_ in hashes for log in self._receipts.get(hash_, {"logs": ()})["logs"])
-        return [log for log in logs if _matches(log, log_filter)]
+        topics = log_filter.get("topics") or []
+        return [
+            log
+            for log in logs
+            if _is_one_of(log["address"], log_filter.get("address"))
+            and len(topics) <= len(log["topics"])
+            and all(map(_is_one_of, log["topics"], topics))
+        ]
 
     def _number(self, block: Any) -> int:
         """The number a block parameter means (EIP-1898 allows an object)."""
@@ -200,15 +205,6 @@ def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
 
 def _hash(params: list[Any]) -> str:
     return str(params[0] if params else None).lower()
-
-
-def _matches(log: dict[str, Any], log_filter: dict[str, Any]) -> bool:
-    topics = log_filter.get("topics") or []
-    return (
-        _is_one_of(log["address"], log_filter.get("address"))
-        and len(topics) <= len(log["topics"])
-        and all(map(_is_one_of, log["topics"], topics))
-    )
 
 
 def _is_one_of(value: str, accepted: Any) -> bool:

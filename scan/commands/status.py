@@ -21,8 +21,16 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         problem = f"the index is {lag} blocks behind the node, more than {max_lag}"
     if options.json:
         print(json.dumps({**state, "problem": problem}))
-    else:
-        print(_sentence(base, state, problem))
+        return 1 if problem else 0
+    lines = [f"{base}: {state['status']}"]
+    if state.get("indexedBlock") is not None:
+        lines.append(
+            f"block {state['indexedBlock']} of {state['headBlock']},"
+            f" {state['lagBlocks']} behind; the node was asked at {state['checkedAt']}"
+        )
+    if problem:
+        lines.append(f"problem: {problem}")
+    print("\n".join(lines))
     return 1 if problem else 0
 
 
@@ -38,15 +46,3 @@ def _ask(address: str) -> dict[str, Any]:
     except (URLError, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
         return {"status": "unreachable", "problem": f"nothing answers at {address} ({reason})"}
-
-
-def _sentence(base: str, state: dict[str, Any], problem: str | None) -> str:
-    lines = [f"{base}: {state['status']}"]
-    if state.get("indexedBlock") is not None:
-        lines.append(
-            f"block {state['indexedBlock']} of {state['headBlock']},"
-            f" {state['lagBlocks']} behind; the node was asked at {state['checkedAt']}"
-        )
-    if problem:
-        lines.append(f"problem: {problem}")
-    return "\n".join(lines)

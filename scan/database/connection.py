@@ -187,15 +187,6 @@ class Database:
         prepared[key] = name
         return name
 
-    def _connection(self) -> Any:
-        connection = getattr(self._local, "connection", None)
-        if connection is None or connection.closed:
-            connection = self.new_connection()
-            self._local.prepared = OrderedDict()
-            self._local.prepared_count = 0
-            self._local.connection = connection
-        return connection
-
     def new_connection(self) -> Any:
         """One for the caller alone, in autocommit; raises Unavailable.
 
@@ -268,8 +259,12 @@ class _Work:
         self._database = database
 
     def __enter__(self) -> Any:
-        database = self._database
-        connection = database._connection()
+        database, local = self._database, self._database._local
+        connection = getattr(local, "connection", None)
+        if connection is None or connection.closed:
+            local.connection = connection = database.new_connection()
+            local.prepared = OrderedDict()
+            local.prepared_count = 0
         self._running = _deadlines.begin(connection, database._deadline_s)
         return connection
 

@@ -26,14 +26,7 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
     steps, which some nodes do not record. Raises BadHex, KeyError, TypeError, IndexError or
     ValueError for what is malformed.
     """
-    to = transaction.contract_address or transaction.to_address
-    outermost: Frame = {
-        "type": "CALL" if transaction.contract_address is None else "CREATE",
-        "from": to_hex(transaction.from_address),
-        "to": None if to is None else to_hex(to),
-        "value": hex(transaction.value),
-        "calls": [],
-    }
+    outermost = _outermost(transaction)
     running: list[Frame] = [outermost]
     called: Frame | None = None
     for step in steps:
@@ -52,6 +45,17 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
     if called is not None or len(running) > 1:
         raise BadHex("the steps end inside a call")
     return outermost, _complete(outermost) and len(steps) > 0
+
+
+def _outermost(transaction: DecodedTransaction) -> Frame:
+    to = transaction.contract_address or transaction.to_address
+    return {
+        "type": "CALL" if transaction.contract_address is None else "CREATE",
+        "from": to_hex(transaction.from_address),
+        "to": None if to is None else to_hex(to),
+        "value": hex(transaction.value),
+        "calls": [],
+    }
 
 
 def _called(frame: Frame, step: Any) -> Frame | None:
