@@ -166,10 +166,10 @@ class ContractInspector:
             # What the last batch found may not be in the database yet.
             self._known = {address: self._known[address] for address in self._last_batch}
         self._last_batch = addresses
-        missing = [address for address in addresses if address not in self._known]
-        if not missing:
+        unknown = [address for address in addresses if address not in self._known]
+        if not unknown:
             return
-        for row in self._database.rows("indexer/emitters_list_known", addresses=missing):
+        for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
             known = self._known[bytes(row[0])] = KnownContract()
             known.token_type, known.wraps = row[1], bool(row[2])
             if row[3] is not None:
@@ -180,13 +180,13 @@ class ContractInspector:
     # Code
 
     def _new_codes(self, batch: Batch) -> list[ContractCode]:
-        wanted = [
+        queries = [
             (StateQuery(address, None, _id(block)), address in block.created)
             for block in batch
             for address in block.possible_contracts
             if self._known[address].code_hash is None or address in block.created
         ]
-        is_created_at = dict(wanted)
+        is_created_at = dict(queries)
         codes = []
         for query, code in self._state.results(is_created_at):
             is_created, known = is_created_at[query], self._known[query.address]
@@ -242,9 +242,9 @@ class ContractInspector:
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
-            for (block, log), of_token in zip(chunk, queries, strict=True):
-                found = [results[query] for query in of_token]
-                yield block, log, token_metadata.decode_token_metadata(found)
+            for (block, log), token_queries in zip(chunk, queries, strict=True):
+                token_results = [results[query] for query in token_queries]
+                yield block, log, token_metadata.decode_token_metadata(token_results)
 
     def _first_transfer_logs(self, batch: Batch) -> list[tuple[BlockId, TransferLog]]:
         """For each contract not known as a token: its first Transfer, and a Deposit before that."""
@@ -331,13 +331,13 @@ class ContractInspector:
             for swap, row in block.swap_logs:
                 pool = self._known[swap.pool].pool
                 if pool is not None:
-                    made = trade(swap, pool.token0, pool.token1)
-                    yield PoolTrade(block.number, row, pool.dex, made)
+                    pool_trade = trade(swap, pool.token0, pool.token1)
+                    yield PoolTrade(block.number, row, pool.dex, pool_trade)
 
 
 def load_factories(chain_id: int) -> Factories:
     """Well-known exchange factories of a chain, by address."""
-    text = Path(__file__).with_name("factories.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("dex_factories.json").read_text(encoding="utf-8")
     by_chain = json.loads(text)
     return {data(address): name for address, name in by_chain.get(str(chain_id), {}).items()}
 

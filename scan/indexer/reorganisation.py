@@ -81,8 +81,8 @@ class ForkFinder:
         return node_hash == self._hash_at(number)
 
     def _hash_at(self, number: int) -> bytes | None:
-        found = self._database.value("indexer/blocks_get_hash", number=number)
-        return None if found is None else bytes(found)
+        stored_hash = self._database.value("indexer/blocks_get_hash", number=number)
+        return None if stored_hash is None else bytes(stored_hash)
 
 
 class ForkPatience:
