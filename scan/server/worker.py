@@ -76,7 +76,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def run(self) -> None:
         # gunicorn looks up settings by name sixteen times a request, each through __getattr__:
         # as plain attributes they save a tenth of a response from the cache.
-        self.cfg.__dict__.update((name, each.get()) for name, each in self.cfg.settings.items())
+        self.cfg.__dict__.update(
+            (name, setting.get()) for name, setting in self.cfg.settings.items()
+        )
         # Another application on these settings, as in benchmarks, has no such steps.
         application = getattr(self.wsgi, "wsgi_app", None)
         self._begin_request = getattr(application, "begin", _leave_to_thread)
@@ -151,7 +153,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return
         self._received_bytes += count
         if self._received_bytes > MAX_RECEIVED_BYTES:
-            self._refuse_oldest_upload()
+            uploads = (c for c in self._connections if c.received_bytes > 0)
+            oldest = next((c for c in uploads if c.state is State.RECEIVING), None)
+            if oldest is not None:
+                self._refuse(oldest, Unavailable("Too many uploads at once; try again shortly."))
         self._advance(conn)
 
     def _advance(self, conn: Connection) -> None:
@@ -240,8 +245,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def _write(self, conn: Connection, body: Iterable[bytes]) -> None:
         if not conn.is_whole():
             conn.response.force_close()
-        for part in body:
-            conn.response.write(part)
+        for piece in body:
+            conn.response.write(piece)
         conn.response.close()
 
     def _flask_ran(self, conn: Connection, future: "Future[bool]") -> None:
@@ -273,17 +278,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         conn.response.write(body)
         self._send(conn)
 
-    def _refuse_oldest_upload(self) -> None:
-        for conn in self._connections:
-            if conn.received_bytes > 0 and conn.state is State.RECEIVING:
-                self._refuse(conn, Unavailable("Too many uploads at once; try again shortly."))
-                return
-
     # A response
 
     def _send(self, conn: Connection, _sock: Any = None) -> None:
         if conn.to_send.flush():
-            self._sent(conn)
+            self._finish_response(conn)
         elif conn.state is not State.SENDING:
             conn.state = State.SENDING
             conn.deadline = time.monotonic() + SEND_WAIT_S
@@ -292,7 +291,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             if self._unsent_bytes > MAX_UNSENT_BYTES:
                 self._limit_unsent()
 
-    def _sent(self, conn: Connection) -> None:
+    def _finish_response(self, conn: Connection) -> None:
         if conn.response.should_close():
             self._end(conn)
             return
@@ -342,18 +341,15 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             if not self.alive:
                 wait_s = CLOSE_WAIT_S if conn.request is None else STOP_WAIT_S
                 conn.deadline = min(conn.deadline, now + wait_s)
-            if now > conn.deadline:
-                self._time_out(conn)
-            elif conn.request is not None:
-                self._advance(conn)  # chunks whose decoding was put off
+            if now <= conn.deadline:
+                if conn.request is not None:
+                    self._advance(conn)  # chunks whose decoding was put off
+            elif conn.state is State.RECEIVING and conn.request is not None:
+                conn.received.has_ended = True
+                self._advance(conn)
+            elif conn.state is not State.IN_THREAD:
+                self._close(conn)
         self._limit_unsent()
-
-    def _time_out(self, conn: Connection) -> None:
-        if conn.state is State.RECEIVING and conn.request is not None:
-            conn.received.has_ended = True
-            self._advance(conn)
-        elif conn.state is not State.IN_THREAD:
-            self._close(conn)
 
     def _limit_unsent(self) -> None:
         """Close the connections of clients that take their responses slowest."""
@@ -375,14 +371,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if not self.alive and not self._is_stopping:
             self._is_stopping = True
             for listener in self.sockets:
-                self._accept_all(listener)
+                before = -1
+                while before != self.nr_conns < self.worker_connections:
+                    before = self.nr_conns
+                    self.accept(listener)
                 listener.close()
-
-    def _accept_all(self, listener: socket.socket) -> None:
-        before = -1
-        while before != self.nr_conns < self.worker_connections:
-            before = self.nr_conns
-            self.accept(listener)
 
 
 def _leave_to_thread(environ: dict[str, Any], start_response: Any = None) -> None:
