@@ -24,19 +24,27 @@ class Label(NamedTuple):
     text: str
 
 
-class Imported(NamedTuple):
-    stored: int
-    removed: int
-
-
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
     database = _database(settings)
     try:
         with options.file.open(encoding="utf-8-sig", newline="") as file:
-            stored, removed = _store(database, read(file))
+            labels = read(file)
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
-    print(f"{stored} labels stored, {removed} removed")
+    stored = [label for label in labels if label.text]
+    with database.transaction() as tx:
+        removed = tx.execute(
+            "commands/labels_delete",
+            addresses=[label.address for label in labels if not label.text],
+        )
+        # `disable=None` shows a bar on a terminal alone.
+        with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
+            for first in range(0, len(stored), BATCH_ROWS):
+                batch = stored[first : first + BATCH_ROWS]
+                addresses, texts = zip(*batch, strict=True)
+                tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
+                bar.update(len(batch))
+    print(f"{len(stored)} labels stored, {removed} removed")
     return 0
 
 
@@ -86,19 +94,3 @@ def _label(row: list[str]) -> Label:
     if not text.isprintable():
         raise InvalidParameter("label must be printable.")
     return Label(parameters.address(row[0].strip()), text)
-
-
-def _store(database: Database, labels: list[Label]) -> Imported:
-    """All of them or none."""
-    stored = [label for label in labels if label.text]
-    removed_addresses = [label.address for label in labels if not label.text]
-    with database.transaction() as tx:
-        removed = tx.execute("commands/labels_delete", addresses=removed_addresses)
-        # `disable=None` shows a bar on a terminal alone.
-        with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
-            for first in range(0, len(stored), BATCH_ROWS):
-                batch = stored[first : first + BATCH_ROWS]
-                addresses, texts = zip(*batch, strict=True)
-                tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
-                bar.update(len(batch))
-    return Imported(len(stored), removed)

@@ -83,7 +83,11 @@ def _transaction(t: dict[str, Any]) -> bytes:
     signature = [_field(t, "r"), _field(t, "s")]
     if kind == 0:
         return rlp([*body, integer(quantity(t["v"])), *signature])
-    body = [_field(t, "chainId"), *body, _access_list(t)]
+    access_list: Item = [
+        [data(entry["address"], 20), [data(key, 32) for key in entry["storageKeys"]]]
+        for entry in t.get("accessList") or []
+    ]
+    body = [_field(t, "chainId"), *body, access_list]
     if kind == 3:
         hashes = [data(h, 32) for h in t["blobVersionedHashes"]]
         body += [_field(t, "maxFeePerBlobGas"), hashes]
@@ -91,13 +95,6 @@ def _transaction(t: dict[str, Any]) -> bytes:
         body.append([_authorization(a) for a in t["authorizationList"]])
     parity = t.get("yParity", t.get("v"))
     return bytes([kind]) + rlp([*body, integer(quantity(parity)), *signature])
-
-
-def _access_list(t: dict[str, Any]) -> Item:
-    return [
-        [data(entry["address"], 20), [data(key, 32) for key in entry["storageKeys"]]]
-        for entry in t.get("accessList") or []
-    ]
 
 
 def _authorization(entry: dict[str, Any]) -> Item:

@@ -121,15 +121,15 @@ class Node:
         self, calls: Sequence[Call], timeout_s: float | None, max_bytes: int | None
     ) -> Iterator[tuple[list[Any], int]]:
         """Results of some calls after others, and the bytes of their answer."""
-        done = 0
+        answered = 0
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
-        while done < len(calls):
+        while answered < len(calls):
             left_s = self._timeout_s if ends_at is None else ends_at - time.monotonic()
             if left_s <= 0:
                 raise TimedOut("the node did not answer in time")
-            method = calls[done].method
+            method = calls[answered].method
             size = self._batch_sizes.get(method, MAX_BATCH)
-            chunk = calls[done : done + size]
+            chunk = calls[answered : answered + size]
             try:
                 chunk_results, answer_bytes = self._ask_any(chunk, left_s, max_bytes)
             except NodeError as error:
@@ -140,7 +140,7 @@ class Node:
             # Twice as much as a half of what is allowed would be refused, and read in vain.
             if len(chunk) == size and 2 * answer_bytes <= (max_bytes or MAX_ANSWER_BYTES):
                 self._batch_sizes[method] = min(MAX_BATCH, size + max(1, size // 8))
-            done += len(chunk)
+            answered += len(chunk)
             yield chunk_results, answer_bytes
 
     def _ask_any(

@@ -82,8 +82,8 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
     """The transfer that a log has the form of, or None: any contract may emit anything."""
     if not log.topics:
         return None
-    read = _READERS.get(log.topics[0])
-    movement = read(log.topics, log.data) if read else None
+    reader = _READERS.get(log.topics[0])
+    movement = reader(log.topics, log.data) if reader else None
     if movement is None:
         return None
     shape, from_address, to_address, words = movement

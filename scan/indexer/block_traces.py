@@ -84,7 +84,7 @@ class TraceReader:
             traced |= {block.number: self._of_transactions("steps", block) for block in with_code}
         elif with_code:
             transfers = 0
-            for block, answer in self._answers(tracers[0], with_code):
+            for block, answer in self._block_traces(tracers[0], with_code):
                 if self._is_unsupported(tracers[0], answer):
                     method = _trace_call(tracers[0], block).method
                     log.info("the node does not offer %s: %s", method, answer)
@@ -97,7 +97,7 @@ class TraceReader:
         leading = takewhile(lambda block: block.number in traced, blocks)
         return [traced[block.number] for block in leading] or self.read(blocks[:1])
 
-    def _answers(
+    def _block_traces(
         self, tracer: str, blocks: list[DecodedBlock]
     ) -> Iterator[tuple[DecodedBlock, Any]]:
         slow = [block for block in blocks if block.hash in self._slow_blocks]

@@ -99,18 +99,15 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 elif error.errno not in _RETRIED and self.alive:
                     raise
                 return
-            self._open(sock, client, listener.getsockname())
+            sock.setblocking(False)
+            conn = Connection(self.cfg, sock, client, listener.getsockname())
+            conn.deadline = time.monotonic() + HEAD_WAIT_S
+            self.nr_conns += 1
+            self._connections[conn] = None
+            self._watch(conn, selectors.EVENT_READ, self._receive)
+            self._receive(conn)  # most have sent their request by now
             if self.nr_conns >= self.worker_connections:
                 self._make_room("all connections are in use")
-
-    def _open(self, sock: socket.socket, client: Any, server: Any) -> None:
-        sock.setblocking(False)
-        conn = Connection(self.cfg, sock, client, server)
-        conn.deadline = time.monotonic() + HEAD_WAIT_S
-        self.nr_conns += 1
-        self._connections[conn] = None
-        self._watch(conn, selectors.EVENT_READ, self._receive)
-        self._receive(conn)  # most have sent their request by now
 
     def _make_room(self, reason: str) -> None:
         """Close the connection that has been idle for longest."""
@@ -166,7 +163,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if conn.request is None and not self._begin(conn):
             return
         if conn.body_has_come():
-            self._answer(conn)
+            self._serve(conn)
         else:
             self._watch(conn, selectors.EVENT_READ, self._receive)
 
@@ -187,7 +184,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if not self.alive:
             conn.response.force_close()
         conn.to_send.flush()  # 100 Continue, where it was asked for
-        return not self._answered(conn, self._begin_request) and not self._is_charging(conn)
+        return not self._try_step(conn, self._begin_request) and not self._is_charging(conn)
 
     def _is_charging(self, conn: Connection) -> bool:
         """Whether the request is being counted elsewhere, which this loop does not wait for."""
@@ -201,17 +198,17 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _was_charged(self, conn: Connection, counted: "Future[Any]") -> None:
         conn.state = State.RECEIVING
-        if not self._answered(conn, self._resume_request):
+        if not self._try_step(conn, self._resume_request):
             self._advance(conn)
 
-    def _answer(self, conn: Connection) -> None:
-        if not self._answered(conn, self._answer_from_cache):
+    def _serve(self, conn: Connection) -> None:
+        if not self._try_step(conn, self._answer_from_cache):
             conn.state = State.IN_THREAD
             self._watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)
             future.add_done_callback(partial(self.method_queue.defer, self._flask_ran, conn))
 
-    def _answered(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
+    def _try_step(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
         """Whether a step of the middleware that does not wait has answered."""
         try:
             body = step(conn.environ, conn.response.start_response)
