@@ -59,15 +59,6 @@ class Recording:
             self._keep(row)
         for states in self._states.values():
             states.sort(key=lambda state: state[0])
-        self._transactions = {
-            t["hash"]: t for b in self._blocks.values() for t in b["transactions"]
-        }
-        self._receipts = {
-            receipt["transactionHash"]: receipt
-            for row in rows
-            if row["method"] == "eth_getBlockReceipts"
-            for receipt in row.get("result") or ()
-        }
         self._methods = {method for method, _ in self._exact}
         # What follows from the blocks alone, however it was asked when recorded.
         self._derived: dict[str, Callable[[list[Any]], Any]] = {
@@ -113,6 +104,15 @@ class Recording:
         if not self._blocks:
             raise ValueError("the recording holds no block")
         self._by_hash = {block["hash"]: block for block in self._blocks.values()}
+        self._transactions = {
+            t["hash"]: t for b in self._blocks.values() for t in b["transactions"]
+        }
+        self._receipts = {
+            receipt["transactionHash"]: receipt
+            for row in rows
+            if row["method"] == "eth_getBlockReceipts"
+            for receipt in row.get("result") or ()
+        }
 
     def _keep(self, row: dict[str, Any]) -> None:
         outcome: Outcome = {key: row[key] for key in ("result", "error") if key in row}
