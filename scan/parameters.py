@@ -114,6 +114,7 @@ def text(value: object, name: str, *, most: int) -> str:
 
 
 def _is_unicode(value: str) -> bool:
+    # JSON may escape half a surrogate pair, which has no UTF-8.
     return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
@@ -188,4 +189,5 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> None:
+    # NaN and Infinity are no JSON, though Python reads them.
     raise ValueError(name)

@@ -79,6 +79,7 @@ class ApiKeyLookup:
                 raise Unavailable("The API key cannot be checked now; try again shortly.")
             return _read_key(self._database, hashed)
         except Unavailable:
+            # Those that were refused without waiting do not prolong the pause.
             if now >= self._paused_until:
                 self._paused_until = self._clock() + PAUSE_AFTER_FAILURE_S
             if self._replica is None:

@@ -177,12 +177,14 @@ class NodeComparison:
         return untraced
 
     def _traced(self, block: DecodedBlock) -> TracedBlock:
+        # After so many failures the reader gives a block up, and raises no more.
         for _ in range(TRACE_ATTEMPTS - 1):
             with suppress(NodeError):
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
 
     def _expect_events(self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]) -> None:
+        # Which contracts are tokens and pools is the index's word; what they emitted is compared.
         addresses = {log.address for block in blocks for log in block.logs}
         tokens = {
             bytes(row[0]): row[1:]

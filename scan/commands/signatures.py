@@ -111,7 +111,7 @@ def _database(settings: Settings) -> Database:
 def _selector(text: str) -> bytes:
     try:
         if re.fullmatch(r"0x(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{64})", text):
-            return bytes.fromhex(text[2:10])
+            return bytes.fromhex(text[2:10])  # a topic begins with what is stored of it
         return bytes(keccak(canonical(text).encode())[:4])
     except AbiError:
         raise InvalidParameter(f"{text[:80]!r} is neither a selector nor a signature") from None
@@ -240,6 +240,7 @@ def _tokens(file: TextIO) -> Iterator[tuple[str, int]]:
             yield match[1], line
             start = match.end()
         buffer = buffer[start:]
+        # No token is so long: what is left is not the JSON that is expected.
         if not piece or len(buffer) > (1 << 16) + MAX_LINE:
             break
     yield buffer.strip()[:60], line

@@ -40,7 +40,7 @@ def _ask(address: str) -> dict[str, Any]:
             return dict(json.load(response))
     except HTTPError as error:
         try:
-            return dict(json.load(error))
+            return dict(json.load(error))  # /readyz gives its reasons with a 503, too
         except ValueError:
             return {"status": "unavailable", "problem": f"it answers HTTP {error.code}"}
     except (URLError, OSError, ValueError) as error:

@@ -93,7 +93,7 @@ def _transaction(t: dict[str, Any]) -> bytes:
         body += [_field(t, "maxFeePerBlobGas"), hashes]
     if kind == 4:
         body.append([_authorization(a) for a in t["authorizationList"]])
-    parity = t.get("yParity", t.get("v"))
+    parity = t.get("yParity", t.get("v"))  # v, where a node gives no yParity
     return bytes([kind]) + rlp([*body, integer(quantity(parity)), *signature])
 
 

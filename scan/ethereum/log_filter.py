@@ -39,6 +39,7 @@ class LogFilter(NamedTuple):
         if self.address is not None:
             parameters["address"] = to_hex(self.address)
         if self.is_conjunction and any(self.topics):
+            # A None at the end would demand that a log has so many topics.
             last_topic = max(index for index, topic in enumerate(self.topics) if topic)
             topics = self.topics[: last_topic + 1]
             parameters["topics"] = [None if topic is None else to_hex(topic) for topic in topics]

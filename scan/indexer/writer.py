@@ -116,6 +116,7 @@ class Writer:
             tx.execute("indexer/unwind_lock")
             orphaned = read_block_range(tx, last_kept + 1, head.number)
             webhook_events.unwind(tx, last_kept)
+            # These read the rows of the orphaned blocks, which blocks_unwind removes.
             _derive_holders(tx, orphaned, sign=-1)
             _derive_addresses(tx, orphaned, sign=-1)
             items.unwind(tx, orphaned)
@@ -309,7 +310,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
     topics = {topic for topic in first_topics if topic is not None}
     rows = tx.rows("indexer/event_topics_insert", topics=list(topics))
     numbers: dict[bytes | None, int | str] = {bytes(topic): number for topic, number in rows}
-    numbers[None] = copy_format.NULL
+    numbers[None] = copy_format.NULL  # of logs without topics
     lines = (line for block in batch for line in block.logs.splitlines(keepends=True))
     _copy_numbered(
         tx,

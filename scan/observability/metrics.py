@@ -68,6 +68,7 @@ def keep_notes() -> None:
 def take_notes() -> list[RpcNote]:
     """What was noted since the last time."""
     notes = []
+    # Other threads append meanwhile, which a loop over the deque would not survive.
     with suppress(IndexError):
         while True:
             notes.append(_notes.notes.popleft())

@@ -66,6 +66,7 @@ class ConcurrencyLimit:
             self._taken -= 1
             if client is not None:
                 self._taken_by[client] -= 1
+                # Clients that came once would be counted here for ever.
                 if not self._taken_by[client]:
                     del self._taken_by[client]
             self._changed.notify_all()

@@ -32,6 +32,7 @@ class ProcessWindows:
     def charge(self, *windows: Window) -> RateLimitResult:
         with self._lock:
             results = [self._charge(window) for window in windows]
+            # What one window refuses must not be counted in the other.
             if any(result.allowed != results[0].allowed for result in results):
                 for window, result in zip(windows, results, strict=True):
                     if result.allowed:

@@ -240,6 +240,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         return True
 
     def _write(self, conn: Connection, body: Iterable[bytes]) -> None:
+        # What is left of a body would be parsed as the next request.
         if not conn.is_whole():
             conn.response.force_close()
         for piece in body:

@@ -139,7 +139,7 @@ class ReceiverConnection:
             connection = self._connection or self._connect(deadline)
             if is_reused and connection.sock is not None:
                 deadline.add(connection.sock)
-            sent = True
+            sent = True  # from here on the receiver may have seen it
             code, retry_after = self._request(connection, message)
         except _FAULTS as error:
             self._close()
