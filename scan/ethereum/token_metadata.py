@@ -19,13 +19,17 @@ def supports_interface(interface_id: str) -> str:
     return "0x01ffc9a7" + interface_id.ljust(64, "0")
 
 
+def balance_of(holder: bytes) -> str:
+    return "0x70a08231" + holder.hex().rjust(64, "0")
+
+
 TOKEN_CALLS = (
     NAME,
     SYMBOL,
     DECIMALS,
     TOTAL_SUPPLY,
     *map(supports_interface, (ERC165, ERC165_INVALID, ERC721, ERC1155)),
-    "0x70a08231" + 64 * "0",  # balanceOf(address(0))
+    balance_of(bytes(20)),
 )
 
 
