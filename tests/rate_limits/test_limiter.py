@@ -336,7 +336,7 @@ def test_a_cluster_charges_both_windows_in_turn(tmp_path):
     """Its windows may lie on two servers; here one server stands for all of them."""
     with redis_server(tmp_path) as address:
         storage = storage_from_string(address, wrap_exceptions=True)
-        store = WindowsInTurn(MovingWindowRateLimiter(storage), refuse)
+        store = WindowsInTurn(MovingWindowRateLimiter(storage), (), refuse)
         one, other = Window(parse("2/minute"), "a"), Window(parse("3/minute"), "b")
         results = [store.charge(one, other) for _ in range(4)]
         assert [r.allowed for r in results] == [True, True, False, False]
