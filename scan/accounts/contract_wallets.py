@@ -11,7 +11,7 @@ from scan.rate_limits.concurrency import ConcurrencyLimit
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 3.0
-MAX_CHECKS = 3  # at once: a node that hangs must not hold every thread with it
+MOST_CHECKS = 3  # at once: a node that hangs must not hold every thread with it
 # isValidSignature(bytes32,bytes): its selector is also the value that accepts.
 MAGIC_VALUE = bytes.fromhex("1626ba7e")
 _GAS = 10_000_000  # a passkey checked in Solidity takes some 400,000
@@ -21,7 +21,7 @@ class ContractWallets:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._checks = ConcurrencyLimit(
-            MAX_CHECKS, busy="Too many signatures are being checked; try again shortly."
+            MOST_CHECKS, busy="Too many signatures are being checked; try again shortly."
         )
 
     def accept(self, wallet: bytes, message_hash: bytes, signature: bytes) -> bool | None:
@@ -30,20 +30,27 @@ class ContractWallets:
         Also None where the node does not answer: then only plain wallets can prove themselves.
         Raises Unavailable while enough signatures are being checked.
         """
-        call = {
-            "to": to_hex(wallet),
-            "gas": hex(_GAS),
-            "data": to_hex(MAGIC_VALUE + encode(["bytes32", "bytes"], [message_hash, signature])),
-        }
-        try:
-            with self._checks.place():
-                code = self._node.call("eth_getCode", to_hex(wallet), "latest", timeout_s=TIMEOUT_S)
-                if not data(code):
-                    return None
-                result = data(self._node.call("eth_call", call, "latest", timeout_s=TIMEOUT_S))
-        except (NodeError, BadHex) as error:
-            log.warning("the signature of a contract wallet could not be checked: %s", error)
+        with self._checks.place():
+            return _check(self._node, wallet, message_hash, signature)
+
+
+def _check(node: Node, wallet: bytes, message_hash: bytes, signature: bytes) -> bool | None:
+    try:
+        if not data(node.call("eth_getCode", to_hex(wallet), "latest", timeout_s=TIMEOUT_S)):
             return None
-        except RpcError:
-            return False
-        return len(result) >= 32 and result[:32] == MAGIC_VALUE.ljust(32, b"\0")
+        return _is_valid(node, wallet, message_hash, signature)
+    except (NodeError, BadHex) as error:
+        log.warning("the signature of a contract wallet could not be checked: %s", error)
+        return None
+    except RpcError:
+        return False
+
+
+def _is_valid(node: Node, wallet: bytes, message_hash: bytes, signature: bytes) -> bool:
+    call = {
+        "to": to_hex(wallet),
+        "gas": hex(_GAS),
+        "data": to_hex(MAGIC_VALUE + encode(["bytes32", "bytes"], [message_hash, signature])),
+    }
+    answer = data(node.call("eth_call", call, "latest", timeout_s=TIMEOUT_S))
+    return len(answer) >= 32 and answer[:32] == MAGIC_VALUE.ljust(32, b"\0")

@@ -52,7 +52,6 @@ def require_signed(
         malformed = error
     if signer == owner:
         return
-    # A contract may accept bytes that are no signature of a plain wallet.
     is_accepted = contract_wallets.accept(owner, message_hash(message), signature)
     if is_accepted:
         return

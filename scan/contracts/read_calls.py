@@ -106,7 +106,7 @@ class ReadCalls:
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         try:
             answer = self._node.call(
-                "eth_call", call, "latest", timeout_s=TIMEOUT_S, max_bytes=MAX_ANSWER_BYTES
+                "eth_call", call, "latest", timeout_s=TIMEOUT_S, most_bytes=MAX_ANSWER_BYTES
             )
             return data(answer)
         except AnswerTooLarge:

@@ -66,7 +66,7 @@ class TokenUris:
                     call,
                     hex(block_number),
                     timeout_s=TIMEOUT_S,
-                    max_bytes=MAX_ANSWER_BYTES,
+                    most_bytes=MAX_ANSWER_BYTES,
                 )
             return _read(data(returned))
         except AnswerTooLarge:

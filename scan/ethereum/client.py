@@ -34,7 +34,7 @@ class Call(NamedTuple):
 class Node:
     """One node, or several that serve the same chain; safe to use from several threads.
 
-    Messages of the errors raised never hold a URL, which may carry credentials. `max_bytes` bounds
+    Messages of the errors raised never hold a URL, which may carry credentials. `most_bytes` bounds
     each answer where its size is a contract's to decide: a call whose answer is larger then gives
     AnswerTooLarge. Without it such an answer is the node's fault.
     """
@@ -69,11 +69,11 @@ class Node:
         method: str,
         *params: object,
         timeout_s: float | None = None,
-        max_bytes: int | None = None,
+        most_bytes: int | None = None,
     ) -> Any:
-        """The result of one call; raises NodeError, RpcError, or AnswerTooLarge past max_bytes."""
+        """The result of one call; raises NodeError, RpcError, or AnswerTooLarge past most_bytes."""
         timeout_s = timeout_s or self._timeout_s
-        [result], _ = self._ask_any([Call(method, params)], timeout_s, max_bytes)
+        [result], _ = self._exchange([Call(method, params)], timeout_s, most_bytes)
         if isinstance(result, RpcError):
             raise result
         return result
@@ -87,14 +87,14 @@ class Node:
         self,
         calls: Sequence[Call],
         timeout_s: float | None = None,
-        max_bytes: int | None = None,
+        most_bytes: int | None = None,
     ) -> list[Any]:
-        """As results(), all at once; raises AnswerTooLarge past `max_bytes` of all together."""
+        """As results(), all at once; raises AnswerTooLarge past `most_bytes` of all together."""
         results: list[Any] = []
         size = 0
-        for chunk_results, answer_bytes in self._chunks(calls, timeout_s, max_bytes):
+        for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes):
             size += answer_bytes
-            if max_bytes is not None and size > max_bytes:
+            if most_bytes is not None and size > most_bytes:
                 raise AnswerTooLarge(0, "the node's answers are too large")
             results += chunk_results
         for result in results:
@@ -106,7 +106,7 @@ class Node:
         self,
         calls: Sequence[Call],
         timeout_s: float | None = None,
-        max_bytes: int | None = None,
+        most_bytes: int | None = None,
     ) -> Iterator[Any]:
         """Results in the order of the calls; a call that the node refused gives an RpcError value.
 
@@ -114,43 +114,43 @@ class Node:
         back as they pass. `timeout_s` is for all of it; without one each exchange has the node's
         own.
         """
-        for chunk_results, _ in self._chunks(calls, timeout_s, max_bytes):
+        for chunk_results, _ in self._exchanges(calls, timeout_s, most_bytes):
             yield from chunk_results
 
-    def _chunks(
-        self, calls: Sequence[Call], timeout_s: float | None, max_bytes: int | None
+    def _exchanges(
+        self, calls: Sequence[Call], timeout_s: float | None, most_bytes: int | None
     ) -> Iterator[tuple[list[Any], int]]:
         """Results of some calls after others, and the bytes of their answer."""
-        answered = 0
+        done = 0
         ends_at = None if timeout_s is None else time.monotonic() + timeout_s
-        while answered < len(calls):
+        while done < len(calls):
             left_s = self._timeout_s if ends_at is None else ends_at - time.monotonic()
             if left_s <= 0:
                 raise TimedOut("the node did not answer in time")
-            method = calls[answered].method
+            method = calls[done].method
             size = self._batch_sizes.get(method, MAX_BATCH)
-            chunk = calls[answered : answered + size]
+            chunk = calls[done : done + size]
             try:
-                chunk_results, answer_bytes = self._ask_any(chunk, left_s, max_bytes)
+                found, read_bytes = self._exchange(chunk, left_s, most_bytes)
             except NodeError as error:
                 self._batch_sizes[method] = max(1, len(chunk) // 2)
                 if not _is_worth_halving(error, len(chunk)):
                     raise
                 continue
             # Twice as much as a half of what is allowed would be refused, and read in vain.
-            if len(chunk) == size and 2 * answer_bytes <= (max_bytes or MAX_ANSWER_BYTES):
+            if len(chunk) == size and 2 * read_bytes <= (most_bytes or MAX_ANSWER_BYTES):
                 self._batch_sizes[method] = min(MAX_BATCH, size + max(1, size // 8))
-            answered += len(chunk)
-            yield chunk_results, answer_bytes
+            done += len(chunk)
+            yield found, read_bytes
 
-    def _ask_any(
-        self, calls: Sequence[Call], timeout_s: float, max_bytes: int | None
+    def _exchange(
+        self, calls: Sequence[Call], timeout_s: float, most_bytes: int | None
     ) -> tuple[list[Any], int]:
         """From the first node that answers; one that fails is left alone for a while."""
         failure: NodeError | None = None
         for url in self._usable_urls():
             try:
-                return self._ask(url, calls, timeout_s, max_bytes)
+                return self._ask(url, calls, timeout_s, most_bytes)
             except NodeError as error:
                 if _is_worth_halving(error, len(calls)):
                     raise
@@ -166,18 +166,18 @@ class Node:
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
     def _ask(
-        self, url: str, calls: Sequence[Call], timeout_s: float, max_bytes: int | None
+        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int | None
     ) -> tuple[list[Any], int]:
         """Results, and the bytes of the answer that held them."""
         blocks = {p for call in calls for p in call.params if isinstance(p, BlockId)}
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
         try:
             written = [Call(c.method, block_parameter.write(c.params, by_hash)) for c in calls]
-            answer, size = self._post(url, written, timeout_s, max_bytes or MAX_ANSWER_BYTES)
+            answer, size = self._post(url, written, timeout_s, most_bytes or MAX_ANSWER_BYTES)
         except AnswerTooLarge as error:
             if len(calls) > 1:
                 raise BatchRefused(error.message) from None
-            if max_bytes is None:
+            if most_bytes is None:
                 raise NodeError(error.message) from None
             return [error], 0
         results = _results(answer, len(calls))
@@ -206,14 +206,14 @@ class Node:
 
     @metrics.observed_rpc
     def _post(
-        self, url: str, calls: Sequence[Call], timeout_s: float, max_bytes: int
+        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int
     ) -> tuple[Any, int]:
         requests_ = [
             {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
             for number, call in enumerate(calls)
         ]
         body = orjson.dumps(requests_ if len(calls) > 1 else requests_[0])
-        return self._transport.post(url, body, timeout_s, max_bytes)
+        return self._transport.post(url, body, timeout_s, most_bytes)
 
 
 def _is_worth_halving(error: NodeError, calls: int) -> bool:

@@ -85,7 +85,7 @@ def address(result: bytes | None) -> bytes | None:
 
 
 def text(result: bytes | None, max_characters: int) -> str:
-    """A returned string or bytes32, without control characters, cut to `most` characters."""
+    """A returned string or bytes32, without control characters, cut to `max_characters`."""
     if not result:
         return ""
     raw = _dynamic(result)

@@ -35,7 +35,7 @@ class Transport:
         self._ca_bundle = ca_bundle
         self._local = threading.local()
 
-    def post(self, url: str, body: bytes, timeout_s: float, max_bytes: int) -> tuple[Any, int]:
+    def post(self, url: str, body: bytes, timeout_s: float, most_bytes: int) -> tuple[Any, int]:
         """What the JSON of the answer holds, and its bytes.
 
         Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
@@ -51,7 +51,7 @@ class Transport:
             )
             with response:
                 _check_status(response)
-                text = _read_body(response, max_bytes)
+                text = _read_body(response, most_bytes)
         except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
             raise TimedOut("the node did not answer in time") from None
         except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
@@ -60,7 +60,7 @@ class Transport:
             raise NodeError("the node cannot be reached or cut the connection") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise NodeError(f"the node's answer is not HTTP ({type(error).__name__})") from None
-        return _json(text, max_bytes), len(text)
+        return _json(text, most_bytes), len(text)
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._local, "session", None)
@@ -156,28 +156,28 @@ def _after(response: requests.Response) -> float | None:
     return min(max(until - time.time(), 0.0), MAX_RETRY_AFTER_S)
 
 
-def _read_body(response: requests.Response, max_bytes: int) -> bytes:
+def _read_body(response: requests.Response, most_bytes: int) -> bytes:
     """The body, decompressed; the bound is on both sizes."""
     declared = response.headers.get("Content-Length", "")
-    if declared.isascii() and declared.isdigit() and int(declared[:20]) > max_bytes:
-        raise _too_large(max_bytes)
+    if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
+        raise _too_large(most_bytes)
     pieces: list[bytes] = []
     size = 0
     while piece := response.raw.read1(READ_BYTES, decode_content=True):
         pieces.append(piece)
         size += len(piece)
-        if size > max_bytes:
-            raise _too_large(max_bytes)
+        if size > most_bytes:
+            raise _too_large(most_bytes)
     return b"".join(pieces)
 
 
-def _too_large(max_bytes: int) -> AnswerTooLarge:
-    size = f"{max_bytes >> 20} MiB" if max_bytes >= 1 << 20 else f"{max_bytes >> 10} KiB"
+def _too_large(most_bytes: int) -> AnswerTooLarge:
+    size = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes >> 10} KiB"
     return AnswerTooLarge(0, f"the node's answer is larger than {size}")
 
 
-def _json(text: bytes, max_bytes: int) -> Any:
-    max_elements = MAX_EXPANSION * max_bytes // BYTES_PER_ELEMENT
+def _json(text: bytes, most_bytes: int) -> Any:
+    max_elements = MAX_EXPANSION * most_bytes // BYTES_PER_ELEMENT
     if len(text) > 2 * max_elements:  # an element takes two bytes; counting is not for nothing
         elements = len(text) - len(text.translate(None, b",[{"))
         if elements > max_elements:

@@ -22,7 +22,7 @@ def call_node(method: str, *params: object) -> Any:
     try:
         with parts().node_calls.place(wait_s=PLACE_TIMEOUT_S):
             return services().sources.node.call(
-                method, *params, timeout_s=TIMEOUT_S, max_bytes=MOST_BYTES
+                method, *params, timeout_s=TIMEOUT_S, most_bytes=MOST_BYTES
             )
     except NodeError:
         raise UpstreamFailed(NOT_ANSWERING) from None

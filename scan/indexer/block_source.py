@@ -105,7 +105,7 @@ class BlockSource:
                     Call("eth_getBlockReceipts", (hex(number),)),
                 )
             ]
-            results = self._node.results(calls, max_bytes=MAX_ANSWER_BYTES)
+            results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
             for number in range(first, last + 1):
                 header, receipts = _present(next(results), number), next(results)
                 if isinstance(receipts, RpcError) and receipts.is_missing_method:
@@ -120,7 +120,7 @@ class BlockSource:
     def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """As _pairs(), from the receipts of transactions."""
         calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
-        results = self._node.results(calls, max_bytes=MAX_ANSWER_BYTES)
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
         headers: list[tuple[int, Any, list[Any]]] = []
         for number, result in enumerate(results, start=first):
             header = _present(result, number)
@@ -137,7 +137,7 @@ class BlockSource:
             for *_, hashes in headers
             for hash_ in hashes
         ]
-        results = self._node.results(calls, max_bytes=MAX_ANSWER_BYTES)
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
         for number, header, hashes in headers:
             receipts: Any = [next(results) for _ in hashes]
             large = [receipt for receipt in receipts if isinstance(receipt, AnswerTooLarge)]
@@ -151,7 +151,7 @@ class BlockSource:
 
     def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
         calls = [Call("eth_getTransactionReceipt", (hash_,)) for hash_ in _hashes(header)]
-        results = self._node.results(calls, max_bytes=MAX_ANSWER_BYTES)
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
         for call, receipt in zip(calls, results, strict=True):
             if isinstance(receipt, AnswerTooLarge):
                 receipt = self._large(call.method, *call.params)
@@ -159,7 +159,7 @@ class BlockSource:
 
     def _large(self, method: str, *params: object) -> Any:
         try:
-            return self._node.call(method, *params, max_bytes=MAX_BLOCK_BYTES)
+            return self._node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
         except RpcError as error:
             raise NodeError(f"the node refuses {method} of {params[0]}: {error.message}") from None
 

@@ -78,8 +78,8 @@ class StateReader:
     def _read_chunk(self, queries: Sequence[StateQuery], blocks: Sequence[object]) -> list[Any]:
         """What is too large is let go as it comes, before the next answer is read."""
         calls = [_call(query, block) for query, block in zip(queries, blocks, strict=True)]
-        max_bytes = MAX_BYTES if queries and queries[0].data is not None else None
-        results = self._node.results(calls, max_bytes=max_bytes)
+        most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
+        results = self._node.results(calls, most_bytes=most_bytes)
         return list(map(_without_excess, queries, results))
 
 

@@ -105,7 +105,7 @@ def _internal_calls(transaction_hash: str) -> list[InternalCall] | None:
             transaction_hash,
             {"tracer": "callTracer"},
             timeout_s=TRACE_TIMEOUT_S,
-            max_bytes=MAX_TRACE_BYTES,
+            most_bytes=MAX_TRACE_BYTES,
         )
     except RpcError:
         return None

@@ -119,7 +119,7 @@ def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(
     node.fault = answer
     methods = [*["small"] * 50, "large", *["small"] * 50]
     calls = [Call(each, ()) for each in methods]
-    results = list(Node([node.url]).results(calls, max_bytes=4096))
+    results = list(Node([node.url]).results(calls, most_bytes=4096))
     assert isinstance(results[50], AnswerTooLarge)
     assert results[:50] + results[51:] == 100 * [10 * "x"]
     assert node.requests < 40
