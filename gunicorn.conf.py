@@ -4,7 +4,7 @@ import resource
 import sys
 from pathlib import Path
 
-from scan.database.start_checks import require_usable
+from scan.commands.startup import require_usable_database
 from scan.errors import SettingError
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -71,7 +71,7 @@ def on_starting(server):
     try:
         make_limiter(_settings)
         if _settings.database_url:
-            require_usable(_settings, reads=True)
+            require_usable_database(_settings, reads=True)
     except SettingError as error:
         sys.exit(str(error))
     if server.cfg.workers > 1 and counts_in_process(_settings):

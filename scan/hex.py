@@ -24,21 +24,21 @@ def data(value: object, length: int | None = None) -> bytes:
     if not isinstance(value, str) or value[:2] != "0x":
         raise BadHex(f"not hex data: {excerpt(value)}")
     try:
-        found = unhexlify(value[2:])  # unlike bytes.fromhex it takes no white space
+        decoded = unhexlify(value[2:])  # unlike bytes.fromhex it takes no white space
     except ValueError:
         raise BadHex(f"not hex data: {excerpt(value)}") from None
-    if length is not None and len(found) != length:
+    if length is not None and len(decoded) != length:
         raise BadHex(f"expected {length} bytes of hex: {excerpt(value)}")
-    return found
+    return decoded
 
 
-def excerpt(value: object, most: int = 80) -> str:
+def excerpt(value: object, max_characters: int = 80) -> str:
     """How a refusal quotes a value of any kind and size."""
     if isinstance(value, str):
-        return repr(value[:most])
+        return repr(value[:max_characters])
     if isinstance(value, list | tuple):
         return "an array"
-    return "an object" if isinstance(value, dict) else str(value)[:most]
+    return "an object" if isinstance(value, dict) else str(value)[:max_characters]
 
 
 def to_hex(value: bytes) -> str:

@@ -118,6 +118,7 @@ def text(value: object, name: str, *, most: int) -> str:
 
 
 def _is_unicode(value: str) -> bool:
+    # JSON may escape half a surrogate pair, which has no UTF-8.
     return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
@@ -133,36 +134,36 @@ def required_one_of(values: Mapping[str, Any], name: str, allowed: Collection[st
     return one_of(values[name], name, allowed)
 
 
-def nearest(name: str, known: Collection[str]) -> str | None:
+def nearest(name: str, allowed: Collection[str]) -> str | None:
     """The known name that was probably meant, if any is near."""
-    by_lower_case = {word.lower(): word for word in known}
-    found = difflib.get_close_matches(name[:LONGEST_NAME].lower(), by_lower_case, n=1)
-    return by_lower_case[found[0]] if found else None
+    by_lower_case = {word.lower(): word for word in allowed}
+    matches = difflib.get_close_matches(name[:LONGEST_NAME].lower(), by_lower_case, n=1)
+    return by_lower_case[matches[0]] if matches else None
 
 
-def only_known_arguments(names: Collection[str], known: Collection[str]) -> None:
+def only_known_arguments(names: Collection[str], allowed: Collection[str]) -> None:
     """Raises for the first query parameter that no view reads; `_` begins those to be ignored."""
     for name in names:
-        if name and name not in known and not name.startswith("_"):
-            raise InvalidParameter(_unknown_message(name, known), field=name[:LONGEST_NAME])
+        if name and name not in allowed and not name.startswith("_"):
+            raise InvalidParameter(_unknown_message(name, allowed), field=name[:LONGEST_NAME])
 
 
 def _unknown_message(name: str, known: Collection[str]) -> str:
     unknown = f"Unknown query parameter {name[:LONGEST_NAME]!r}"
-    found = nearest(name, known)
-    if found is not None:
-        return f"{unknown}; did you mean {found}?"
+    similar = nearest(name, known)
+    if similar is not None:
+        return f"{unknown}; did you mean {similar}?"
     allowed = f"allowed: {', '.join(known)}" if known else "this path takes none"
     return f"{unknown}; {allowed}."
 
 
-def only_known(values: Mapping[str, Any], allowed: Collection[str], what: str) -> None:
+def only_known(values: Mapping[str, Any], allowed: Collection[str], kind: str) -> None:
     """Raises for the first key that nobody reads: a typo must not silently widen a query."""
     for name in values:
         if name not in allowed:
-            known = f"allowed: {', '.join(allowed)}" if allowed else "there are none"
+            hint = f"allowed: {', '.join(allowed)}" if allowed else "there are none"
             raise InvalidParameter(
-                f"Unknown {what} {name[:LONGEST_NAME]!r}; {known}.", field=name[:LONGEST_NAME]
+                f"Unknown {kind} {name[:LONGEST_NAME]!r}; {hint}.", field=name[:LONGEST_NAME]
             )
 
 
@@ -225,4 +226,5 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> None:
+    # NaN and Infinity are no JSON, though Python reads them.
     raise ValueError(name)

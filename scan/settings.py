@@ -162,10 +162,10 @@ def _one_of(*words: str) -> Callable[[str], str]:
     return parse
 
 
-def _short(most: int) -> Callable[[str], str]:
+def _short(max_characters: int) -> Callable[[str], str]:
     def parse(text: str) -> str:
-        if len(text) > most or not text.isprintable():
-            raise ValueError(f"at most {most} printable characters are expected")
+        if len(text) > max_characters or not text.isprintable():
+            raise ValueError(f"at most {max_characters} printable characters are expected")
         return text
 
     return parse
@@ -175,10 +175,10 @@ def _path(text: str) -> str:
     """Without the slash at its end, so that paths of ours follow on it."""
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", text):
         raise ValueError("a path such as /bsc is expected")
-    first, *more = text.strip("/").split("/")
-    if first in _OWN_FOLDERS or (first in _OWN_PATHS and not more):
+    first, *below = text.strip("/").split("/")
+    if first in _OWN_FOLDERS or (first in _OWN_PATHS and not below):
         raise ValueError(f"/{first} is a path of Scan's own")
-    if {".", ".."} & {first, *more}:
+    if {".", ".."} & {first, *below}:
         raise ValueError("clients remove . and .. from a path")
     return text.rstrip("/")
 
@@ -189,41 +189,41 @@ def _primary_url(text: str) -> str:
     Without target_session_attrs libpq takes the first that answers: a standby, or an old primary
     that is back after a failover and does not know of it.
     """
-    parts = urlsplit(_database_url(text))
-    given = dict(parse_qsl(parts.query))  # of a parameter given twice libpq takes the last, too
+    address = urlsplit(_database_url(text))
+    query = dict(parse_qsl(address.query))  # of a parameter given twice libpq takes the last, too
     hosts = (
-        unquote(parts.netloc.rpartition("@")[2]),
-        given.get("host", ""),
-        given.get("hostaddr", ""),
+        unquote(address.netloc.rpartition("@")[2]),
+        query.get("host", ""),
+        query.get("hostaddr", ""),
     )
-    if any("," in host for host in hosts) and given.get("target_session_attrs") != "read-write":
+    if any("," in host for host in hosts) and query.get("target_session_attrs") != "read-write":
         raise ValueError("several hosts need target_session_attrs=read-write")
     return text
 
 
 def _database_url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("postgresql", "postgres"):
+    address = urlsplit(text)
+    if address.scheme not in ("postgresql", "postgres"):
         raise ValueError("a postgresql:// address is expected")
-    if "," not in parts.netloc:  # of several hosts, each may have a port
-        _require_port(parts)
+    if "," not in address.netloc:  # of several hosts, each may have a port
+        _require_port(address)
     return text
 
 
 def _rpc_urls(text: str) -> tuple[str, ...]:
     urls = tuple(part.strip() for part in text.split(","))
     for url in urls:
-        parts = urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
+        address = urlsplit(url)
+        if address.scheme not in ("http", "https") or not address.hostname:
             raise ValueError("http:// or https:// addresses are expected, separated by commas")
-        _require_port(parts)
+        _require_port(address)
     return urls
 
 
-def _require_port(parts: SplitResult) -> None:
+def _require_port(address: SplitResult) -> None:
     """urlsplit itself looks at a port only when it is asked for."""
     try:
-        is_usable = parts.port != 0
+        is_usable = address.port != 0
     except ValueError:
         is_usable = False
     if not is_usable:

@@ -53,7 +53,11 @@ class ApiKeyLookup:
         cached = self._cache.get(hashed)
         if cached is None or cached.until <= now:
             cached = CachedKey(self._look_up(hashed, now), now + CACHED_S)
-            self._store(hashed, cached)
+            with self._lock:
+                self._cache[hashed] = cached
+                self._cache.move_to_end(hashed)
+                if len(self._cache) > MAX_CACHED:
+                    self._cache.popitem(last=False)
         return cached.key
 
     def find_cached(self, text: str) -> CachedKey | None:
@@ -73,22 +77,16 @@ class ApiKeyLookup:
         try:
             if now < self._paused_until:
                 raise Unavailable("The API key cannot be checked now; try again shortly.")
-            return _read(self._database, hashed)
+            return _read_key(self._database, hashed)
         except Unavailable:
+            # Those that were refused without waiting do not prolong the pause.
             if now >= self._paused_until:
                 self._paused_until = self._clock() + PAUSE_AFTER_FAILURE_S
             if self._replica is None:
                 raise
-            return _read(self._replica, hashed)
-
-    def _store(self, hashed: bytes, cached: CachedKey) -> None:
-        with self._lock:
-            self._cache[hashed] = cached
-            self._cache.move_to_end(hashed)
-            if len(self._cache) > MAX_CACHED:
-                self._cache.popitem(last=False)
+            return _read_key(self._replica, hashed)
 
 
-def _read(database: Database, hashed: bytes) -> ApiKey | None:
+def _read_key(database: Database, hashed: bytes) -> ApiKey | None:
     row = database.row("accounts/api_keys_find", key_hash=hashed)
     return ApiKey(row[0], bytes(row[1]), row[2]) if row else None

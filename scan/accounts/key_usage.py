@@ -45,7 +45,13 @@ class KeyUsage:
             if not uses:
                 return
             try:
-                self._write(uses)
+                with self._database.transaction() as transaction:  # never repeated, unlike a read
+                    transaction.execute(
+                        "accounts/api_keys_count_uses",
+                        ids=list(uses),
+                        requests=[use.requests for use in uses.values()],
+                        used_at=[use.last_used_at for use in uses.values()],
+                    )
             except BaseException:
                 with self._lock:
                     for key_id, use in uses.items():
@@ -65,15 +71,6 @@ class KeyUsage:
         self._uses[key_id] = _Use(
             before.requests + use.requests, max(before.last_used_at, use.last_used_at)
         )
-
-    def _write(self, uses: dict[int, _Use]) -> None:
-        with self._database.transaction() as transaction:  # never repeated, unlike a read
-            transaction.execute(
-                "accounts/api_keys_count_uses",
-                ids=list(uses),
-                requests=[use.requests for use in uses.values()],
-                used_at=[use.last_used_at for use in uses.values()],
-            )
 
     def _run(self) -> None:
         while not self._closed.wait(self._flush_every_s):

@@ -62,20 +62,20 @@ SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 class Difference(NamedTuple):
     """`stored` and `expected` hold the fields that differ; None where there is no row."""
 
-    place: str
+    row_name: str
     stored: dict[str, Any] | None
     expected: dict[str, Any] | None
 
     def __str__(self) -> str:
         if self.stored is None or self.expected is None:
             missing = "is missing" if self.stored is None else "should not be there"
-            return f"{self.place} {missing}"
+            return f"{self.row_name} {missing}"
         fields = (
             f"{name} is {self.stored.get(name)}, should be {value}"
             for name, value in self.expected.items()
             if self.stored.get(name) != value
         )
-        return f"{self.place}: {'; '.join(fields)}"
+        return f"{self.row_name}: {'; '.join(fields)}"
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -84,7 +84,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     )
     try:
         if options.digest:
-            return _digest(database)
+            for table, rows, digest in database.rows("audit/tables_digest"):
+                write_line(f"{table:18} {rows:>12} {digest}")
+            return EXACT
         if options.repair:
             Writer(database).acquire_lock()
         code = _audit_rows(database, repair=options.repair)
@@ -105,22 +107,16 @@ def write_line(line: str) -> None:
     print(line, flush=True)
 
 
-def _digest(database: Database) -> int:
-    for table, rows, digest in database.rows("audit/tables_digest"):
-        write_line(f"{table:18} {rows:>12} {digest}")
-    return EXACT
-
-
 def _audit_rows(database: Database, *, repair: bool) -> int:
     """Over one snapshot, so that an indexer may write on."""
     code = EXACT
     with database.transaction(snapshot=True) as tx:
         began = time.monotonic()
-        wrong = tx.rows("audit/base_create")
-        count = sum(row[1] for row in wrong)
-        lines = [f"{what}: {rows}, such as {place}" for what, rows, place in wrong]
+        contradictions = tx.rows("audit/base_create")
+        count = sum(row[1] for row in contradictions)
+        lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in contradictions]
         _write_section("rows contradict each other", count, began, lines)
-        if wrong:
+        if contradictions:
             write_line("  nothing recomputes these rows: index anew into an empty database")
             code = DIFFERS
         for table in DERIVED:
@@ -146,8 +142,8 @@ def _audit_table(tx: Transaction, table: str) -> int:
     return count
 
 
-def _write_section(what: str, count: int, began: float, lines: Sequence[str]) -> None:
-    write_line(f"{what}: {count} ({time.monotonic() - began:.1f} s)")
+def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -> None:
+    write_line(f"{title}: {count} ({time.monotonic() - began:.1f} s)")
     for line in lines:
         write_line(f"  {line}")
 
@@ -156,24 +152,24 @@ def _compare_node(database: Database, node: Node, settings: Settings, blocks: in
     comparison = NodeComparison(database, node, settings)
     ranges = comparison.ranges(blocks)
     progress = _Progress(sum(last - first + 1 for first, last in ranges))
-    found = 0
+    total = 0
     for first, last in ranges:
         for line in comparison.compare(first, last):
-            found += 1
-            if found <= MAX_SHOWN:
+            total += 1
+            if total <= MAX_SHOWN:
                 write_line(f"  {line}")
         progress.show(comparison.compared)
     progress.end()
     compared = comparison.compared
-    write_line(f"blocks that differ from the node's: {found} differences in {compared} blocks")
+    write_line(f"blocks that differ from the node's: {total} differences in {compared} blocks")
     for (entity, migration), count in (+comparison.unfilled).items():
-        what = f"{count} times a {entity} lacks what {migration} added"
-        write_line(f"  {what}: run scan backfill fields")
+        lack = f"{count} times a {entity} lacks what {migration} added"
+        write_line(f"  {lack}: run scan backfill fields")
     for reason, count in comparison.skipped.items():
         write_line(f"  roots not computed in {count} blocks: {reason}")
     if comparison.untraced:
         write_line(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
-    return DIFFERS if found else EXACT
+    return DIFFERS if total else EXACT
 
 
 class _Progress:

@@ -5,7 +5,6 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
@@ -99,9 +98,9 @@ class NodeComparison:
         firsts = list(range(lowest, highest + 1, RANGE_BLOCKS))
         if blocks:
             newest = [f for f in firsts if f > highest - NEWEST_BLOCKS]
-            others = firsts[: len(firsts) - len(newest)]
-            wanted = max(0, -(-blocks // RANGE_BLOCKS) - len(newest))
-            firsts = sorted(random.sample(others, min(wanted, len(others)))) + newest
+            older = firsts[: len(firsts) - len(newest)]
+            older_count = max(0, -(-blocks // RANGE_BLOCKS) - len(newest))
+            firsts = sorted(random.sample(older, min(older_count, len(older)))) + newest
         return [(first, min(first + RANGE_BLOCKS - 1, highest)) for first in firsts]
 
     def compare(self, first: int, last: int) -> Iterator[str]:
@@ -114,8 +113,7 @@ class NodeComparison:
             block = decode_block(header, receipts, number)
             blocks.append(block)
             yield from self._check_roots(block, header, receipts)
-            _expect_block(expected, block)
-            expected["log"] += map(partial(_log, number), filter(self._logs.stores, block.logs))
+            _expect_block(expected, block, filter(self._logs.stores, block.logs))
         self._expect_events(expected, blocks)
         untraced = self._expect_traced(expected, blocks)
         for name, entity in ENTITIES.items():
@@ -131,9 +129,9 @@ class NodeComparison:
     def _pass_over_unfilled(self, name: str, expected: _Rows, stored: _Rows) -> None:
         """Rows from before a migration have null in all columns that it added: no difference."""
         added = defaultdict(list)
-        for column, known in ENTITIES[name].columns.items():
-            if known.added_by:
-                added[known.added_by].append(column)
+        for column_name, column in ENTITIES[name].columns.items():
+            if column.added_by:
+                added[column.added_by].append(column_name)
         for key in expected.keys() & stored.keys():
             for migration, columns in added.items():
                 if all(stored[key][column] is None for column in columns):
@@ -144,16 +142,16 @@ class NodeComparison:
         try:
             if header_hash(header) != block.hash:
                 raise Unencodable("headers with fields of the chain's own")
-            found = [
+            roots = [
                 ("transactionsRoot", transactions_root(header["transactions"])),
                 ("receiptsRoot", receipts_root(receipts)),
             ]
             if block.withdrawals is not None:
-                found.append(("withdrawalsRoot", withdrawals_root(header["withdrawals"])))
+                roots.append(("withdrawalsRoot", withdrawals_root(header["withdrawals"])))
         except (Unencodable, BadHex, KeyError, TypeError) as reason:
             self.skipped[str(reason)] += 1
             return
-        for name, root in found:
+        for name, root in roots:
             if data(header[name]) != root:
                 yield f"block {block.number}: the node's {name} does not match what it serves"
 
@@ -166,25 +164,27 @@ class NodeComparison:
         flags = {number: stored for number, *stored in rows}
         untraced = set()
         for block in blocks:
-            found = self._traced(block)
+            traced = self._traced(block)
             in_block = {"block_number": block.number}
             is_traced, has_withdrawals = flags.get(block.number, (False, False))
             if has_withdrawals:
                 expected["withdrawal"] += [in_block | w._asdict() for w in block.withdrawals or ()]
-            if found.is_complete is False:
+            if traced.is_complete is False:
                 untraced.add(block.number)
             elif is_traced:
-                expected["internal transfer"] += [in_block | t._asdict() for t in found.transfers]
+                expected["internal transfer"] += [in_block | t._asdict() for t in traced.transfers]
         self.untraced += len(untraced)
         return untraced
 
     def _traced(self, block: DecodedBlock) -> TracedBlock:
+        # After so many failures the reader gives a block up, and raises no more.
         for _ in range(TRACE_ATTEMPTS - 1):
             with suppress(NodeError):
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
 
     def _expect_events(self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]) -> None:
+        # Which contracts are tokens and pools is the index's word; what they emitted is compared.
         addresses = {log.address for block in blocks for log in block.logs}
         tokens = {
             bytes(row[0]): row[1:]
@@ -201,23 +201,24 @@ class NodeComparison:
             expected["trade"] += _trades(block, pools)
 
 
-def _expect_block(expected: dict[str, list[_Row]], block: DecodedBlock) -> None:
+def _expect_block(
+    expected: dict[str, list[_Row]], block: DecodedBlock, stored_logs: Iterable[EventLog]
+) -> None:
     in_block = {"block_number": block.number}
     expected["block"].append({name: getattr(block, name) for name in BLOCK_COLUMNS})
     expected["transaction"] += [in_block | t._asdict() for t in block.transactions]
     emitters = {log.address for log in block.logs}
     expected["emitter"] += [in_block | {"address": address} for address in emitters]
-
-
-def _log(number: int, log: EventLog) -> _Row:
-    return {"block_number": number, **log._asdict(), "topics": b"".join(log.topics)}
+    expected["log"] += [
+        in_block | log._asdict() | {"topics": b"".join(log.topics)} for log in stored_logs
+    ]
 
 
 def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
     """As the indexer reads them: a token's transfers begin with the one it was found by."""
-    found = [event for log in block.logs if (event := transfer_event(log)) is not None]
-    duplicates = duplicate_wraps(found)
-    for event in found:
+    events = [event for log in block.logs if (event := transfer_event(log)) is not None]
+    duplicates = duplicate_wraps(events)
+    for event in events:
         if event.token not in tokens:
             continue
         token_type, wraps, first_block, first_log = tokens[event.token]
@@ -252,7 +253,7 @@ def _by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:
 def _plain(value: Any) -> Any:
     """Bytes as hex, which PostgreSQL's JSON begins with a backslash; numbers as they are."""
     if isinstance(value, list | tuple):
-        return [_plain(each) for each in value]
+        return [_plain(item) for item in value]
     if isinstance(value, bytes):
         return to_hex(value)
     return "0" + value[1:] if isinstance(value, str) and value[:2] == "\\x" else value
@@ -263,13 +264,13 @@ def _differences(name: str, expected: _Rows, stored: _Rows) -> Iterator[str]:
     for key in sorted(expected.keys() | stored.keys()):
         if name == "emitter" and key not in expected:
             continue  # contracts that contracts made stand there, too, which only traces show
-        place = f"{name} {' '.join(map(str, key))}"
+        row_name = f"{name} {' '.join(map(str, key))}"
         if key not in stored:
-            yield f"{place} is missing"
+            yield f"{row_name} is missing"
         elif key not in expected:
-            yield f"{place} is not the node's"
+            yield f"{row_name} is not the node's"
         else:
             for column, node_value in expected[key].items():
                 value = stored[key][column]
                 if value != node_value and column not in key_columns:
-                    yield f"{place}: {column} is {value}, the node has {node_value}"
+                    yield f"{row_name}: {column} is {value}, the node has {node_value}"

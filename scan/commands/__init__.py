@@ -1,7 +1,8 @@
 """The `scan` command: one file for each subcommand.
 
 Enters: arguments and settings. Leaves: an exit code: 0 done, 1 failed, 2 called wrongly.
-Start with __init__.py (the parser), then run.py, which starts everything on one machine.
+Start with __init__.py (the parser), then startup.py (what has to hold before each starts) and
+run.py, which starts everything on one machine.
 """
 
 import argparse

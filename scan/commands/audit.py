@@ -3,7 +3,7 @@
 import argparse
 
 from scan.audit import derived_tables
-from scan.commands.prerequisites import require_node, with_running_database
+from scan.commands.startup import require_node, with_running_database
 from scan.settings import Settings
 
 

@@ -5,9 +5,9 @@ import sys
 import threading
 import time
 
-from scan.commands.prerequisites import (
-    migrate_if_reachable,
+from scan.commands.startup import (
     on_stop_signals,
+    prepare_database,
     require_node,
     with_running_database,
 )
@@ -21,7 +21,7 @@ from scan.settings import Settings
 
 FILLED, UNFILLED = 0, 1
 REPORT_EVERY_S = 5.0
-MOST_FAILURES, LONGEST_PAUSE_S = 8, 10.0
+MAX_FAILURES, MAX_PAUSE_S = 8, 10.0
 # A process that was stopped in the middle of a write holds up the unwinding of a fork no longer.
 SESSION = {"idle_in_transaction_session_timeout": "10000"}
 
@@ -30,7 +30,7 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
     """FILLED when no row lacks anything any more; UNFILLED when it was stopped, or failed."""
     settings = with_running_database(settings)
     require_node(settings)
-    migrate_if_reachable(settings)
+    prepare_database(settings)
     stop = threading.Event()
     on_stop_signals(stop.set)
     database = Database(
@@ -38,22 +38,21 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
     )
     try:
         node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-        return _fill(FieldBackfill(settings, database, node, stop), stop)
+        backfill = FieldBackfill(settings, database, node, stop)
+        if not _run(backfill, stop):
+            return UNFILLED
+        unfilled_block = None if stop.is_set() else backfill.newest_unfilled()
+        _write_line(f"filled {backfill.filled} transactions")
+        if unfilled_block is not None:
+            _write_line(
+                f"block {unfilled_block} is not the node's, or was not then: run this again"
+            )
+        return FILLED if unfilled_block is None and not stop.is_set() else UNFILLED
     except (WrongChain, NodeError) as error:
         _write_line(str(error))
         return UNFILLED
     finally:
         database.close()
-
-
-def _fill(backfill: FieldBackfill, stop: threading.Event) -> int:
-    if not _run(backfill, stop):
-        return UNFILLED
-    left = None if stop.is_set() else backfill.find_left()
-    _write_line(f"filled {backfill.filled} transactions")
-    if left is not None:
-        _write_line(f"block {left} is not the node's, or was not then: run this again")
-    return FILLED if left is None and not stop.is_set() else UNFILLED
 
 
 def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
@@ -67,7 +66,7 @@ def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
             failures = failures + 1 if backfill.filled == filled else 1
             filled = backfill.filled
             _write_line(f"{error}")
-            if failures == MOST_FAILURES or stop.wait(min(0.5 * 2**failures, LONGEST_PAUSE_S)):
+            if failures == MAX_FAILURES or stop.wait(min(0.5 * 2**failures, MAX_PAUSE_S)):
                 _write_line("stopped; what is filled stays, and the next run goes on from there")
                 return False
 

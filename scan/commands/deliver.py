@@ -2,7 +2,7 @@
 
 import argparse
 
-from scan.commands.prerequisites import migrate_if_reachable, on_stop_signals, require_database
+from scan.commands.startup import on_stop_signals, prepare_database, require_database
 from scan.observability import metrics
 from scan.settings import Settings
 from scan.webhooks.dispatcher import Dispatcher
@@ -10,7 +10,7 @@ from scan.webhooks.dispatcher import Dispatcher
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
-    migrate_if_reachable(settings)
+    prepare_database(settings)
     dispatcher = Dispatcher(settings)
     on_stop_signals(dispatcher.request_stop)
     metrics.serve(settings.metrics_port)

@@ -9,7 +9,7 @@ import sys
 import threading
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,8 @@ import orjson
 from scan.settings import ROOT
 
 RECORDING = ROOT / "demo" / "chain.jsonl.gz"
-LARGEST_BODY = 10 * 1024 * 1024
-MOST_IN_BATCH = 10_000
+MAX_BODY_BYTES = 10 * 1024 * 1024
+MAX_BATCH = 10_000
 IDLE_TIMEOUT_S = 60
 
 # Methods that ask for a state, and where in their parameters the block stands.
@@ -57,19 +57,19 @@ class Recording:
         self.head = max(self._blocks)
         for row in rows:
             self._keep(row)
-        for found in self._states.values():
-            found.sort(key=lambda state: state[0])
-        self._transactions = {
-            t["hash"]: t for b in self._blocks.values() for t in b["transactions"]
-        }
-        self._receipts = {receipt["transactionHash"]: receipt for receipt in _receipts(rows)}
+        for states in self._states.values():
+            states.sort(key=lambda state: state[0])
         self._methods = {method for method, _ in self._exact}
         # What follows from the blocks alone, however it was asked when recorded.
         self._derived: dict[str, Callable[[list[Any]], Any]] = {
             "eth_blockNumber": lambda params: hex(self.head),
             "eth_syncing": lambda params: False,
-            "eth_getBlockByNumber": self._block_by_number,
-            "eth_getBlockByHash": self._block_by_hash,
+            "eth_getBlockByNumber": lambda params: _with_transactions(
+                self._blocks.get(self._number(params[0] if params else None)), params
+            ),
+            "eth_getBlockByHash": lambda params: _with_transactions(
+                self._by_hash.get(_hash(params)), params
+            ),
             "eth_getTransactionByHash": lambda params: self._transactions.get(_hash(params)),
             "eth_getTransactionReceipt": lambda params: self._receipts.get(_hash(params)),
             "eth_getLogs": self._logs,
@@ -84,8 +84,8 @@ class Recording:
         """{"result"} or {"error"} as the node gave it; raises RpcFault where it was not asked."""
         if derived := self._derived.get(method):
             return {"result": derived(params)}
-        if found := self._exact.get(_exact_key(method, params)):
-            return found
+        if outcome := self._exact.get(_exact_key(method, params)):
+            return outcome
         if method in STATE_METHODS:
             return self._state(method, params)
         if method not in self._methods:
@@ -104,6 +104,15 @@ class Recording:
         if not self._blocks:
             raise ValueError("the recording holds no block")
         self._by_hash = {block["hash"]: block for block in self._blocks.values()}
+        self._transactions = {
+            t["hash"]: t for b in self._blocks.values() for t in b["transactions"]
+        }
+        self._receipts = {
+            receipt["transactionHash"]: receipt
+            for row in rows
+            if row["method"] == "eth_getBlockReceipts"
+            for receipt in row.get("result") or ()
+        }
 
     def _keep(self, row: dict[str, Any]) -> None:
         outcome: Outcome = {key: row[key] for key in ("result", "error") if key in row}
@@ -131,54 +140,62 @@ class Recording:
         return states[-1][1]
 
     def state_key(self, method: str, params: list[Any]) -> tuple[tuple[str, bytes], int]:
-        """What is asked without its block, and the block."""
-        place = STATE_METHODS[method]
-        if len(params) < place:
-            raise RpcFault(-32602, f"{method} takes {place} parameters and a block")
-        asked = params[:place]
+        """The request without its block, and the block."""
+        block_index = STATE_METHODS[method]
+        if len(params) < block_index:
+            raise RpcFault(-32602, f"{method} takes {block_index} parameters and a block")
+        subject = params[:block_index]
         if method == "eth_call":
-            asked = [_call_key(asked[0])]
-        block = self._number(params[place] if len(params) > place else "latest")
-        return _exact_key(method, asked), block
-
-    def _block_by_number(self, params: list[Any]) -> Block | None:
-        number = self._number(params[0] if params else None)
-        return _as_asked(self._blocks.get(number), params)
-
-    def _block_by_hash(self, params: list[Any]) -> Block | None:
-        wanted = str(params[0] if params else None).lower()
-        return _as_asked(self._by_hash.get(wanted), params)
+            call = params[0]
+            if not isinstance(call, dict):
+                raise RpcFault(-32602, "the first parameter of eth_call must be an object")
+            # Gas and sender do not change what a view answers.
+            subject = [call.get("to"), call.get("data") or call.get("input") or "0x"]
+        block = self._number(params[block_index] if len(params) > block_index else "latest")
+        return _exact_key(method, subject), block
 
     def _logs(self, params: list[Any]) -> list[Any]:
         """By block range or block hash, addresses and topics, as execution-apis has it."""
         if not params or not isinstance(params[0], dict):
             raise RpcFault(-32602, "eth_getLogs takes a filter")
-        wanted = params[0]
-        at = {"blockHash": wanted["blockHash"]} if "blockHash" in wanted else None
-        first = self._number(at or wanted.get("fromBlock", "latest"))
-        last = self._number(at or wanted.get("toBlock", "latest"))
+        log_filter = params[0]
+        at = {"blockHash": log_filter["blockHash"]} if "blockHash" in log_filter else None
+        first = self._number(at or log_filter.get("fromBlock", "latest"))
+        last = self._number(at or log_filter.get("toBlock", "latest"))
         hashes = (
             transaction["hash"]
             for number in range(first, min(last, self.head) + 1)
             for transaction in self._blocks[number]["transactions"]
         )
-        logs = (log for each in hashes for log in self._receipts.get(each, {"logs": ()})["logs"])
-        return [log for log in logs if _matches(log, wanted)]
+        logs = (log for hash_ in hashes for log in self._receipts.get(hash_, {"logs": ()})["logs"])
+        topics = log_filter.get("topics") or []
+        return [
+            log
+            for log in logs
+            if _is_one_of(log["address"], log_filter.get("address"))
+            and len(topics) <= len(log["topics"])
+            and all(map(_is_one_of, log["topics"], topics))
+        ]
 
     def _number(self, block: Any) -> int:
         """The number a block parameter means (EIP-1898 allows an object)."""
         if isinstance(block, dict) and "blockNumber" in block:
             return self._number(block["blockNumber"])
         if isinstance(block, dict) and "blockHash" in block:
-            found = self._by_hash.get(str(block["blockHash"]).lower())
-            if found is None:
+            target = self._by_hash.get(str(block["blockHash"]).lower())
+            if target is None:
                 raise RpcFault(-32000, "block not found")
-            return int(found["number"], 16)
+            return int(target["number"], 16)
         if block == "earliest":
             return min(self._blocks)
         if block in ("latest", "pending", "safe", "finalized"):
             return self.head
-        return _quantity(block)
+        try:
+            if isinstance(block, str) and block.startswith("0x"):
+                return int(block, 16)
+        except ValueError:
+            pass
+        raise RpcFault(-32602, f"not a block: {str(block)[:80]}")
 
 
 def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
@@ -186,91 +203,62 @@ def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
     return method, orjson.dumps(params, option=orjson.OPT_SORT_KEYS).lower()
 
 
-def _call_key(call: Any) -> list[Any]:
-    """Who is called with what: gas and sender do not change what a view answers."""
-    if not isinstance(call, dict):
-        raise RpcFault(-32602, "the first parameter of eth_call must be an object")
-    return [call.get("to"), call.get("data") or call.get("input") or "0x"]
-
-
-def _receipts(rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    for row in rows:
-        if row["method"] == "eth_getBlockReceipts":
-            yield from row.get("result") or ()
-
-
 def _hash(params: list[Any]) -> str:
     return str(params[0] if params else None).lower()
 
 
-def _matches(log: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    topics = wanted.get("topics") or []
-    return (
-        _is_one_of(log["address"], wanted.get("address"))
-        and len(topics) <= len(log["topics"])
-        and all(map(_is_one_of, log["topics"], topics))
-    )
-
-
-def _is_one_of(value: str, wanted: Any) -> bool:
+def _is_one_of(value: str, accepted: Any) -> bool:
     """None matches everything; a list, each of its values."""
-    if wanted is None or wanted == []:
+    if accepted is None or accepted == []:
         return True
-    values = wanted if isinstance(wanted, list) else [wanted]
-    return value in [str(each).lower() for each in values]
+    values = accepted if isinstance(accepted, list) else [accepted]
+    return value in [str(item).lower() for item in values]
 
 
-def _as_asked(block: Block | None, params: list[Any]) -> Block | None:
+def _with_transactions(block: Block | None, params: list[Any]) -> Block | None:
     """With whole transactions or, where the second parameter is not true, their hashes."""
     if block is None or (len(params) > 1 and params[1] is True):
         return block
     return {**block, "transactions": [t["hash"] for t in block["transactions"]]}
 
 
-def _quantity(value: Any) -> int:
-    try:
-        if isinstance(value, str) and value.startswith("0x"):
-            return int(value, 16)
-    except ValueError:
-        pass
-    raise RpcFault(-32602, f"not a block: {str(value)[:80]}")
-
-
 def answer_body(recording: Recording, body: bytes) -> bytes:
     """The answer to one request or a batch; empty where nothing but notifications came."""
     try:
-        asked = orjson.loads(body)
+        payload = orjson.loads(body)
     except orjson.JSONDecodeError:
         return orjson.dumps(_reply(None, RpcFault(-32700, "the body is not JSON").outcome))
-    if not isinstance(asked, list):
-        reply = _answer_one(recording, asked)
+    if not isinstance(payload, list):
+        reply = _answer_one(recording, payload)
         return b"" if reply is None else orjson.dumps(reply)
-    if not 0 < len(asked) <= MOST_IN_BATCH:
-        reason = f"a batch holds 1 to {MOST_IN_BATCH} requests"
+    if not 0 < len(payload) <= MAX_BATCH:
+        reason = f"a batch holds 1 to {MAX_BATCH} requests"
         return orjson.dumps(_reply(None, RpcFault(-32600, reason).outcome))
-    replies = [reply for one in asked if (reply := _answer_one(recording, one)) is not None]
+    replies = [
+        reply for request in payload if (reply := _answer_one(recording, request)) is not None
+    ]
     return orjson.dumps(replies) if replies else b""
 
 
-def _answer_one(recording: Recording, asked: Any) -> Outcome | None:
+def _answer_one(recording: Recording, request: Any) -> Outcome | None:
     """None for a notification: it has no id and gets no answer."""
-    if not isinstance(asked, dict) or not isinstance(asked.get("method"), str):
+    if not isinstance(request, dict) or not isinstance(request.get("method"), str):
         fault = RpcFault(-32600, "a request is an object with a method")
-        return _reply(_id_of(asked), fault.outcome)
-    if "id" not in asked:
+        return _reply(_id_of(request), fault.outcome)
+    if "id" not in request:
         return None
     try:
-        params = asked.get("params", [])
+        params = request.get("params", [])
         if not isinstance(params, list):
             raise RpcFault(-32602, "params must be an array")
-        return _reply(_id_of(asked), recording.answer(asked["method"], params))
+        return _reply(_id_of(request), recording.answer(request["method"], params))
     except RpcFault as fault:
-        return _reply(_id_of(asked), fault.outcome)
+        return _reply(_id_of(request), fault.outcome)
 
 
-def _id_of(asked: Any) -> Any:
-    found = asked.get("id") if isinstance(asked, dict) else None
-    return found if isinstance(found, str | int | float) else None
+def _id_of(request: Any) -> Any:
+    request_id = request.get("id") if isinstance(request, dict) else None
+    return request_id if isinstance(request_id, str | int | float) else None
 
 
 def _reply(request_id: Any, outcome: Outcome) -> Outcome:
@@ -288,8 +276,8 @@ class _Handler(BaseHTTPRequestHandler):
         length = self.headers.get("Content-Length", "")
         if not (length.isascii() and length.isdigit()):
             self._refuse(411, "Content-Length is required")
-        elif int(length) > LARGEST_BODY:
-            self._refuse(413, f"a body of at most {LARGEST_BODY} bytes is expected")
+        elif int(length) > MAX_BODY_BYTES:
+            self._refuse(413, f"a body of at most {MAX_BODY_BYTES} bytes is expected")
         else:
             self._send(200, answer_body(self.server.recording, self.rfile.read(int(length))))
 

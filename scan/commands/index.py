@@ -3,9 +3,9 @@
 import argparse
 import threading
 
-from scan.commands.prerequisites import (
-    migrate_if_reachable,
+from scan.commands.startup import (
     on_stop_signals,
+    prepare_database,
     require_database,
     require_node,
 )
@@ -23,7 +23,7 @@ SESSION = {"idle_session_timeout": "60s", "idle_in_transaction_session_timeout":
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
     require_node(settings)
-    migrate_if_reachable(settings)
+    prepare_database(settings)
     stop = threading.Event()
     on_stop_signals(stop.set)
     database = Database(

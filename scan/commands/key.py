@@ -14,7 +14,7 @@ from eth_account.signers.local import LocalAccount
 from scan import parameters
 from scan.accounts.key_requests import key_request_message
 from scan.commands import EXIT_FAILED
-from scan.commands.prerequisites import with_running_database
+from scan.commands.startup import with_running_database
 from scan.database.connection import Database
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
@@ -29,7 +29,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
     if options.signature:
         body = _body(_owner(options), timestamp_ms, options.signature, options.label)
     elif private_key:
-        body = _signed_body(_wallet(private_key), timestamp_ms, options.label)
+        body = _signed_body(private_key, timestamp_ms, options.label)
     else:
         _explain(_owner(options), timestamp_ms)
         return 0
@@ -71,16 +71,12 @@ def _owner(options: argparse.Namespace) -> bytes:
     return parameters.address(options.owner, "--owner")
 
 
-def _wallet(private_key: str) -> LocalAccount:
+def _signed_body(private_key: str, timestamp_ms: int, label: str) -> dict[str, Any]:
     try:
         wallet: LocalAccount = Account.from_key(private_key)
     except ValueError:
         reason = "64 hex digits of a private key are expected"
         raise SettingError("SCAN_PRIVATE_KEY", "***", reason) from None
-    return wallet
-
-
-def _signed_body(wallet: LocalAccount, timestamp_ms: int, label: str) -> dict[str, Any]:
     owner = bytes.fromhex(wallet.address[2:])
     signature = wallet.sign_message(key_request_message(owner, timestamp_ms)).signature
     return _body(owner, timestamp_ms, to_hex(bytes(signature)), label)
@@ -106,13 +102,13 @@ def _explain(owner: bytes, timestamp_ms: int) -> None:
 
 
 def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    asked = Request(
+    post = Request(
         f"{url.rstrip('/')}/api/v1/keys",
         data=json.dumps(body).encode(),
         headers={"Content-Type": "application/json"},
     )
     try:
-        with urlopen(asked, timeout=TIMEOUT_S) as response:
+        with urlopen(post, timeout=TIMEOUT_S) as response:
             created: dict[str, Any] = json.load(response)
             return created
     except HTTPError as error:

@@ -8,13 +8,13 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from scan import parameters
-from scan.commands.prerequisites import with_running_database
+from scan.commands.startup import with_running_database
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, ScanError
 from scan.settings import Settings
 
 MAX_LABEL = 100
-AT_ONCE = 5_000
+BATCH_ROWS = 5_000
 
 
 class Label(NamedTuple):
@@ -24,19 +24,27 @@ class Label(NamedTuple):
     text: str
 
 
-class Imported(NamedTuple):
-    stored: int
-    removed: int
-
-
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
     database = _database(settings)
     try:
         with options.file.open(encoding="utf-8-sig", newline="") as file:
-            stored, removed = _store(database, read(file))
+            labels = read(file)
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
-    print(f"{stored} labels stored, {removed} removed")
+    stored = [label for label in labels if label.text]
+    with database.transaction() as tx:
+        removed = tx.execute(
+            "commands/labels_delete",
+            addresses=[label.address for label in labels if not label.text],
+        )
+        # `disable=None` shows a bar on a terminal alone.
+        with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
+            for first in range(0, len(stored), BATCH_ROWS):
+                batch = stored[first : first + BATCH_ROWS]
+                addresses, texts = zip(*batch, strict=True)
+                tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
+                bar.update(len(batch))
+    print(f"{len(stored)} labels stored, {removed} removed")
     return 0
 
 
@@ -67,16 +75,16 @@ def read(lines: Iterable[str]) -> list[Label]:
 
     A first row that has no address in it is a heading.
     """
-    found: dict[bytes, Label] = {}
+    labels: dict[bytes, Label] = {}
     rows = csv.reader(lines, strict=True)
     try:
         for row in rows:
             if row and not (rows.line_num == 1 and not row[0].strip().lower().startswith("0x")):
                 label = _label(row)
-                found[label.address] = label
+                labels[label.address] = label
     except (InvalidParameter, csv.Error) as error:
         raise InvalidParameter(f"line {rows.line_num}: {error}") from None
-    return list(found.values())
+    return list(labels.values())
 
 
 def _label(row: list[str]) -> Label:
@@ -86,19 +94,3 @@ def _label(row: list[str]) -> Label:
     if not text.isprintable():
         raise InvalidParameter("label must be printable.")
     return Label(parameters.address(row[0].strip()), text)
-
-
-def _store(database: Database, labels: list[Label]) -> Imported:
-    """All of them or none."""
-    kept = [label for label in labels if label.text]
-    gone = [label.address for label in labels if not label.text]
-    with database.transaction() as tx:
-        removed = tx.execute("commands/labels_delete", addresses=gone)
-        # `disable=None` shows a bar on a terminal alone.
-        with tqdm(total=len(kept), unit=" labels", disable=None, leave=False) as bar:
-            for first in range(0, len(kept), AT_ONCE):
-                batch = kept[first : first + AT_ONCE]
-                addresses, texts = zip(*batch, strict=True)
-                tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
-                bar.update(len(batch))
-    return Imported(len(kept), removed)

@@ -2,7 +2,7 @@
 
 import argparse
 
-from scan.commands.prerequisites import with_running_database
+from scan.commands.startup import with_running_database
 from scan.database import migrations
 from scan.settings import Settings
 

@@ -17,8 +17,12 @@ from urllib.request import urlopen
 from scan.commands import demo_node
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.node_chain import ChainWatch, database_name
-from scan.commands.prerequisites import DATABASE_FILE, on_stop_signals, publish_database
-from scan.database import migrations, start_checks
+from scan.commands.startup import (
+    DATABASE_FILE,
+    on_stop_signals,
+    prepare_database,
+    publish_database,
+)
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError
@@ -134,9 +138,9 @@ def _database_of_chain(
                 postgres.remember_chain(key, name)
             return name
         except NodeError as error:
-            known = postgres.chain_of(key)
-            if known is not None:
-                return known
+            last_name = postgres.chain_of(key)
+            if last_name is not None:
+                return last_name
             log.warning("waiting for the node at RPC_URL: %s", error)
             stop.wait(2.0)
     return ""
@@ -163,8 +167,8 @@ def _run_children(
     postgres: EmbeddedPostgres | None = None,
     watch: ChainWatch | None = None,
 ) -> None:
-    start_checks.require_usable(settings, reads=True)
-    migrations.run(settings)
+    # The children do so, too, but would be started again and again where it fails.
+    prepare_database(settings, reads=True, may_be_away=False)
     children = [
         ChildProcess("indexer", "index", settings),
         ChildProcess("api", "serve", settings),
@@ -186,7 +190,11 @@ def _keep_running(
     is_greeted = False
     while not stop.is_set() and not (watch and watch.has_changed.is_set()):
         if postgres is not None and not postgres.is_running():
-            _restart_database(postgres)
+            log.warning("PostgreSQL is gone; starting it again")
+            try:
+                postgres.start()
+            except StartFailed as error:
+                log.warning("%s", error)
         for child in children:
             child.keep_running()
         if not is_greeted and _is_alive(settings):
@@ -196,14 +204,6 @@ def _keep_running(
             log.info("the make that started this is gone")
             stop.set()
         stop.wait(CHECK_EVERY_S)
-
-
-def _restart_database(postgres: EmbeddedPostgres) -> None:
-    log.warning("PostgreSQL is gone; starting it again")
-    try:
-        postgres.start()
-    except StartFailed as error:
-        log.warning("%s", error)
 
 
 def _is_alive(settings: Settings) -> bool:

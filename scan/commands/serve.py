@@ -4,13 +4,13 @@ import argparse
 import os
 import sys
 
-from scan.commands.prerequisites import migrate_if_reachable, require_database
+from scan.commands.startup import prepare_database, require_database
 from scan.settings import PACKAGE, ROOT, Settings
 
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
-    migrate_if_reachable(settings, reads=True)
+    prepare_database(settings, reads=True)
     os.execv(
         sys.executable,
         [

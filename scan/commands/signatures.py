@@ -10,7 +10,7 @@ from typing import NamedTuple, TextIO
 from eth_hash.auto import keccak
 from tqdm import tqdm
 
-from scan.commands.prerequisites import with_running_database
+from scan.commands.startup import with_running_database
 from scan.contracts.abi import AbiError
 from scan.contracts.signature_text import canonical
 from scan.database import copy_format
@@ -21,7 +21,7 @@ from scan.hex import to_hex
 from scan.settings import Settings
 
 MAX_LINE = 10_000
-AT_ONCE = 10_000
+BATCH_ROWS = 10_000
 MAX_REPORTED = 20
 COLUMNS = ("selector", "signature")
 
@@ -55,9 +55,9 @@ class Faults:
             self.first.append(Fault(line, reason))
 
     def report(self) -> str:
-        lines = [f"line {each.line}: {each.reason}" for each in self.first]
-        more = [f"and {self.count - len(lines)} more"] if self.count > len(lines) else []
-        return "\n".join([*lines, *more])
+        lines = [f"line {fault.line}: {fault.reason}" for fault in self.first]
+        rest = [f"and {self.count - len(lines)} more"] if self.count > len(lines) else []
+        return "\n".join([*lines, *rest])
 
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
@@ -68,7 +68,7 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             options.file.open(encoding="utf-8-sig", errors="replace") as file,
             database.transaction() as tx,
         ):
-            read, added = _store(tx, _selectors(_lines(file), faults))
+            count, added = _store(tx, _selectors(_lines(file), faults))
             if faults.count and not options.skip_invalid:
                 raise InvalidParameter(
                     f"{faults.report()}\n{faults.count} lines are wrong, so nothing is stored;"
@@ -78,7 +78,7 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     if faults.count:
         print(faults.report(), file=sys.stderr)
-    print(f"{read} signatures read, {added} of them new, {faults.count} lines skipped")
+    print(f"{count} signatures read, {added} of them new, {faults.count} lines skipped")
     return 0
 
 
@@ -86,7 +86,7 @@ def list_all(settings: Settings, _options: argparse.Namespace) -> int:
     database = _database(settings)
     last: tuple[bytes, str] = (b"", "")
     while rows := database.rows(
-        "commands/signatures_list", selector=last[0], signature=last[1], limit=AT_ONCE
+        "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
     ):
         for selector, text in rows:
             print(to_hex(bytes(selector)), text)
@@ -96,7 +96,7 @@ def list_all(settings: Settings, _options: argparse.Namespace) -> int:
 
 def delete(settings: Settings, options: argparse.Namespace) -> int:
     """Those of the selectors given, or of the signatures."""
-    selectors = [_wanted(text) for text in options.selectors]
+    selectors = [_selector(text) for text in options.selectors]
     with _database(settings).transaction() as tx:
         removed = tx.execute("commands/signatures_delete", selectors=selectors)
     print(f"{removed} signatures removed")
@@ -108,10 +108,10 @@ def _database(settings: Settings) -> Database:
     return Database(url, statement_timeout_ms=0, name="scan-signatures")
 
 
-def _wanted(text: str) -> bytes:
+def _selector(text: str) -> bytes:
     try:
         if re.fullmatch(r"0x(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{64})", text):
-            return bytes.fromhex(text[2:10])
+            return bytes.fromhex(text[2:10])  # a topic begins with what is stored of it
         return bytes(keccak(canonical(text).encode())[:4])
     except AbiError:
         raise InvalidParameter(f"{text[:80]!r} is neither a selector nor a signature") from None
@@ -120,17 +120,17 @@ def _wanted(text: str) -> bytes:
 def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int]:
     """How many there were, and how many of them are new."""
     tx.execute("commands/signatures_begin_import")
-    read = 0
+    count = 0
     batch: list[tuple[bytes, str]] = []
     # `disable=None` shows a count on a terminal alone.
     for row in tqdm(rows, unit=" signatures", disable=None, leave=False):
         batch.append(row)
-        read += 1
-        if len(batch) == AT_ONCE:
+        count += 1
+        if len(batch) == BATCH_ROWS:
             tx.copy_lines("imported_signatures", COLUMNS, map(copy_format.line, batch))
             batch.clear()
     tx.copy_lines("imported_signatures", COLUMNS, map(copy_format.line, batch))
-    return read, tx.execute("commands/signatures_insert")
+    return count, tx.execute("commands/signatures_insert")
 
 
 def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, str]]:
@@ -169,8 +169,8 @@ def _text_lines(file: TextIO) -> Iterator[Line]:
             text = text[: MAX_LINE + 1] + rest[-1]  # enough to be refused
         content = text.strip()
         if content and not content.startswith("#"):
-            found = _LINE.fullmatch(content)
-            yield Line(number, *(found.groups() if found else (None, content)))
+            match = _LINE.fullmatch(content)
+            yield Line(number, *(match.groups() if match else (None, content)))
 
 
 def _json_lines(file: TextIO) -> Iterator[Line]:
@@ -206,9 +206,9 @@ def _strings(tokens: Iterator[tuple[str, int]]) -> Iterator[tuple[str, int]]:
             raise _not_expected(token, line)
 
 
-def _expect(tokens: Iterator[tuple[str, int]], wanted: str) -> None:
+def _expect(tokens: Iterator[tuple[str, int]], expected: str) -> None:
     token, line = next(tokens)
-    if token != wanted:
+    if token != expected:
         raise _not_expected(token, line)
 
 
@@ -234,12 +234,13 @@ def _tokens(file: TextIO) -> Iterator[tuple[str, int]]:
     while True:
         piece = file.read(1 << 16)
         buffer += piece
-        place = 0
-        while (found := _TOKEN.match(buffer, place)) is not None:
-            line += found[0].count("\n")
-            yield found[1], line
-            place = found.end()
-        buffer = buffer[place:]
+        start = 0
+        while (match := _TOKEN.match(buffer, start)) is not None:
+            line += match[0].count("\n")
+            yield match[1], line
+            start = match.end()
+        buffer = buffer[start:]
+        # No token is so long: what is left is not the JSON that is expected.
         if not piece or len(buffer) > (1 << 16) + MAX_LINE:
             break
     yield buffer.strip()[:60], line

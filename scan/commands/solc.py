@@ -16,22 +16,22 @@ from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
 def install(settings: Settings, options: argparse.Namespace) -> int:
     compilers = InstalledCompilers(settings)
     failures = 0
-    wanted = [parse_version(version) for version in options.versions]
-    for each in tqdm(wanted, unit=" compilers", disable=None, leave=False):  # a terminal's bar
+    versions = [parse_version(text) for text in options.versions]
+    for version in tqdm(versions, unit=" compilers", disable=None, leave=False):  # a terminal's bar
         try:
-            tqdm.write(str(install_one(compilers, each)))
+            tqdm.write(str(install_one(compilers, version)))
         except (NotFetched, OSError) as error:
             failures += 1
-            print(f"scan: solc {dotted(each)}: {error}", file=sys.stderr)
+            print(f"scan: solc {dotted(version)}: {error}", file=sys.stderr)
     return EXIT_FAILED if failures else 0
 
 
 def list_installed(settings: Settings, _options: argparse.Namespace) -> int:
     compilers = InstalledCompilers(settings)
-    installed = compilers.versions()
-    for each in installed:
-        print(dotted(each))
-    if not installed:
+    versions = compilers.versions()
+    for version in versions:
+        print(dotted(version))
+    if not versions:
         print(
             f"there is no compiler in {compilers.directory}; `scan solc install VERSION` gets one",
             file=sys.stderr,

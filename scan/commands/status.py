@@ -15,36 +15,13 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     """0 where it serves and follows the node, 1 where it does not; prints why."""
     base = (options.url or settings.base_url).rstrip("/")
     state = _ask(f"{base}/readyz")
-    problem = state.get("problem") or _lag_problem(state, options.most_behind)
+    problem = state.get("problem")
+    lag, max_lag = state.get("lagBlocks") or 0, options.most_behind
+    if not problem and max_lag is not None and lag > max_lag:
+        problem = f"the index is {lag} blocks behind the node, more than {max_lag}"
     if options.json:
         print(json.dumps({**state, "problem": problem}))
-    else:
-        print(_sentence(base, state, problem))
-    return 1 if problem else 0
-
-
-def _ask(address: str) -> dict[str, Any]:
-    try:
-        with urlopen(address, timeout=TIMEOUT_S) as answer:
-            return dict(json.load(answer))
-    except HTTPError as error:
-        try:
-            return dict(json.load(error))
-        except ValueError:
-            return {"status": "unavailable", "problem": f"it answers HTTP {error.code}"}
-    except (URLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        return {"status": "unreachable", "problem": f"nothing answers at {address} ({reason})"}
-
-
-def _lag_problem(state: dict[str, Any], most_behind: int | None) -> str | None:
-    lag = state.get("lagBlocks") or 0
-    if most_behind is not None and lag > most_behind:
-        return f"the index is {lag} blocks behind the node, more than {most_behind}"
-    return None
-
-
-def _sentence(base: str, state: dict[str, Any], problem: str | None) -> str:
+        return 1 if problem else 0
     lines = [f"{base}: {state['status']}"]
     if state.get("indexedBlock") is not None:
         lines.append(
@@ -53,4 +30,19 @@ def _sentence(base: str, state: dict[str, Any], problem: str | None) -> str:
         )
     if problem:
         lines.append(f"problem: {problem}")
-    return "\n".join(lines)
+    print("\n".join(lines))
+    return 1 if problem else 0
+
+
+def _ask(address: str) -> dict[str, Any]:
+    try:
+        with urlopen(address, timeout=TIMEOUT_S) as response:
+            return dict(json.load(response))
+    except HTTPError as error:
+        try:
+            return dict(json.load(error))  # /readyz gives its reasons with a 503, too
+        except ValueError:
+            return {"status": "unavailable", "problem": f"it answers HTTP {error.code}"}
+    except (URLError, OSError, ValueError) as error:
+        reason = getattr(error, "reason", error)
+        return {"status": "unreachable", "problem": f"nothing answers at {address} ({reason})"}

@@ -88,22 +88,22 @@ class Database:
 
     def rows(self, statement: str, **params: object) -> list[Row]:
         """All rows; a read whose connection had died is asked once more on a new one."""
-        found = self._statements[statement]
+        loaded = self._statements[statement]
         try:
-            return self._run(found, params)
+            return self._run(loaded, params)
         except ConnectionLost:
-            return self._run(found, params)
+            return self._run(loaded, params)
 
     def prepared_row(self, statement: str, **params: object) -> Row | None:
         """As row(), with a plan made once for all values but literals; see statements.py.
 
         Planning a page's statement takes longer than running it.
         """
-        found = self._statements[statement]
+        loaded = self._statements[statement]
         try:
-            rows = self._run_prepared(found, params)
+            rows = self._run_prepared(loaded, params)
         except ConnectionLost:
-            rows = self._run_prepared(found, params)
+            rows = self._run_prepared(loaded, params)
         return rows[0] if rows else None
 
     def prepared_value(self, statement: str, **params: object) -> Any:
@@ -137,8 +137,9 @@ class Database:
             cursor.execute(text)
 
     def create_database(self, name: str) -> None:
+        statement = psycopg2.sql.SQL("CREATE DATABASE {}").format(psycopg2.sql.Identifier(name))
         with self._working() as connection, connection.cursor() as cursor:
-            cursor.execute(psycopg2.sql.SQL("CREATE DATABASE {}").format(_identifier(name)))
+            cursor.execute(statement)
 
     def close(self) -> None:
         """Close this thread's connection."""
@@ -162,8 +163,8 @@ class Database:
             literals = statement.literals or ()
             values = [value for name, value in params.items() if name not in literals]
             name = self._prepare(cursor, statement, params)
-            places = f"({', '.join(['%s'] * len(values))})" if values else ""
-            cursor.execute(f"EXECUTE {name}{places}", values)
+            placeholders = f"({', '.join(['%s'] * len(values))})" if values else ""
+            cursor.execute(f"EXECUTE {name}{placeholders}", values)
             return cast("list[Row]", cursor.fetchall())
 
     def _prepare(
@@ -185,19 +186,6 @@ class Database:
         cursor.execute(prepare_text(cursor, statement, params, name))
         prepared[key] = name
         return name
-
-    def _connection(self) -> Any:
-        connection = getattr(self._local, "connection", None)
-        if connection is None or connection.closed:
-            connection = self._connect()
-            self._local.connection = connection
-        return connection
-
-    def _connect(self) -> Any:
-        connection = self.new_connection()
-        self._local.prepared = OrderedDict()
-        self._local.prepared_count = 0
-        return connection
 
     def new_connection(self) -> Any:
         """One for the caller alone, in autocommit; raises Unavailable.
@@ -261,13 +249,6 @@ class Database:
         """This thread's connection, for one statement or transaction within the deadline."""
         return _Work(self)
 
-    def _note_lost(self, error: Unavailable) -> None:
-        # Where the address names several hosts, the next connection may reach the primary.
-        self.close()
-        if isinstance(error, NoResponse):
-            self._is_unreachable = True  # until one thread has found otherwise
-        log.warning("database connection lost: %s", _first_line(error.__cause__ or error))
-
 
 class _Work:
     """What Database._working() returns; three nested generators took 8 us a statement."""
@@ -278,8 +259,12 @@ class _Work:
         self._database = database
 
     def __enter__(self) -> Any:
-        database = self._database
-        connection = database._connection()
+        database, local = self._database, self._database._local
+        connection = getattr(local, "connection", None)
+        if connection is None or connection.closed:
+            local.connection = connection = database.new_connection()
+            local.prepared = OrderedDict()
+            local.prepared_count = 0
         self._running = _deadlines.begin(connection, database._deadline_s)
         return connection
 
@@ -291,7 +276,11 @@ class _Work:
             cause, error = error, self._translated(error)
             error.__cause__ = cause
         if isinstance(error, CannotWrite | ConnectionLost | NoResponse):
-            self._database._note_lost(error)
+            # Where the address names several hosts, the next connection may reach the primary.
+            self._database.close()
+            if isinstance(error, NoResponse):
+                self._database._is_unreachable = True  # until one thread has found otherwise
+            log.warning("database connection lost: %s", _first_line(error.__cause__ or error))
         raise error
 
     def _translated(self, error: psycopg2.Error) -> Exception:
@@ -306,10 +295,6 @@ class _Work:
 
 def _limit_start(connection: Any) -> AbstractContextManager[None]:
     return _deadlines.limit(connection, START_DEADLINE_S)
-
-
-def _identifier(name: str) -> psycopg2.sql.Identifier:
-    return psycopg2.sql.Identifier(name)
 
 
 def _first_line(error: BaseException) -> str:

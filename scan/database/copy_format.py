@@ -26,9 +26,8 @@ def _bytea_array(values: Sequence[bytes]) -> str:
     return "{" + ",".join(f'"\\\\\\\\x{value.hex()}"' for value in values) + "}"
 
 
-def _escaped(text: str) -> str:
-    return text.translate(_ESCAPES)
-
-
 # By class; of any other the text is Python's own, as of numbers.
-_TEXT: dict[type, Callable[..., str]] = {tuple: _bytea_array, str: _escaped}
+_TEXT: dict[type, Callable[..., str]] = {
+    tuple: _bytea_array,
+    str: lambda text: text.translate(_ESCAPES),
+}

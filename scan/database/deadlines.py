@@ -55,22 +55,20 @@ class StatementDeadlines:
 
     def begin(self, connection: Any, seconds: float | None) -> Running:
         """As limit(), up to end(); for what runs for every request."""
-        if self._process != os.getpid():
-            self._start()
+        if self._process != os.getpid():  # threads do not survive a fork
+            with self._lock:
+                if self._process != os.getpid():
+                    self._process = os.getpid()
+                    self._running.clear()
+                    threading.Thread(
+                        target=self._watch, name="database-deadlines", daemon=True
+                    ).start()
         running = Running(connection, math.inf if seconds is None else time.monotonic() + seconds)
         self._running[id(connection)] = running
         return running
 
     def end(self, running: Running) -> None:
         self._running.pop(id(running.connection), None)
-
-    def _start(self) -> None:
-        """Threads do not survive a fork."""
-        with self._lock:
-            if self._process != os.getpid():
-                self._process = os.getpid()
-                self._running.clear()
-                threading.Thread(target=self._watch, name="database-deadlines", daemon=True).start()
 
     def _watch(self) -> None:
         while True:
@@ -79,11 +77,9 @@ class StatementDeadlines:
             for running in list(self._running.values()):
                 if now > running.until and not running.is_late:
                     running.is_late = True
-                    _break(running.connection)
-
-
-def _break(connection: Any) -> None:
-    with suppress(Exception):  # it was just closed
-        twin = socket.socket(fileno=os.dup(connection.fileno()))
-        with twin:
-            twin.shutdown(socket.SHUT_RDWR)
+                    # It raises where the connection was just closed.
+                    with (
+                        suppress(Exception),
+                        socket.socket(fileno=os.dup(running.connection.fileno())) as duplicate,
+                    ):
+                        duplicate.shutdown(socket.SHUT_RDWR)

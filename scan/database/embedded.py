@@ -81,16 +81,20 @@ class EmbeddedPostgres:
     def start(self) -> None:
         """Start it, or find it running; safe to repeat. Raises StillStarting, StartFailed."""
         try:
-            self._set_unfinished_aside()
+            self._set_unfinished_data_aside()
             self._server.ensure_pgdata_inited()
             self._sockets = self._find_socket_folder()
             has_changed = self._configure()
-            self._forget_a_stranger()
+            self._remove_stale_pid_file()
             if has_changed and self._running() is not None:
                 self._pg_ctl("stop")  # as an earlier version left it, with another's rules
             if self._running() is None:
                 self._pg_ctl("start")
-            self._require_answer()
+            self._server._postmaster_info = self._running()
+            # A killed server's process may still be there for a moment: only an answer counts.
+            maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
+            maintenance.value("database/databases_find", name="postgres")
+            maintenance.close()
         except (subprocess.TimeoutExpired, AssertionError, Unavailable):
             raise StillStarting("PostgreSQL is recovering from a crash.") from None
         except (subprocess.CalledProcessError, OSError) as error:
@@ -132,13 +136,6 @@ class EmbeddedPostgres:
             timeout=START_TIMEOUT_S,
         )
 
-    def _require_answer(self) -> None:
-        """A killed server's process may still be there for a moment."""
-        self._server._postmaster_info = self._running()
-        maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
-        maintenance.value("database/databases_find", name="postgres")
-        maintenance.close()
-
     def _url(self, name: str) -> str:
         return f"postgresql://postgres@/{name}?host={self._sockets}"
 
@@ -174,7 +171,7 @@ class EmbeddedPostgres:
         except (OSError, ValueError):
             return {}
 
-    def _set_unfinished_aside(self) -> None:
+    def _set_unfinished_data_aside(self) -> None:
         """What a killed initdb leaves can never start; our configuration is written after it."""
         folder = Path(self._server.pgdata)
         if (folder / "PG_VERSION").exists() and not (folder / CONFIGURATION_NAME).exists():
@@ -183,7 +180,7 @@ class EmbeddedPostgres:
             folder.rename(aside)
             folder.mkdir()
 
-    def _forget_a_stranger(self) -> None:
+    def _remove_stale_pid_file(self) -> None:
         """After a reboot the number of a killed server may be another process's."""
         from psutil import NoSuchProcess, Process
 
@@ -234,10 +231,10 @@ class EmbeddedPostgres:
 def _is_private(folder: Path, uid: int) -> bool:
     """A real folder that belongs to `uid` and that nobody else can enter."""
     try:
-        found = folder.lstat()
+        status = folder.lstat()
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == uid and not found.st_mode & 0o077
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == uid and not status.st_mode & 0o077
 
 
 def _text(path: Path) -> str | None:

@@ -89,51 +89,54 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
 
     Raises Unavailable where others have held a lock for PATIENCE_S.
     """
-    if not (done := _done(database)).has_tables or done.lacks(expected, up_to=LAST_OFFLINE):
-        return _at_once(database, expected)
-    if done.is_newer(expected):
+    state = _read_state(database)
+    if not state.has_tables or state.lacks(expected, up_to=LAST_OFFLINE):
+        return _apply_in_one_transaction(database, expected)
+    if state.is_newer(expected):
         log.info("the schema is of a newer version, and is left as it is")
         return []
-    if not done.lacks(expected) and done.digest == expected.digest:
+    if not state.lacks(expected) and state.digest == expected.digest:
         return []
-    names = [m.name for m in done.lacks(expected) if _migrate(database, m)]
-    _patiently(_build_indexes, database, expected.schema)
-    _patiently(_apply_schema, database, expected)
+    names = [m.name for m in state.lacks(expected) if _migrate(database, m)]
+    _retry_while_locked(_build_indexes, database, expected.schema)
+    _retry_while_locked(_apply_schema, database, expected)
     return [*names, SCHEMA]
 
 
-class _Done(NamedTuple):
+class _SchemaState(NamedTuple):
     """What a database has been through."""
 
     has_tables: bool
-    known: frozenset[int]
+    applied: frozenset[int]
     digest: bytes | None
 
     def lacks(self, expected: ExpectedSchema, up_to: int = sys.maxsize) -> list[Migration]:
-        return [m for m in expected.migrations if m.number not in self.known and m.number <= up_to]
+        return [
+            m for m in expected.migrations if m.number not in self.applied and m.number <= up_to
+        ]
 
     def is_newer(self, expected: ExpectedSchema) -> bool:
-        return max(self.known, default=0) > expected.newest
+        return max(self.applied, default=0) > expected.newest
 
 
-def _done(source: Database | Transaction) -> _Done:
+def _read_state(source: Database | Transaction) -> _SchemaState:
     [(has_tables, knows_migrations)] = source.rows("database/migrations_find_tables")
     if not knows_migrations:
-        return _Done(has_tables, frozenset(), None)
-    known = frozenset(number for (number,) in source.rows("database/migrations_list"))
+        return _SchemaState(has_tables, frozenset(), None)
+    applied = frozenset(number for (number,) in source.rows("database/migrations_list"))
     digest = source.value("database/schema_state_get")
-    return _Done(has_tables, known, None if digest is None else bytes(digest))
+    return _SchemaState(has_tables, applied, None if digest is None else bytes(digest))
 
 
-def _at_once(database: Database, expected: ExpectedSchema) -> list[str]:
+def _apply_in_one_transaction(database: Database, expected: ExpectedSchema) -> list[str]:
     """A new database, or an old one whose tables are rewritten: all of it in one transaction."""
     with database.transaction() as tx:
         tx.execute("database/migrations_lock")
-        done = _done(tx)
-        pending = done.lacks(expected)
-        if done.is_newer(expected) or (not pending and done.digest == expected.digest):
+        state = _read_state(tx)
+        pending = state.lacks(expected)
+        if state.is_newer(expected) or (not pending and state.digest == expected.digest):
             return []
-        for migration in pending if done.has_tables else ():
+        for migration in pending if state.has_tables else ():
             log.info("applying %s", migration.name)
             for part in migration.parts:
                 while tx.script(part) and part.startswith(REPEAT):
@@ -142,14 +145,16 @@ def _at_once(database: Database, expected: ExpectedSchema) -> list[str]:
         for migration in pending:
             _record(tx, migration)
         tx.execute("database/schema_state_put", digest=expected.digest)
-    return [*(m.name for m in pending if done.has_tables), SCHEMA]
+    return [*(m.name for m in pending if state.has_tables), SCHEMA]
 
 
-def _patiently(step: Callable[[Database, _T], bool], database: Database, given: _T) -> bool:
+def _retry_while_locked(
+    step: Callable[[Database, _T], bool], database: Database, argument: _T
+) -> bool:
     deadline = time.monotonic() + PATIENCE_S
     while True:
         try:
-            return step(database, given)
+            return step(database, argument)
         except (LockNotGranted, ConnectionLost) as error:  # the latter also for a deadlock
             if time.monotonic() > deadline:
                 raise
@@ -161,23 +166,23 @@ def _migrate(database: Database, migration: Migration) -> bool:
     """Whether it was still to be applied."""
     *first, _ = migration.parts
     for part in first:  # safe to repeat
-        while _patiently(_apply_part, database, (migration.number, part)):
+        while _retry_while_locked(_apply_part, database, (migration.number, part)):
             pass
-    return _patiently(_finish, database, migration)
+    return _retry_while_locked(_finish, database, migration)
 
 
 def _apply_part(database: Database, numbered_part: tuple[int, str]) -> bool:
     """Whether it has to be applied again."""
     number, part = numbered_part
     with _locked(database, LOCK_WAIT_MS) as tx:
-        if number in _done(tx).known:
+        if number in _read_state(tx).applied:
             return False
         return tx.script(part) and part.startswith(REPEAT)
 
 
 def _finish(database: Database, migration: Migration) -> bool:
     with _locked(database, LOCK_WAIT_MS) as tx:
-        if migration.number in _done(tx).known:
+        if migration.number in _read_state(tx).applied:
             return False
         log.info("applying %s", migration.name)
         tx.script(migration.parts[-1])
@@ -188,8 +193,8 @@ def _finish(database: Database, migration: Migration) -> bool:
 
 def _build_indexes(database: Database, schema: str) -> bool:
     """Those of schema.sql that its tables lack; one that was interrupted is built anew."""
-    statements = {found[1]: found[0] for found in _INDEX.finditer(schema)}
-    tables = [found[2] for found in _INDEX.finditer(schema)]
+    statements = {match[1]: match[0] for match in _INDEX.finditer(schema)}
+    tables = [match[2] for match in _INDEX.finditer(schema)]
     if not database.value("database/index_builds_lock"):
         raise LockNotGranted("Another process builds indexes.")
     try:
@@ -211,7 +216,7 @@ def _build_indexes(database: Database, schema: str) -> bool:
 def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:
     """It may wait longer: none of its locks keeps a reader waiting."""
     with _locked(database, SCHEMA_LOCK_WAIT_MS) as tx:
-        if not _done(tx).is_newer(expected):
+        if not _read_state(tx).is_newer(expected):
             tx.script(expected.schema)
             tx.execute("database/schema_state_put", digest=expected.digest)
     return True

@@ -56,7 +56,11 @@ class Listener:
         """
         payloads = self.poll()
         if payloads == []:
-            _wait_readable(timeout_s, self._connection.fileno(), wake)
+            # Not select.select(), which takes no file above 1023: a busy worker has thousands.
+            readable = select.poll()
+            readable.register(self._connection.fileno(), select.POLLIN)
+            readable.register(wake, select.POLLIN)
+            readable.poll(timeout_s * 1000)
             payloads = self.poll()
         if payloads is None:
             raise ConnectionLost("The connection that listens is lost.")
@@ -91,11 +95,3 @@ class Listener:
         if connection is not None:
             with translated_errors():
                 connection.close()
-
-
-def _wait_readable(timeout_s: float, *files: int) -> None:
-    """Not select.select(), which takes no file above 1023: a busy worker has thousands."""
-    poll = select.poll()
-    for file in files:
-        poll.register(file, select.POLLIN)
-    poll.poll(timeout_s * 1000)

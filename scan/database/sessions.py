@@ -55,18 +55,18 @@ def require_own_session(
         for _ in range(READS):
             _require(_mark_of(connection) == mark)
     try:
-        other = connect()
+        second = connect()
         try:
-            with limit(other):
-                _require(_mark_of(other) != mark)
-                with other.cursor() as cursor:
+            with limit(second):
+                _require(_mark_of(second) != mark)
+                with second.cursor() as cursor:
                     cursor.execute("BEGIN")  # this one cannot be lent the same session meanwhile
-                _require(_mark_of(other) != mark)
+                _require(_mark_of(second) != mark)
             with limit(connection):
                 for _ in range(READS):
                     _require(_mark_of(connection) == mark)
         finally:
-            other.close()
+            second.close()
     except (psycopg2.Error, NoResponse) as error:
         log.debug("whether sessions are shared is not certain: %s", error)
         return False

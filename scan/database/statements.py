@@ -77,8 +77,8 @@ def _types(declared: str) -> dict[str, str]:
     """`a bigint, b bytea null` -> {a: bigint, b: bytea}; `none` -> {}."""
     if declared.strip() == "none":
         return {}
-    words = [part.split() for part in declared.replace("\n--", " ").split(",")]
-    return {name: " ".join(rest).removesuffix(" null") for name, *rest in words}
+    words = [declaration.split() for declaration in declared.replace("\n--", " ").split(",")]
+    return {name: " ".join(type_words).removesuffix(" null") for name, *type_words in words}
 
 
 def prepare_text(
@@ -92,11 +92,11 @@ def prepare_text(
         raise StatementError(f"{statement.name} has no line of literals: it is not prepared")
     if statement.params != params.keys():
         raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
-    places = [param for param in params if param not in statement.literals]
+    positional = [param for param in params if param not in statement.literals]
     numbered = {
         param: AsIs(f"${number}::{statement.types[param]}")
-        for number, param in enumerate(places, start=1)
+        for number, param in enumerate(positional, start=1)
     }
     text: bytes = cursor.mogrify(statement.text, {**params, **numbered})
-    types = ", ".join(statement.types[param] for param in places)
+    types = ", ".join(statement.types[param] for param in positional)
     return f"PREPARE {name}{f'({types})' if types else ''} AS ".encode() + text

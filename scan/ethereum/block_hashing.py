@@ -55,12 +55,13 @@ def receipts_root(receipts: list[dict[str, Any]]) -> bytes:
 
 def withdrawals_root(withdrawals: list[dict[str, Any]]) -> bytes:
     """EIP-4895."""
-    return list_root([rlp(_withdrawal(each)) for each in withdrawals])
+    return list_root([rlp(_withdrawal(withdrawal)) for withdrawal in withdrawals])
 
 
-def _withdrawal(each: dict[str, Any]) -> Item:
-    index, validator = integer(quantity(each["index"])), integer(quantity(each["validatorIndex"]))
-    return [index, validator, data(each["address"], 20), integer(quantity(each["amount"]))]
+def _withdrawal(fields: dict[str, Any]) -> Item:
+    index = integer(quantity(fields["index"]))
+    validator = integer(quantity(fields["validatorIndex"]))
+    return [index, validator, data(fields["address"], 20), integer(quantity(fields["amount"]))]
 
 
 def _field(source: dict[str, Any], name: str) -> bytes:
@@ -82,21 +83,18 @@ def _transaction(t: dict[str, Any]) -> bytes:
     signature = [_field(t, "r"), _field(t, "s")]
     if kind == 0:
         return rlp([*body, integer(quantity(t["v"])), *signature])
-    body = [_field(t, "chainId"), *body, _access_list(t)]
+    access_list: Item = [
+        [data(entry["address"], 20), [data(key, 32) for key in entry["storageKeys"]]]
+        for entry in t.get("accessList") or []
+    ]
+    body = [_field(t, "chainId"), *body, access_list]
     if kind == 3:
         hashes = [data(h, 32) for h in t["blobVersionedHashes"]]
         body += [_field(t, "maxFeePerBlobGas"), hashes]
     if kind == 4:
         body.append([_authorization(a) for a in t["authorizationList"]])
-    parity = t.get("yParity", t.get("v"))
+    parity = t.get("yParity", t.get("v"))  # v, where a node gives no yParity
     return bytes([kind]) + rlp([*body, integer(quantity(parity)), *signature])
-
-
-def _access_list(t: dict[str, Any]) -> Item:
-    return [
-        [data(entry["address"], 20), [data(key, 32) for key in entry["storageKeys"]]]
-        for entry in t.get("accessList") or []
-    ]
 
 
 def _authorization(entry: dict[str, Any]) -> Item:

@@ -179,8 +179,8 @@ def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
         if not (transaction["blockHash"] == receipt["blockHash"] == block_hash):
             raise MalformedBlock(f"block {number}: a part belongs to another block")
         index_hex = hex(index)
-        for part in (transaction, receipt):
-            field = part["transactionIndex"]
+        for record in (transaction, receipt):
+            field = record["transactionIndex"]
             if field != index_hex and quantity(field) != index:
                 raise MalformedBlock(f"block {number}: an index is wrong")
         if receipt["transactionHash"] != transaction["hash"]:
@@ -191,36 +191,37 @@ def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     if any(a.log_index >= b.log_index for a, b in pairwise(logs)):
         raise MalformedBlock(f"block {number}: its logs are not in order")
     return DecodedBlock(
-        **{name: _read(column, block) for name, column in BLOCK_COLUMNS.items()},
+        **{name: _read_column(column, block) for name, column in BLOCK_COLUMNS.items()},
         transactions=transactions,
         logs=logs,
         withdrawals=_withdrawals(block.get("withdrawals"), number),
     )
 
 
-def _read(column: Column, json: Any) -> Any:
+def _read_column(column: Column, json: Any) -> Any:
     try:
         return column.read(json.get(column.json_name))
     except BadHex as error:
         raise BadHex(f"{column.json_name}: {error}") from None
 
 
-def _withdrawals(found: Any, number: int) -> list[Withdrawal] | None:
-    if found is None:
+def _withdrawals(entries: Any, number: int) -> list[Withdrawal] | None:
+    if entries is None:
         return None
     withdrawals = [
         Withdrawal(
-            withdrawal_index=quantity(each["index"]),
-            validator_index=quantity(each["validatorIndex"]),
-            address=data(each["address"], 20),
-            amount_wei=quantity(each["amount"]) * WEI_PER_GWEI,
+            withdrawal_index=quantity(entry["index"]),
+            validator_index=quantity(entry["validatorIndex"]),
+            address=data(entry["address"], 20),
+            amount_wei=quantity(entry["amount"]) * WEI_PER_GWEI,
         )
-        for each in found
+        for entry in entries
     ]
-    for each in withdrawals:
-        largest = max(each.withdrawal_index, each.validator_index)
+    for withdrawal in withdrawals:
+        largest = max(withdrawal.withdrawal_index, withdrawal.validator_index)
         _require(largest < 2**63, number, "a withdrawal's index is beyond 63 bits")
-        _require(each.amount_wei < 2**64 * WEI_PER_GWEI, number, "a withdrawal is beyond 64 bits")
+        is_bounded = withdrawal.amount_wei < 2**64 * WEI_PER_GWEI
+        _require(is_bounded, number, "a withdrawal is beyond 64 bits")
     follow = all(a.withdrawal_index < b.withdrawal_index for a, b in pairwise(withdrawals))
     _require(follow, number, "its withdrawals are not in order")
     return withdrawals
@@ -267,7 +268,7 @@ def _transaction(
         method=data(input_[:10]) or None,
         blob_versioned_hashes=None
         if blob_hashes is None
-        else tuple([data(each, 32) for each in blob_hashes]),
+        else tuple([data(blob_hash, 32) for blob_hash in blob_hashes]),
     )
 
 

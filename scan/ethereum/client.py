@@ -92,11 +92,11 @@ class Node:
         """As results(), all at once; raises AnswerTooLarge past `most_bytes` of all together."""
         results: list[Any] = []
         size = 0
-        for found, read_bytes in self._exchanges(calls, timeout_s, most_bytes):
-            size += read_bytes
+        for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes):
+            size += answer_bytes
             if most_bytes is not None and size > most_bytes:
                 raise AnswerTooLarge(0, "the node's answers are too large")
-            results += found
+            results += chunk_results
         for result in results:
             if isinstance(result, AnswerTooLarge):
                 raise result
@@ -114,8 +114,8 @@ class Node:
         back as they pass. `timeout_s` is for all of it; without one each exchange has the node's
         own.
         """
-        for found, _ in self._exchanges(calls, timeout_s, most_bytes):
-            yield from found
+        for chunk_results, _ in self._exchanges(calls, timeout_s, most_bytes):
+            yield from chunk_results
 
     def _exchanges(
         self, calls: Sequence[Call], timeout_s: float | None, most_bytes: int | None
@@ -193,14 +193,14 @@ class Node:
                 raise NodeError("the node no longer takes block hashes")
         elif blocks and not by_hash:
             headers = [Call("eth_getBlockByNumber", (hex(b.number), False)) for b in blocks]
-            found, _ = self._ask(url, headers, timeout_s, None)
-            block_parameter.require_canonical(blocks, found)
+            answers, _ = self._ask(url, headers, timeout_s, None)
+            block_parameter.require_canonical(blocks, answers)
         return results, size
 
     def _try_block_hashes(self, url: str, timeout_s: float) -> bool:
         """Once for each URL, and again after it failed."""
-        if (known := self._takes_block_hashes.get(url)) is not None:
-            return known
+        if (takes := self._takes_block_hashes.get(url)) is not None:
+            return takes
 
         def ask(method: str, params: tuple[object, ...]) -> Any:
             return self._ask(url, [Call(method, params)], timeout_s, None)[0][0]
@@ -236,7 +236,11 @@ def _results(answer: Any, count: int) -> list[Any]:
         raise BatchRefused(f"the node refused a batch of {count} calls: {error.message}")
     if not isinstance(answer, list):
         raise BatchRefused("the node answered a batch with something else")
-    by_id = {item["id"]: item for item in answer if _has_number(item)}
+    by_id = {
+        item["id"]: item
+        for item in answer
+        if isinstance(item, dict) and type(item.get("id")) is int
+    }
     if any(number not in by_id for number in range(count)):
         raise BatchRefused("the node left calls of a batch unanswered")
     if len(answer) != count:
@@ -247,10 +251,6 @@ def _results(answer: Any, count: int) -> list[Any]:
         if refusal.is_too_much:
             raise BatchRefused(f"the node refused calls of a batch of {count}: {refusal.message}")
     return [_result(by_id[number]) for number in range(count)]
-
-
-def _has_number(item: Any) -> bool:
-    return isinstance(item, dict) and type(item.get("id")) is int
 
 
 def _result(answer: dict[str, Any]) -> Any:

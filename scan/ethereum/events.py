@@ -82,20 +82,20 @@ def transfer_event(log: EventLog) -> TransferEvent | None:
     """The transfer that a log has the form of, or None: any contract may emit anything."""
     if not log.topics:
         return None
-    read = _READERS.get(log.topics[0])
-    found = read(log.topics, log.data) if read else None
-    if found is None:
+    reader = _READERS.get(log.topics[0])
+    movement = reader(log.topics, log.data) if reader else None
+    if movement is None:
         return None
-    shape, from_address, to_address, words = found
+    shape, from_address, to_address, words = movement
     return TransferEvent(
         shape, log.transaction_index, log.log_index, log.address, from_address, to_address, words
     )
 
 
-_Found = tuple[TransferShape, bytes, bytes, tuple[tuple[int, int], ...]] | None
+_Movement = tuple[TransferShape, bytes, bytes, tuple[tuple[int, int], ...]] | None
 
 
-def _read_transfer(topics: Sequence[bytes], data: bytes) -> _Found:
+def _read_transfer(topics: Sequence[bytes], data: bytes) -> _Movement:
     if len(topics) == 3 and len(data) >= 32:
         shape, parties, word = TransferShape.AMOUNT, topics[1:], data[:32]
     elif len(topics) == 4 and not data:
@@ -108,14 +108,14 @@ def _read_transfer(topics: Sequence[bytes], data: bytes) -> _Found:
     return _between(shape, parties[0], parties[1], ((value, value),))
 
 
-def _read_transfer_single(topics: Sequence[bytes], data: bytes) -> _Found:
+def _read_transfer_single(topics: Sequence[bytes], data: bytes) -> _Movement:
     if len(topics) != 4 or len(data) < 64:
         return None
     entry = (int.from_bytes(data[:32]), int.from_bytes(data[32:64]))
     return _between(TransferShape.MULTI, topics[2], topics[3], (entry,))
 
 
-def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Found:
+def _read_transfer_batch(topics: Sequence[bytes], data: bytes) -> _Movement:
     if len(topics) != 4:
         return None
     ids, values = _uint256_array(data, 0), _uint256_array(data, 32)
@@ -136,14 +136,14 @@ def _uint256_array(data: bytes, head: int) -> list[int] | None:
     return [int.from_bytes(data[at : at + 32]) for at in range(first, first + 32 * count, 32)]
 
 
-def _read_deposit(topics: Sequence[bytes], data: bytes) -> _Found:
+def _read_deposit(topics: Sequence[bytes], data: bytes) -> _Movement:
     if len(topics) != 2 or len(data) != 32:
         return None
     value = int.from_bytes(data)
     return _between(TransferShape.WRAP, bytes(32), topics[1], ((value, value),))
 
 
-def _read_withdrawal(topics: Sequence[bytes], data: bytes) -> _Found:
+def _read_withdrawal(topics: Sequence[bytes], data: bytes) -> _Movement:
     if len(topics) != 2 or len(data) != 32:
         return None
     value = int.from_bytes(data)
@@ -152,7 +152,7 @@ def _read_withdrawal(topics: Sequence[bytes], data: bytes) -> _Found:
 
 def _between(
     shape: TransferShape, sender: bytes, recipient: bytes, words: tuple[tuple[int, int], ...]
-) -> _Found:
+) -> _Movement:
     """None where a party is no address: twelve zero bytes must stand before its twenty."""
     if not sender.startswith(_DIRTY) or not recipient.startswith(_DIRTY):
         return None

@@ -30,19 +30,20 @@ class LogFilter(NamedTuple):
         if self.address not in (None, address):
             return False
         pairs = enumerate(zip(self.topics, topics, strict=False))
-        combination = sum(1 << place for place, (wanted, topic) in pairs if wanted == topic)
+        combination = sum(1 << index for index, (expected, topic) in pairs if expected == topic)
         return bool(self.accepted >> combination & 1)
 
     def for_node(self, first: int, last: int) -> dict[str, object]:
         """As eth_getLogs takes it, for a range of blocks; `or` between topics it cannot have."""
-        found: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
+        parameters: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
         if self.address is not None:
-            found["address"] = to_hex(self.address)
+            parameters["address"] = to_hex(self.address)
         if self.is_conjunction and any(self.topics):
-            given = max(place for place, topic in enumerate(self.topics) if topic)
-            topics = self.topics[: given + 1]
-            found["topics"] = [None if topic is None else to_hex(topic) for topic in topics]
-        return found
+            # A None at the end would demand that a log has so many topics.
+            last_topic = max(index for index, topic in enumerate(self.topics) if topic)
+            topics = self.topics[: last_topic + 1]
+            parameters["topics"] = [None if topic is None else to_hex(topic) for topic in topics]
+        return parameters
 
 
 def having_all(address: bytes | None, topics: Sequence[bytes | None]) -> LogFilter:
@@ -59,13 +60,13 @@ def having(
     accepted = 0
     for combination in range(_COMBINATIONS):
         holds = True
-        for number, (place, is_and) in enumerate(conditions):
-            matched = bool(combination >> place & 1)
+        for number, (index, is_and) in enumerate(conditions):
+            matched = bool(combination >> index & 1)
             holds = matched if number == 0 else holds and matched if is_and else holds or matched
         accepted |= holds << combination
     return LogFilter(address, tuple(topics), accepted)
 
 
 def _all_of(topics: Sequence[bytes | None]) -> int:
-    wanted = sum(1 << place for place, topic in enumerate(topics) if topic is not None)
-    return sum(1 << each for each in range(_COMBINATIONS) if each & wanted == wanted)
+    mask = sum(1 << index for index, topic in enumerate(topics) if topic is not None)
+    return sum(1 << bits for bits in range(_COMBINATIONS) if bits & mask == mask)

@@ -51,6 +51,7 @@ def _node(entries: _Entries, depth: int) -> Item:
     )
     if shared > depth:
         return [_hex_prefix(first[depth:shared], False), _reference(_node(entries, shared))]
+    # A branch has a child for each nibble, and the value of the key that ends at it.
     ends = entries[0][1] if len(first) == depth else b""
     children = [
         _reference(_node([e for e in entries if len(e[0]) > depth and e[0][depth] == n], depth + 1))
@@ -61,10 +62,12 @@ def _node(entries: _Entries, depth: int) -> Item:
 
 def _reference(node: Item) -> Item:
     encoded = rlp(node)
+    # A node shorter than a hash stands in its parent itself.
     return node if len(encoded) < 32 else keccak(encoded)
 
 
 def _hex_prefix(nibbles: Sequence[int], is_leaf: bool) -> bytes:
+    # An odd number of nibbles shares the first byte with the flag.
     flag = 2 * is_leaf + len(nibbles) % 2
     padded = [flag, *nibbles] if len(nibbles) % 2 else [flag, 0, *nibbles]
     return bytes(16 * a + b for a, b in zip(padded[::2], padded[1::2], strict=True))

@@ -87,21 +87,21 @@ def _settle(frame: Frame, result: int) -> None:
 
 def _complete(outermost: Frame) -> bool:
     """Names who called, now that what was created has an address; whether nothing was destroyed."""
-    ahead, destroys = [outermost], False
-    while ahead:
-        frame = ahead.pop()
+    pending, destroys = [outermost], False
+    while pending:
+        frame = pending.pop()
         destroys = destroys or "destroys" in frame
         caller = frame["from" if frame["type"] in _BORROWING else "to"]
         inner = [called for called in frame["calls"] if "error" not in called]
         for called in inner:
             called["from"] = caller
         frame["calls"] = inner
-        ahead += inner
+        pending += inner
     return not destroys
 
 
-def _operand(step: Any, place: int) -> int:
-    return int(step["stack"][-place], 16)
+def _operand(step: Any, depth: int) -> int:
+    return int(step["stack"][-depth], 16)
 
 
 def _address(word: int) -> str:

@@ -60,15 +60,15 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
         interface = "BEP721" if word(erc721) == 1 else "BEP1155"
-    places = word(decimals)
+    decimal_places = word(decimals)
     return TokenMetadata(
         text(name, MAX_NAME),
         text(symbol, MAX_SYMBOL),
-        places if places is not None and places <= 255 else 0,
+        decimal_places if decimal_places is not None and decimal_places <= 255 else 0,
         word(supply),
         interface,
-        places is not None,
-        None not in (places, word(supply), word(balance)),
+        decimal_places is not None,
+        None not in (decimal_places, word(supply), word(balance)),
     )
 
 
@@ -84,14 +84,14 @@ def address(result: bytes | None) -> bytes | None:
     return result[12:32]
 
 
-def text(result: bytes | None, most: int) -> str:
-    """A returned string or bytes32, without control characters, cut to `most` characters."""
+def text(result: bytes | None, max_characters: int) -> str:
+    """A returned string or bytes32, without control characters, cut to `max_characters`."""
     if not result:
         return ""
     raw = _dynamic(result)
     if raw is None:
         raw = result.rstrip(b"\0") if len(result) == 32 else b""
-    return _CONTROL.sub("", raw.decode("utf-8", "replace"))[:most]
+    return _CONTROL.sub("", raw.decode("utf-8", "replace"))[:max_characters]
 
 
 def cut_text(result: bytes) -> bytes:

@@ -51,7 +51,7 @@ class Transport:
             )
             with response:
                 _check_status(response)
-                text = _read(response, most_bytes)
+                text = _read_body(response, most_bytes)
         except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
             raise TimedOut("the node did not answer in time") from None
         except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
@@ -105,8 +105,8 @@ class _DeadlineReader(io.RawIOBase):
 
 
 class _DeadlineResponse(HTTPResponse):
-    def __init__(self, sock: Any, *arguments: Any, **more: Any) -> None:
-        super().__init__(sock, *arguments, **more)
+    def __init__(self, sock: Any, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(sock, *arguments, **keywords)
         self.fp.close()
         self.fp = io.BufferedReader(_DeadlineReader(sock))
 
@@ -128,8 +128,8 @@ class _SecurePool(HTTPSConnectionPool):
 
 
 class _DeadlineAdapter(HTTPAdapter):
-    def init_poolmanager(self, *arguments: Any, **more: Any) -> None:
-        super().init_poolmanager(*arguments, **more)
+    def init_poolmanager(self, *arguments: Any, **keywords: Any) -> None:
+        super().init_poolmanager(*arguments, **keywords)
         self.poolmanager.pool_classes_by_scheme = {"http": _Pool, "https": _SecurePool}
 
 
@@ -156,19 +156,19 @@ def _after(response: requests.Response) -> float | None:
     return min(max(until - time.time(), 0.0), MAX_RETRY_AFTER_S)
 
 
-def _read(response: requests.Response, most_bytes: int) -> bytes:
+def _read_body(response: requests.Response, most_bytes: int) -> bytes:
     """The body, decompressed; the bound is on both sizes."""
     declared = response.headers.get("Content-Length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
         raise _too_large(most_bytes)
-    parts: list[bytes] = []
+    pieces: list[bytes] = []
     size = 0
-    while part := response.raw.read1(READ_BYTES, decode_content=True):
-        parts.append(part)
-        size += len(part)
+    while piece := response.raw.read1(READ_BYTES, decode_content=True):
+        pieces.append(piece)
+        size += len(piece)
         if size > most_bytes:
             raise _too_large(most_bytes)
-    return b"".join(parts)
+    return b"".join(pieces)
 
 
 def _too_large(most_bytes: int) -> AnswerTooLarge:
@@ -177,10 +177,10 @@ def _too_large(most_bytes: int) -> AnswerTooLarge:
 
 
 def _json(text: bytes, most_bytes: int) -> Any:
-    most_elements = MAX_EXPANSION * most_bytes // BYTES_PER_ELEMENT
-    if len(text) > 2 * most_elements:  # an element takes two bytes; counting is not for nothing
+    max_elements = MAX_EXPANSION * most_bytes // BYTES_PER_ELEMENT
+    if len(text) > 2 * max_elements:  # an element takes two bytes; counting is not for nothing
         elements = len(text) - len(text.translate(None, b",[{"))
-        if elements > most_elements:
+        if elements > max_elements:
             raise AnswerTooLarge(0, f"the node's answer has {elements} elements, which is too many")
     try:
         return orjson.loads(text)

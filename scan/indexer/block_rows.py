@@ -125,10 +125,10 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         created=frozenset(created),
         transfer_logs=transfer_logs,
         swap_logs=swap_logs,
-        internal_transfers="".join([line((number, *each)) for each in internal_transfers]),
+        internal_transfers="".join([line((number, *t)) for t in internal_transfers]),
         internal_transfer_count=len(internal_transfers),
         is_traced=is_traced,
-        withdrawals="".join([line((number, *each)) for each in block.withdrawals or ()]),
+        withdrawals="".join([line((number, *w)) for w in block.withdrawals or ()]),
         logs="".join([_log_line(number, log) for log in stored]),
         first_topics=_first_topics(stored),
         watched_logs=watched,
@@ -145,8 +145,8 @@ def _columns(block: DecodedBlock) -> dict[str, object]:
 
 def _timestamp(seconds: int) -> str:
     """As PostgreSQL reads it, also beyond the year 9999 where datetime ends."""
-    cycles, rest = divmod(seconds, GREGORIAN_CYCLE_S)
-    moment = datetime.fromtimestamp(rest, UTC)
+    cycles, seconds_in_cycle = divmod(seconds, GREGORIAN_CYCLE_S)
+    moment = datetime.fromtimestamp(seconds_in_cycle, UTC)
     return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
 
 
@@ -179,8 +179,13 @@ def _selected_logs(
 ) -> tuple[list[EventLog], list[WatchedLog]]:
     """Those to store and those for webhooks; of most chains neither."""
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
-    watched = [e for e in block.logs if e.address in selection.watched] if selection.watched else []
-    return stored, [_watched(block.number, log) for log in watched]
+    watched = []
+    for log in block.logs if selection.watched else ():
+        if log.address in selection.watched:
+            topics = json.dumps([to_hex(topic) for topic in log.topics], separators=(",", ":"))
+            indexes = block.number, log.log_index, log.transaction_index
+            watched.append(WatchedLog(*indexes, log.address, topics, log.data))
+    return stored, watched
 
 
 def _log_line(number: int, log: EventLog) -> str:
@@ -192,13 +197,8 @@ def _log_line(number: int, log: EventLog) -> str:
 
 def _first_topics(logs: list[EventLog]) -> tuple[bytes | None, ...]:
     """The same object for the same topic, which another process is sent once."""
-    known: dict[bytes, bytes] = {}
-    return tuple([known.setdefault(e.topics[0], e.topics[0]) if e.topics else None for e in logs])
-
-
-def _watched(number: int, log: EventLog) -> WatchedLog:
-    topics = json.dumps([to_hex(topic) for topic in log.topics], separators=(",", ":"))
-    return WatchedLog(number, log.log_index, log.transaction_index, log.address, topics, log.data)
+    topics: dict[bytes, bytes] = {}
+    return tuple([topics.setdefault(e.topics[0], e.topics[0]) if e.topics else None for e in logs])
 
 
 def _event_logs(block: DecodedBlock) -> tuple[list[TransferLog], list[SwapLog]]:
@@ -210,8 +210,8 @@ def _event_logs(block: DecodedBlock) -> tuple[list[TransferLog], list[SwapLog]]:
             events.append(event)
         elif (swap := swap_event(log)) is not None:
             maker = block.transactions[swap.transaction_index].from_address
-            place = f"{block.number}\t{swap.log_index}\t{swap.transaction_index}"
-            row = f"{place}\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}"
+            position = f"{block.number}\t{swap.log_index}\t{swap.transaction_index}"
+            row = f"{position}\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}"
             swap_logs.append(SwapLog(swap, row))
     duplicates = duplicate_wraps(events)
     transfer_logs = [

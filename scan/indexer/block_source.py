@@ -47,8 +47,8 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
-        self._one_large = threading.Lock()  # large answers are read and decoded one at a time
-        self._traces = TraceReader(node, self._one_large, traces=traces)
+        self._large_lock = threading.Lock()  # large answers are read and decoded one at a time
+        self._traces = TraceReader(node, self._large_lock, traces=traces)
 
     def head(self) -> tuple[int, int]:
         """The newest block number, and the chain id, in one request."""
@@ -76,7 +76,9 @@ class BlockSource:
             else:
                 block = decode_block(header, receipts, number)
             blocks.append(block)
-            size += _size(block)
+            # Roughly the bytes of its rows: the entries of a batch transfer are words of its data.
+            data_bytes = sum(len(log.data) for log in block.logs)
+            size += ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
             if size >= FETCHED_BYTES:
                 break
         return [
@@ -106,7 +108,7 @@ class BlockSource:
             results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
             for number in range(first, last + 1):
                 header, receipts = _present(next(results), number), next(results)
-                if _is_missing_method(receipts):
+                if isinstance(receipts, RpcError) and receipts.is_missing_method:
                     log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
                     self._has_block_receipts = False
                     yield from self._pairs_one_by_one(number, last)
@@ -118,52 +120,48 @@ class BlockSource:
     def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """As _pairs(), from the receipts of transactions."""
         calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
-        headers = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
-        waiting: list[tuple[int, Any, list[Any]]] = []
-        for number, answer in enumerate(headers, start=first):
-            header = _present(answer, number)
-            waiting.append((number, header, _hashes(header)))
-            if number == last or sum(len(hashes) for *_, hashes in waiting) >= MAX_BATCH:
-                yield from self._with_receipts(waiting)
-                waiting = []
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        headers: list[tuple[int, Any, list[Any]]] = []
+        for number, result in enumerate(results, start=first):
+            header = _present(result, number)
+            headers.append((number, header, _hashes(header)))
+            if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
+                yield from self._with_receipts(headers)
+                headers = []
 
     def _with_receipts(
         self, headers: Sequence[tuple[int, Any, list[Any]]]
     ) -> Iterator[tuple[Any, Any]]:
         calls = [
-            Call("eth_getTransactionReceipt", (each,)) for *_, hashes in headers for each in hashes
+            Call("eth_getTransactionReceipt", (hash_,))
+            for *_, hashes in headers
+            for hash_ in hashes
         ]
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
         for number, header, hashes in headers:
             receipts: Any = [next(results) for _ in hashes]
-            large = [found for found in receipts if isinstance(found, AnswerTooLarge)]
+            large = [receipt for receipt in receipts if isinstance(receipt, AnswerTooLarge)]
             yield header, large[0] if large else _complete(receipts, number)
 
     def _large_block(self, number: int) -> DecodedBlock:
-        """Receipt after receipt, decoded and let go."""
-        with self._one_large:
+        """Receipt after receipt, decoded and let go; the header with the lock, by returning."""
+        with self._large_lock:
             header = self._large("eth_getBlockByNumber", hex(number), True)
             return decode_block(header, self._large_receipts(header, number), number)
 
     def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
-        calls = [Call("eth_getTransactionReceipt", (each,)) for each in _hashes(header)]
+        calls = [Call("eth_getTransactionReceipt", (hash_,)) for hash_ in _hashes(header)]
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
-        for call, found in zip(calls, results, strict=True):
-            if isinstance(found, AnswerTooLarge):
-                found = self._large(call.method, *call.params)
-            yield _complete([found], number)[0]
+        for call, receipt in zip(calls, results, strict=True):
+            if isinstance(receipt, AnswerTooLarge):
+                receipt = self._large(call.method, *call.params)
+            yield _complete([receipt], number)[0]
 
     def _large(self, method: str, *params: object) -> Any:
         try:
             return self._node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
         except RpcError as error:
             raise NodeError(f"the node refuses {method} of {params[0]}: {error.message}") from None
-
-
-def _size(block: DecodedBlock) -> int:
-    """Roughly the bytes of its rows: the parts of a batch transfer are words of its data."""
-    data_bytes = sum(len(found.data) for found in block.logs)
-    return ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
 
 
 def _hashes(header: Any) -> list[Any]:
@@ -173,10 +171,6 @@ def _hashes(header: Any) -> list[Any]:
         return [transaction["hash"] for transaction in header["transactions"]]
     except (TypeError, KeyError) as error:
         raise MalformedBlock(f"a block's transactions have no hashes: {error}") from error
-
-
-def _is_missing_method(answer: Any) -> bool:
-    return isinstance(answer, RpcError) and answer.is_missing_method
 
 
 def _present(answer: Any, number: int) -> Any:

@@ -31,7 +31,7 @@ log = logging.getLogger(__name__)
 
 TRACE_ATTEMPTS = 3
 TRACE_TIMEOUT_S = 10.0  # of one block or transaction; a node's own limit is 5 s by default (geth)
-MOST_TRANSFERS = 50_000  # of blocks read at once, or those after them are left for later
+MAX_TRANSFERS = 50_000  # of blocks read at once, or those after them are left for later
 # debug_traceBlockByHash with callTracer, trace_block, debug_traceTransaction without a tracer.
 TRACERS = ("debug", "trace", "steps")
 STEPS = {"disableMemory": True, "disableStorage": True}
@@ -61,9 +61,9 @@ UNTRACED = TracedBlock([], [], False)
 class TraceReader:
     """Reads traces, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, one_large: threading.Lock, *, traces: str) -> None:
+    def __init__(self, node: Node, large_lock: threading.Lock, *, traces: str) -> None:
         self._node = node
-        self._one_large = one_large  # held while a large answer is read and decoded
+        self._large_lock = large_lock  # held while a large answer is read and decoded
         self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
         self._has_traced = False
         self._trace_errors: dict[str, int] = {}
@@ -75,16 +75,16 @@ class TraceReader:
 
         Raises MalformedBlock, and NodeError where the node may trace a block later.
         """
-        wanted = [block for block in blocks if _ran_code(block)]
+        with_code = [block for block in blocks if _ran_code(block)]
         traced = {b.number: TracedBlock([], [], None) for b in blocks if not _ran_code(b)}
         tracers = self._tracers  # other threads may strike one off meanwhile
         if not tracers:
-            traced |= {block.number: UNTRACED for block in wanted}
+            traced |= {block.number: UNTRACED for block in with_code}
         elif tracers == ("steps",):
-            traced |= {block.number: self._of_transactions("steps", block) for block in wanted}
-        elif wanted:
+            traced |= {block.number: self._of_transactions("steps", block) for block in with_code}
+        elif with_code:
             transfers = 0
-            for block, answer in self._answers(tracers[0], wanted):
+            for block, answer in self._block_traces(tracers[0], with_code):
                 if self._is_unsupported(tracers[0], answer):
                     method = _trace_call(tracers[0], block).method
                     log.info("the node does not offer %s: %s", method, answer)
@@ -92,12 +92,12 @@ class TraceReader:
                     return self.read(blocks)
                 traced[block.number] = self._traced(tracers[0], block, answer)
                 transfers += len(traced[block.number].transfers)
-                if transfers > MOST_TRANSFERS:
+                if transfers > MAX_TRANSFERS:
                     break
         leading = takewhile(lambda block: block.number in traced, blocks)
         return [traced[block.number] for block in leading] or self.read(blocks[:1])
 
-    def _answers(
+    def _block_traces(
         self, tracer: str, blocks: list[DecodedBlock]
     ) -> Iterator[tuple[DecodedBlock, Any]]:
         slow = [block for block in blocks if block.hash in self._slow_blocks]
@@ -120,17 +120,17 @@ class TraceReader:
         """Blocks and their traces; AnswerTooLarge also for one that takes the node too long."""
         calls = [_trace_call(tracer, block) for block in blocks]
         timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
-        done = 0
+        read_count = 0
         try:
             for answer in self._node.results(calls, timeout_s, MAX_ANSWER_BYTES):
-                done += 1
-                yield blocks[done - 1], answer
+                read_count += 1
+                yield blocks[read_count - 1], answer
         except TimedOut as error:
             if len(blocks) == 1:
                 self._slow_blocks.add(blocks[0].hash)
                 yield blocks[0], AnswerTooLarge(0, str(error))
                 return
-            for block in blocks[done:]:
+            for block in blocks[read_count:]:
                 yield from self._of_blocks(tracer, [block])
 
     def _of_transactions(self, tracer: str, block: DecodedBlock) -> TracedBlock:
@@ -145,7 +145,7 @@ class TraceReader:
         read = {"debug": read_call_trace, "trace": read_flat_trace, "steps": _read_steps}[tracer]
         for transaction in block.transactions:
             if transaction.ran_code:
-                with self._one_large:
+                with self._large_lock:
                     answer = self._transaction_trace(tracer, transaction.hash)
                     if tracer == "steps" and self._is_unsupported(tracer, answer):
                         log.info("the node does not trace transactions: %s", answer)
@@ -156,10 +156,10 @@ class TraceReader:
                         log.warning("transaction %s cannot be traced: %s", hash_, answer.message)
                         is_complete = False
                     elif self._is_traced(block, answer):
-                        found = read(block, transaction, answer)
-                        created += found.created
-                        transfers += found.transfers
-                        is_complete = is_complete and not isinstance(found, IncompleteTraces)
+                        traces = read(block, transaction, answer)
+                        created += traces.created
+                        transfers += traces.transfers
+                        is_complete = is_complete and not isinstance(traces, IncompleteTraces)
                         self._has_traced = True
                     else:
                         is_complete = False
@@ -167,7 +167,12 @@ class TraceReader:
         return TracedBlock(created, transfers if is_complete else [], is_complete)
 
     def _transaction_trace(self, tracer: str, transaction_hash: bytes) -> Any:
-        call = _transaction_trace_call(tracer, transaction_hash)
+        hash_ = to_hex(transaction_hash)
+        call = {
+            "steps": Call("debug_traceTransaction", (hash_, STEPS)),
+            "debug": Call("debug_traceTransaction", (hash_, {"tracer": "callTracer"})),
+            "trace": Call("trace_transaction", (hash_,)),
+        }[tracer]
         try:
             [answer] = self._node.results([call], TRACE_TIMEOUT_S, MAX_TRACE_BYTES)
         except TimedOut as error:
@@ -212,15 +217,6 @@ def _trace_call(tracer: str, block: DecodedBlock) -> Call:
     return Call("trace_block", (hex(block.number),))
 
 
-def _transaction_trace_call(tracer: str, transaction_hash: bytes) -> Call:
-    if tracer == "steps":
-        return Call("debug_traceTransaction", (to_hex(transaction_hash), STEPS))
-    if tracer == "debug":
-        options = {"tracer": "callTracer"}
-        return Call("debug_traceTransaction", (to_hex(transaction_hash), options))
-    return Call("trace_transaction", (to_hex(transaction_hash),))
-
-
 def _has_steps(answer: Any) -> bool:
     return isinstance(answer, list) and any(
         isinstance(entry, dict) and "structLogs" in (entry.get("result") or ()) for entry in answer
@@ -234,8 +230,8 @@ def _read_steps(block: DecodedBlock, transaction: DecodedTransaction, answer: An
         hash_ = to_hex(transaction.hash)
         log.warning("the steps of transaction %s cannot be read: %r", hash_, error)
         return IncompleteTraces([], [])
-    found = read_call_trace(block, transaction, frame)
-    return found if is_complete else IncompleteTraces(*found)
+    traces = read_call_trace(block, transaction, frame)
+    return traces if is_complete else IncompleteTraces(*traces)
 
 
 def _is_incomplete(answer: Any) -> bool:

@@ -61,7 +61,7 @@ class CatchUp:
         While PostgreSQL is busy with one batch, the next one is inspected. Raises NodeError where
         blocks do not link: a reorganisation is to be found then.
         """
-        ready: tuple[Batch, ContractFindings] | None = None
+        inspected: tuple[Batch, ContractFindings] | None = None
         check_watched_at = time.monotonic() + CHECK_WATCHED_EVERY_S
         with (
             closing(CatchUpProgress(first, last)) as progress,
@@ -72,20 +72,20 @@ class CatchUp:
                 for batch in _batches(fetched):
                     if self._stop.is_set():
                         break
-                    parent = ready[0][-1].hash if ready else head and head.hash
+                    parent = inspected[0][-1].hash if inspected else head and head.hash
                     _require_links(parent, batch, genesis_hash)
                     inspection = pool.submit(inspector.inspect, batch)
-                    if ready is not None:
-                        writing, ready = ready, None
+                    if inspected is not None:
+                        writing, inspected = inspected, None
                         head = self._write(head, *writing, progress)
-                    ready = batch, inspection.result()
+                    inspected = batch, inspection.result()
                     if time.monotonic() >= check_watched_at:
                         if lacks_watched(selection):
                             break
                         check_watched_at = time.monotonic() + CHECK_WATCHED_EVERY_S
             finally:
-                if ready is not None and not self._stop.is_set():
-                    head = self._write(head, *ready, progress)
+                if inspected is not None and not self._stop.is_set():
+                    head = self._write(head, *inspected, progress)
         return head
 
     def _write(
@@ -114,7 +114,12 @@ def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
     try:
         for blocks in fetched:
             batch += blocks
-            if _is_full(batch):
+            if (
+                len(batch) >= BATCH_BLOCKS
+                or sum(block.transaction_count for block in batch) >= BATCH_TRANSACTIONS
+                or sum(map(event_count, batch)) >= BATCH_EVENTS
+                or sum(map(log_characters, batch)) >= BATCH_LOG_CHARACTERS
+            ):
                 full, batch = batch, []
                 yield full
     except Exception:
@@ -123,12 +128,3 @@ def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
         raise
     if batch:
         yield batch
-
-
-def _is_full(batch: Batch) -> bool:
-    return (
-        len(batch) >= BATCH_BLOCKS
-        or sum(block.transaction_count for block in batch) >= BATCH_TRANSACTIONS
-        or sum(map(event_count, batch)) >= BATCH_EVENTS
-        or sum(map(log_characters, batch)) >= BATCH_LOG_CHARACTERS
-    )

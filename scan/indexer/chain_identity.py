@@ -47,7 +47,13 @@ def store_or_check(node: Node, database: Database, start_block: int, logs: str =
     )
     stored = check(node, database)
     assert stored is not None
-    _settle_logs(database, stored.logs, logs)
+    if logs not in ("", stored.logs):
+        raise WrongLogs(
+            f"this database stores {stored.logs} logs since its first block, but SCAN_LOGS={logs};"
+            " leave it out, or index anew into an empty database"
+        )
+    if stored.logs == "standard" and database.row("indexer/blocks_get_head") is None:
+        database.rows("indexer/event_topics_insert", topics=load_standard_topics())
     return stored
 
 
@@ -58,29 +64,14 @@ def check(node: Node, database: Database) -> StoredChain | None:
         return None
     stored = StoredChain(ChainIdentity(row[0], bytes(row[1])), row[2], row[3])
     _require_same(stored.identity, read_identity(BlockSource(node)), "the node at RPC_URL")
-    _check_each_node(node, stored.identity)
-    return stored
-
-
-def _settle_logs(database: Database, stored: str, asked: str) -> None:
-    if asked not in ("", stored):
-        raise WrongLogs(
-            f"this database stores {stored} logs since its first block, but SCAN_LOGS={asked};"
-            " leave it out, or index anew into an empty database"
-        )
-    if stored == "standard" and database.row("indexer/blocks_get_head") is None:
-        database.rows("indexer/event_topics_insert", topics=load_standard_topics())
-
-
-def _check_each_node(node: Node, stored: ChainIdentity) -> None:
-    """Of several nodes, each that can be reached has to serve the chain."""
     nodes = node.each()
-    for number, one in enumerate(nodes if len(nodes) > 1 else [], start=1):
+    for number, single_node in enumerate(nodes if len(nodes) > 1 else [], start=1):
         try:
-            identity = read_identity(BlockSource(one))
+            identity = read_identity(BlockSource(single_node))
         except NodeError:
             continue  # it is used when another fails, and then checked by its blocks
-        _require_same(stored, identity, f"node {number} of {len(nodes)} in RPC_URL")
+        _require_same(stored.identity, identity, f"node {number} of {len(nodes)} in RPC_URL")
+    return stored
 
 
 def read_identity(source: BlockSource) -> ChainIdentity:

@@ -26,7 +26,7 @@ from scan.hex import data, to_hex
 from scan.indexer.block_rows import BlockRows, TransferLog, transfer_line
 from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 
-MAX_KNOWN = 200_000
+MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
 
 Factories = dict[bytes, str]
@@ -137,7 +137,7 @@ class ContractInspector:
         self._state = StateReader(node)
         self._database = database
         self._factories = factories
-        self._known: dict[bytes, KnownContract] = {}
+        self._contracts: dict[bytes, KnownContract] = {}
         self._last_batch: set[bytes] = set()
 
     def inspect(self, batch: Batch) -> ContractFindings:
@@ -145,7 +145,7 @@ class ContractInspector:
 
         The batch before this one may still be on its way into the database.
         """
-        self._load_known(set().union(*(block.possible_contracts for block in batch)))
+        self._load_contracts(set().union(*(block.possible_contracts for block in batch)))
         codes = self._new_codes(batch)
         tokens, token_rejections = self._new_tokens(batch)
         pools, pool_rejections = self._new_pools(batch)
@@ -160,43 +160,43 @@ class ContractInspector:
             self._supplies(transfers),
         )
 
-    def _load_known(self, addresses: set[bytes]) -> None:
+    def _load_contracts(self, addresses: set[bytes]) -> None:
         """What the database holds of contracts; those that emit are among the addresses."""
-        if len(self._known) > MAX_KNOWN:
+        if len(self._contracts) > MAX_CONTRACTS:
             # What the last batch found may not be in the database yet.
-            self._known = {address: self._known[address] for address in self._last_batch}
+            self._contracts = {address: self._contracts[address] for address in self._last_batch}
         self._last_batch = addresses
-        missing = [address for address in addresses if address not in self._known]
-        if not missing:
+        unknown = [address for address in addresses if address not in self._contracts]
+        if not unknown:
             return
-        for row in self._database.rows("indexer/emitters_list_known", addresses=missing):
-            known = self._known[bytes(row[0])] = KnownContract()
-            known.token_type, known.wraps = row[1], bool(row[2])
+        for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
+            contract = self._contracts[bytes(row[0])] = KnownContract()
+            contract.token_type, contract.wraps = row[1], bool(row[2])
             if row[3] is not None:
-                known.pool = FoundPool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
-            known.rejected = frozenset(row[6])
-            known.code_hash = None if row[7] is None else bytes(row[7])
+                contract.pool = FoundPool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
+            contract.rejected = frozenset(row[6])
+            contract.code_hash = None if row[7] is None else bytes(row[7])
 
     # Code
 
     def _new_codes(self, batch: Batch) -> list[ContractCode]:
-        wanted = [
+        queries = [
             (StateQuery(address, None, _id(block)), address in block.created)
             for block in batch
             for address in block.possible_contracts
-            if self._known[address].code_hash is None or address in block.created
+            if self._contracts[address].code_hash is None or address in block.created
         ]
-        is_created_at = dict(wanted)
+        is_created_at = dict(queries)
         codes = []
         for query, code in self._state.results(is_created_at):
-            is_created, known = is_created_at[query], self._known[query.address]
+            is_created, contract = is_created_at[query], self._contracts[query.address]
             if not code or code.startswith(DELEGATION):
                 continue
-            if known.code_hash is not None and not is_created:
+            if contract.code_hash is not None and not is_created:
                 continue
             code_hash = keccak(code)
-            if code_hash != known.code_hash:
-                known.code_hash = code_hash
+            if code_hash != contract.code_hash:
+                contract.code_hash = code_hash
                 codes.append(ContractCode(query.address, query.block.number, code_hash, code))
         return codes
 
@@ -206,27 +206,27 @@ class ContractInspector:
         tokens: list[FoundToken] = []
         rejections: list[RejectedEmitter] = []
         for block, log, metadata in self._metadata(self._first_transfer_logs(batch)):
-            known = self._known[log.token]
-            if known.token_type is not None:
+            contract = self._contracts[log.token]
+            if contract.token_type is not None:
                 continue
             if log.shape in WRAPPING and not metadata.wraps:
-                if "token" not in known.rejected:
-                    known.rejected |= {"token"}
+                if "token" not in contract.rejected:
+                    contract.rejected |= {"token"}
                     rejections.append(RejectedEmitter(log.token, "token", block.number))
                 continue
-            known.token_type = _token_type(log.shape, metadata)
-            known.token_since = (block.number, log.log_index)
-            known.wraps = metadata.wraps and known.token_type == "BEP20"
+            contract.token_type = _token_type(log.shape, metadata)
+            contract.token_since = (block.number, log.log_index)
+            contract.wraps = metadata.wraps and contract.token_type == "BEP20"
             tokens.append(
                 FoundToken(
                     log.token,
                     block.number,
-                    known.token_type,
+                    contract.token_type,
                     metadata.name,
                     metadata.symbol,
                     metadata.decimals,
                     metadata.total_supply,
-                    known.wraps,
+                    contract.wraps,
                 )
             )
         return tokens, rejections
@@ -242,20 +242,20 @@ class ContractInspector:
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
-            for (block, log), of_token in zip(chunk, queries, strict=True):
-                found = [results[query] for query in of_token]
-                yield block, log, token_metadata.decode_token_metadata(found)
+            for (block, log), token_queries in zip(chunk, queries, strict=True):
+                token_results = [results[query] for query in token_queries]
+                yield block, log, token_metadata.decode_token_metadata(token_results)
 
     def _first_transfer_logs(self, batch: Batch) -> list[tuple[BlockId, TransferLog]]:
         """For each contract not known as a token: its first Transfer, and a Deposit before that."""
         firsts: dict[tuple[bytes, bool], tuple[BlockId, TransferLog]] = {}
         for block in batch:
             for log in block.transfer_logs:
-                known = self._known[log.token]
-                if known.token_type:
+                contract = self._contracts[log.token]
+                if contract.token_type:
                     continue
                 is_wrap = log.shape in WRAPPING
-                if not (is_wrap and "token" in known.rejected):
+                if not (is_wrap and "token" in contract.rejected):
                     firsts.setdefault((log.token, is_wrap), (_id(block), log))
         return sorted(firsts.values(), key=lambda first: (first[0].number, first[1].log_index))
 
@@ -263,12 +263,15 @@ class ContractInspector:
         transfers = _TransferRows()
         for block in batch:
             for log in block.transfer_logs:
-                known = self._known[log.token]
-                if known.token_type is None or (block.number, log.log_index) < known.token_since:
+                contract = self._contracts[log.token]
+                if (
+                    contract.token_type is None
+                    or (block.number, log.log_index) < contract.token_since
+                ):
                     continue
-                if log.is_duplicate or (log.shape in WRAPPING and not known.wraps):
+                if log.is_duplicate or (log.shape in WRAPPING and not contract.wraps):
                     continue
-                transfers.add(_id(block), log, known.token_type)
+                transfers.add(_id(block), log, contract.token_type)
         return transfers
 
     def _supplies(self, transfers: _TransferRows) -> list[TokenSupply]:
@@ -288,8 +291,8 @@ class ContractInspector:
         first_swaps: dict[bytes, tuple[BlockId, SwapEvent]] = {}
         for block in batch:
             for swap, _ in block.swap_logs:
-                known = self._known[swap.pool]
-                if known.pool is None and "pool" not in known.rejected:
+                contract = self._contracts[swap.pool]
+                if contract.pool is None and "pool" not in contract.rejected:
                     first_swaps.setdefault(swap.pool, (_id(block), swap))
         results = self._state.read(
             StateQuery(pool, data, block_id)
@@ -299,14 +302,14 @@ class ContractInspector:
         pools, rejections = [], []
         for address, (block_id, swap) in first_swaps.items():
             tokens, factory, fee = _pool_fields(address, block_id, results)
-            known = self._known[address]
+            contract = self._contracts[address]
             if tokens is None:
-                known.rejected |= {"pool"}
+                contract.rejected |= {"pool"}
                 rejections.append(RejectedEmitter(address, "pool", block_id.number))
             else:
                 dex = self._dex_name(swap.family, factory, tokens, fee, address, block_id)
-                known.pool = FoundPool(address, block_id.number, dex, *tokens)
-                pools.append(known.pool)
+                contract.pool = FoundPool(address, block_id.number, dex, *tokens)
+                pools.append(contract.pool)
         return pools, rejections
 
     def _dex_name(
@@ -329,15 +332,15 @@ class ContractInspector:
     def _trades(self, batch: Batch) -> Iterable[PoolTrade]:
         for block in batch:
             for swap, row in block.swap_logs:
-                pool = self._known[swap.pool].pool
+                pool = self._contracts[swap.pool].pool
                 if pool is not None:
-                    made = trade(swap, pool.token0, pool.token1)
-                    yield PoolTrade(block.number, row, pool.dex, made)
+                    pool_trade = trade(swap, pool.token0, pool.token1)
+                    yield PoolTrade(block.number, row, pool.dex, pool_trade)
 
 
 def load_factories(chain_id: int) -> Factories:
     """Well-known exchange factories of a chain, by address."""
-    text = Path(__file__).with_name("factories.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name("dex_factories.json").read_text(encoding="utf-8")
     by_chain = json.loads(text)
     return {data(address): name for address, name in by_chain.get(str(chain_id), {}).items()}
 

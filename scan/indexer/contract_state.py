@@ -13,10 +13,10 @@ __all__ = ["BlockId", "StateQuery", "StateReader"]
 # A name() that makes 4,096 bytes in a loop takes 0.55 M; one that burns, or fills memory to
 # return it (0.7 MB for this gas, 1.2 MB for 3 M), is bounded.
 CALL_GAS = hex(1_000_000)
-# In one request: twenty tokens. Its memory is bounded by MOST_BYTES of answer, for one call or all;
+# In one request: twenty tokens. Its memory is bounded by MAX_BYTES of answer, for one call or all;
 # with 45 calls to a request, inspecting took 1.7 times as long.
 CHUNK_CALLS = 180
-MOST_BYTES = 3 * 512 * 1024  # whatever a call can return for its gas, in hex digits
+MAX_BYTES = 3 * 512 * 1024  # whatever a call can return for its gas, in hex digits
 MAX_TEXT_DIGITS = len("0x") + 2 * MAX_TEXT_BYTES
 WORD_DIGITS = len("0x") + 2 * 32
 # Chains allow 24,576 bytes (EIP-170) up to 2,097,120 (ZKsync); more is the node's fault.
@@ -64,15 +64,21 @@ class StateReader:
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         """In wei."""
         calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
-        return [_balance(_require_state(result)) for result in self._node.results(calls)]
+        balances = []
+        for result in map(_require_state, self._node.results(calls)):
+            if isinstance(result, RpcError):
+                raise NodeError(f"the node refuses a balance: {result}")
+            try:
+                balances.append(quantity(result))
+            except BadHex as error:
+                reason = f"the node's answer to eth_getBalance is malformed: {error}"
+                raise NodeError(reason) from error
+        return balances
 
     def _read_chunk(self, queries: Sequence[StateQuery], blocks: Sequence[object]) -> list[Any]:
         """What is too large is let go as it comes, before the next answer is read."""
-        calls = [
-            Call(_method(query), (*_arguments(query), block))
-            for query, block in zip(queries, blocks, strict=True)
-        ]
-        most_bytes = MOST_BYTES if queries and queries[0].data is not None else None
+        calls = [_call(query, block) for query, block in zip(queries, blocks, strict=True)]
+        most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
         results = self._node.results(calls, most_bytes=most_bytes)
         return list(map(_without_excess, queries, results))
 
@@ -109,11 +115,11 @@ def _method(query: StateQuery) -> str:
     return "eth_getCode" if query.data is None else "eth_call"
 
 
-def _arguments(query: StateQuery) -> tuple[object, ...]:
+def _call(query: StateQuery, block: object) -> Call:
     to = to_hex(query.address)
     if query.data is None:
-        return (to,)
-    return ({"to": to, "data": query.data, "gas": CALL_GAS},)
+        return Call("eth_getCode", (to, block))
+    return Call("eth_call", ({"to": to, "data": query.data, "gas": CALL_GAS}, block))
 
 
 def _bytes_or_revert(query: StateQuery, result: Any) -> bytes | None:
@@ -121,10 +127,10 @@ def _bytes_or_revert(query: StateQuery, result: Any) -> bytes | None:
         if query.data is not None and not result.is_missing_state:
             return None
         raise NodeError(f"the node refuses {_method(query)}: {result}")
-    found = _data(query, result)
-    if query.data is None and len(found) > MAX_CODE_BYTES:
-        raise NodeError(f"the node's answer to eth_getCode is malformed: {len(found)} bytes")
-    return found
+    content = _data(query, result)
+    if query.data is None and len(content) > MAX_CODE_BYTES:
+        raise NodeError(f"the node's answer to eth_getCode is malformed: {len(content)} bytes")
+    return content
 
 
 def _data(query: StateQuery, result: Any) -> bytes:
@@ -133,12 +139,3 @@ def _data(query: StateQuery, result: Any) -> bytes:
     except BadHex as error:
         method = _method(query)
         raise NodeError(f"the node's answer to {method} is malformed: {error}") from error
-
-
-def _balance(result: Any) -> int:
-    if isinstance(result, RpcError):
-        raise NodeError(f"the node refuses a balance: {result}")
-    try:
-        return quantity(result)
-    except BadHex as error:
-        raise NodeError(f"the node's answer to eth_getBalance is malformed: {error}") from error

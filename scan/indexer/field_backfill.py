@@ -45,11 +45,17 @@ class FieldBackfill:
         reached. Raises NodeError, MalformedBlock, ScanError; called again, it goes on."""
         while (newest := self._find_unfilled()) is not None:
             first = max(self._start_block, newest - WINDOW_BLOCKS + 1)
-            self._fill_window(first, newest)
+            batch: list[BlockRows] = []
+            for blocks in self._prefetcher.blocks(first, newest):
+                batch += blocks
+                if sum(block.transaction_count for block in batch) >= WRITE_TRANSACTIONS:
+                    self._write(batch)
+                    batch = []
+            self._write(batch)
             self._next = first - 1
             report(first)
 
-    def find_left(self) -> int | None:
+    def newest_unfilled(self) -> int | None:
         """The newest block that lacks something after all was walked over."""
         self._next = self._head()
         return self._find_unfilled()
@@ -62,26 +68,17 @@ class FieldBackfill:
         """The newest block not walked over that lacks something; None also when stopped."""
         while self._next >= self._start_block and not self._stop.is_set():
             first = max(self._start_block, self._next - FIND_BLOCKS + 1)
-            found: int | None = self._database.value(
+            number: int | None = self._database.value(
                 "indexer/fields_find_unfilled",
                 block_from=first,
                 block_to=self._next,
                 columns=list(self._block_columns),
                 columns_from=list(self._block_columns.values()),
             )
-            if found is not None:
-                return found
+            if number is not None:
+                return number
             self._next = first - 1
         return None
-
-    def _fill_window(self, first: int, last: int) -> None:
-        waiting: list[BlockRows] = []
-        for blocks in self._prefetcher.blocks(first, last):
-            waiting += blocks
-            if sum(block.transaction_count for block in waiting) >= WRITE_TRANSACTIONS:
-                self._write(waiting)
-                waiting = []
-        self._write(waiting)
 
     def _write(self, blocks: Sequence[BlockRows]) -> None:
         if not blocks:

@@ -72,7 +72,7 @@ class BlockPrefetcher:
         return self._process
 
     def _fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
-        return [make_block_rows(each, selection) for each in self._source.blocks(first, last)]
+        return [make_block_rows(fetched, selection) for fetched in self._source.blocks(first, last)]
 
     def _in_order(self, submit: _Submit, first: int, last: int) -> Generator[list[BlockRows]]:
         """A few requests in flight at any time; what one left out of its range comes next."""
@@ -80,7 +80,9 @@ class BlockPrefetcher:
             (start, min(start + FETCH_BLOCKS - 1, last))
             for start in range(first, last + 1, FETCH_BLOCKS)
         )
-        pending = deque((submit(*each), each[1]) for each in islice(ranges, CONCURRENT_FETCHES))
+        pending = deque(
+            (submit(start, end), end) for start, end in islice(ranges, CONCURRENT_FETCHES)
+        )
         try:
             while pending and not self._stop.is_set():
                 future, range_last = pending[0]
@@ -91,7 +93,7 @@ class BlockPrefetcher:
                 if blocks[-1].number < range_last:
                     pending.appendleft((submit(blocks[-1].number + 1, range_last), range_last))
                 else:
-                    pending.extend((submit(*each), each[1]) for each in islice(ranges, 1))
+                    pending.extend((submit(start, end), end) for start, end in islice(ranges, 1))
                 del future
                 yield blocks
         finally:

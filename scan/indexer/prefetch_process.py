@@ -12,9 +12,7 @@ import os
 import signal
 import threading
 import traceback
-from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import NamedTuple
@@ -92,8 +90,12 @@ class PrefetchProcess:
 
     def _start(self, ours: Connection, theirs: tuple[Connection, ...]) -> None:
         try:
-            with _interrupts_blocked():
+            # The process inherits what is blocked: a terminal's Ctrl-C is its parent's to handle.
+            before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+            try:
                 self._process.start()
+            finally:
+                signal.pthread_sigmask(signal.SIG_SETMASK, before)
             for connection in theirs:  # else its end would not be seen
                 connection.close()
             if not ours.poll(START_S):
@@ -124,16 +126,6 @@ class PrefetchProcess:
             return self._process.exitcode
 
 
-@contextmanager
-def _interrupts_blocked() -> Iterator[None]:
-    """A process started here inherits it: a terminal's Ctrl-C is its parent's to handle."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
 # In the second process
 
 
@@ -146,14 +138,14 @@ def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
     source = BlockSource(node, traces=settings.traces)
     connections[0].send(None)
     for connection in connections:
-        threading.Thread(target=_answer, args=(connection, source), daemon=True).start()
+        threading.Thread(target=_serve_connection, args=(connection, source), daemon=True).start()
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
     os._exit(0)  # whatever threads are waiting for
 
 
-def _answer(connection: Connection, source: BlockSource) -> None:
+def _serve_connection(connection: Connection, source: BlockSource) -> None:
     try:
         while True:
             first, last, selection = connection.recv()
@@ -167,7 +159,7 @@ def _answer(connection: Connection, source: BlockSource) -> None:
 
 def _result(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchResult:
     try:
-        blocks = [make_block_rows(each, selection) for each in source.blocks(first, last)]
+        blocks = [make_block_rows(fetched, selection) for fetched in source.blocks(first, last)]
         return FetchResult(blocks, None, metrics.take_notes())
     except (NodeError, RpcError, MalformedBlock) as error:
         return FetchResult([], error, metrics.take_notes())

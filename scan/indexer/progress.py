@@ -35,23 +35,21 @@ class CatchUpProgress:
         if not self._is_long or (now - self._logged_at < LOG_EVERY_S and not is_end):
             return
         self._logged_at = now
-        if self._bar is None or is_end:
-            self._log(number, now)
-
-    def close(self) -> None:
-        if self._bar is not None:
-            self._bar.close()
-
-    def _log(self, number: int, now: float) -> None:
-        done = number - self._first + 1
-        elapsed = max(now - self._began, 1e-6)
-        left = (self.last - number) * elapsed / done
+        if self._bar is not None and not is_end:
+            return
+        written = number - self._first + 1
+        elapsed_s = max(now - self._began, 1e-6)
+        left_s = (self.last - number) * elapsed_s / written
         log.info(
             "block %d of %d (%.0f %%), %.0f blocks/s, %.0f transactions/s, %s left",
             number,
             self.last,
-            100 * done / (self.last - self._first + 1),
-            done / elapsed,
-            self._transactions / elapsed,
-            f"{left / 60:.0f} min" if left > 120 else f"{left:.0f} s",
+            100 * written / (self.last - self._first + 1),
+            written / elapsed_s,
+            self._transactions / elapsed_s,
+            f"{left_s / 60:.0f} min" if left_s > 120 else f"{left_s:.0f} s",
         )
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.close()

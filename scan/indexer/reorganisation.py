@@ -55,6 +55,7 @@ class ForkFinder:
         lowest = max(self._start_block - 1, head.number - self._finality)
         differs, step = min(head.number, node_head), 1
         same = max(differs - step, lowest)
+        # Block `differs` is not shared; in the end `same`, which is, comes right before it.
         while differs > lowest and not self._is_shared(same):
             differs, step = same, step * 2
             same = max(differs - step, lowest)
@@ -81,8 +82,8 @@ class ForkFinder:
         return node_hash == self._hash_at(number)
 
     def _hash_at(self, number: int) -> bytes | None:
-        found = self._database.value("indexer/blocks_get_hash", number=number)
-        return None if found is None else bytes(found)
+        stored_hash = self._database.value("indexer/blocks_get_hash", number=number)
+        return None if stored_hash is None else bytes(stored_hash)
 
 
 class ForkPatience:

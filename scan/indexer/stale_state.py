@@ -20,6 +20,7 @@ class StaleStateRefresher:
 
     def refresh(self, head: IndexedHead) -> bool:
         """Whether there was anything to read."""
+        # One batch at a step, so that new blocks are looked for in between.
         return self._refresh_supplies(head) or self._refresh_balances(head)
 
     def _refresh_supplies(self, head: IndexedHead) -> bool:

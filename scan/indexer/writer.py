@@ -116,6 +116,7 @@ class Writer:
             tx.execute("indexer/unwind_lock")
             orphaned = read_block_range(tx, last_kept + 1, head.number)
             webhook_events.unwind(tx, last_kept)
+            # These read the rows of the orphaned blocks, which blocks_unwind removes.
             _derive_holders(tx, orphaned, sign=-1)
             _derive_addresses(tx, orphaned, sign=-1)
             items.unwind(tx, orphaned)
@@ -185,7 +186,7 @@ def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
     if changed:
         tokens, holders, negative_holders, held = zip(*changed, strict=True)
         tx.execute(
-            "indexer/tokens_count_holders",
+            "indexer/tokens_add_holders",
             tokens=[bytes(token) for token in tokens],
             holders=list(holders),
             negative_holders=list(negative_holders),
@@ -265,23 +266,23 @@ def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         )
         contracts = [code._asdict() for code in findings.codes]
         tx.copy_records("contracts", ("address", "block_number", "code_hash"), contracts)
-    tokens = [_token_row(token) for token in findings.tokens]
+    tokens = [
+        token._asdict()
+        | {
+            "total_supply": token.total_supply or 0,
+            "supply_block": token.block_number,
+            "supply_missing": token.total_supply is None and token.type != "BEP20",
+        }
+        for token in findings.tokens
+    ]
     tx.copy_records("tokens", TOKEN_COLUMNS, tokens)
     if findings.tokens:
-        tx.execute("indexer/chain_count_tokens", added=len(findings.tokens))
+        tx.execute("indexer/chain_add_tokens", added=len(findings.tokens))
     dexes = {dex: _dex_id(tx, dex) for dex in {pool.dex for pool in findings.pools}}
     pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
     tx.copy_records("pools", ("address", "block_number", "dex_id", "token0", "token1"), pools)
     rejections = [rejection._asdict() for rejection in findings.rejections]
     tx.copy_records("rejected_emitters", RejectedEmitter._fields, rejections)
-
-
-def _token_row(token: FoundToken) -> dict[str, object]:
-    return token._asdict() | {
-        "total_supply": token.total_supply or 0,
-        "supply_block": token.block_number,
-        "supply_missing": token.total_supply is None and token.type != "BEP20",
-    }
 
 
 def _dex_id(tx: Transaction, name: str) -> int:
@@ -306,10 +307,10 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
     first_topics = [topic for block in batch for topic in block.first_topics]
     if not first_topics:
         return
-    known = {topic for topic in first_topics if topic is not None}
-    rows = tx.rows("indexer/event_topics_insert", topics=list(known))
+    topics = {topic for topic in first_topics if topic is not None}
+    rows = tx.rows("indexer/event_topics_insert", topics=list(topics))
     numbers: dict[bytes | None, int | str] = {bytes(topic): number for topic, number in rows}
-    numbers[None] = copy_format.NULL
+    numbers[None] = copy_format.NULL  # of logs without topics
     lines = (line for block in batch for line in block.logs.splitlines(keepends=True))
     _copy_numbered(
         tx,

@@ -96,5 +96,5 @@ def _second(unix_seconds: int) -> str:
 
 def _origin(url: str) -> str:
     """Paths and queries of hosted nodes are their keys."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.hostname}/..."
+    address = urlsplit(url)
+    return f"{address.scheme}://{address.hostname}/..."

@@ -67,11 +67,12 @@ def keep_notes() -> None:
 
 def take_notes() -> list[RpcNote]:
     """What was noted since the last time."""
-    taken = []
+    notes = []
+    # Other threads append meanwhile, which a loop over the deque would not survive.
     with suppress(IndexError):
         while True:
-            taken.append(_notes.notes.popleft())
-    return taken
+            notes.append(_notes.notes.popleft())
+    return notes
 
 
 def count_rpc(note: RpcNote) -> None:
@@ -102,11 +103,11 @@ def observed_rpc(post: _Post) -> _Post:
     """Around what sends a batch: `post(node, url, calls, …)`."""
 
     @functools.wraps(post)
-    def observe(node: Any, url: str, calls: Sequence[Any], *rest: Any, **more: Any) -> Any:
+    def observe(node: Any, url: str, calls: Sequence[Any], *arguments: Any, **keywords: Any) -> Any:
         began = time.perf_counter()
         failure = None
         try:
-            return post(node, url, calls, *rest, **more)
+            return post(node, url, calls, *arguments, **keywords)
         except Exception as error:
             failure = type(error).__name__
             raise

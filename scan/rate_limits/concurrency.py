@@ -52,7 +52,10 @@ class ConcurrencyLimit:
         with self._changed:
             if not self._clients_wait and not self._may_hold_more(client):
                 return False
-            if not self._changed.wait_for(lambda: self._is_free_for(client), wait_s):
+            is_free = self._changed.wait_for(
+                lambda: self._taken < self._places and self._may_hold_more(client), wait_s
+            )
+            if not is_free:
                 return False
             self._taken += 1
             if client is not None:
@@ -64,12 +67,10 @@ class ConcurrencyLimit:
             self._taken -= 1
             if client is not None:
                 self._taken_by[client] -= 1
+                # Clients that came once would be counted here for ever.
                 if not self._taken_by[client]:
                     del self._taken_by[client]
             self._changed.notify_all()
-
-    def _is_free_for(self, client: Hashable) -> bool:
-        return self._taken < self._places and self._may_hold_more(client)
 
     def _may_hold_more(self, client: Hashable) -> bool:
         return client is None or self._taken_by[client] < self._places_per_client

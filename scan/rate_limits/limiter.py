@@ -93,16 +93,13 @@ def _shared(settings: Settings) -> WindowStore:
     # A cluster may keep two windows on two servers, which no script reaches at once.
     if isinstance(storage, RedisStorage) and not isinstance(storage, RedisClusterStorage):
         return RedisWindows(storage.get_connection(), storage.base_exceptions, when_lost)
-    return WindowsInTurn(strategy, _cluster_errors(storage), when_lost)
+    errors: tuple[type[Exception], ...] = ()
+    if isinstance(storage, RedisClusterStorage):
+        # Only who counts in Redis needs the package.
+        from redis.exceptions import RedisClusterException
 
-
-def _cluster_errors(storage: Any) -> tuple[type[Exception], ...]:
-    """A cluster that cannot be reached raises what is no error of a Redis server."""
-    if not isinstance(storage, RedisClusterStorage):
-        return ()
-    from redis.exceptions import RedisClusterException  # only who counts in Redis needs the package
-
-    return (RedisClusterException,)
+        errors = (RedisClusterException,)  # where it cannot be reached: no error of a Redis server
+    return WindowsInTurn(strategy, errors, when_lost)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

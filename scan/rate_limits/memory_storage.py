@@ -12,7 +12,7 @@ from typing import NamedTuple
 from limits.storage import MemoryStorage
 
 # Measured at 10 requests a client: 430 bytes each, so 86 MB for a full table.
-MOST_CLIENTS = 200_000
+MAX_CLIENTS = 200_000
 
 
 def steady_clock() -> Callable[[], float]:
@@ -41,7 +41,7 @@ class MemoryWindowStorage(MemoryStorage):
 
     def __init__(
         self,
-        most_clients: int = MOST_CLIENTS,
+        max_clients: int = MAX_CLIENTS,
         clock: Callable[[], float] | None = None,
         lock: AbstractContextManager[object] | None = None,
     ) -> None:
@@ -49,7 +49,7 @@ class MemoryWindowStorage(MemoryStorage):
         super().__init__()
         self.lock = lock or RLock()
         self.clock = clock or steady_clock()
-        self._most_clients = most_clients
+        self._max_clients = max_clients
         self._windows: OrderedDict[str, array[float]] = OrderedDict()
         self._overflow: array[float] = array("d")
 
@@ -63,7 +63,11 @@ class MemoryWindowStorage(MemoryStorage):
         """acquire_entry() and get_moving_window() in one step."""
         with self.lock:
             now = self.clock()
-            self._forget_expired(now - expiry)
+            for _ in range(2):
+                oldest = next(iter(self._windows), None)
+                if oldest is None or self._windows[oldest][-1] >= now - expiry:
+                    break
+                del self._windows[oldest]
             window = self._window(key)
             expired = bisect_left(window, now - expiry)
             allowed = len(window) - expired + amount <= limit
@@ -109,11 +113,4 @@ class MemoryWindowStorage(MemoryStorage):
         window = self._windows.get(key)
         if window is not None:
             return window
-        return array("d") if len(self._windows) < self._most_clients else self._overflow
-
-    def _forget_expired(self, before: float) -> None:
-        for _ in range(2):
-            oldest = next(iter(self._windows), None)
-            if oldest is None or self._windows[oldest][-1] >= before:
-                return
-            del self._windows[oldest]
+        return array("d") if len(self._windows) < self._max_clients else self._overflow

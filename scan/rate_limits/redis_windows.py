@@ -1,4 +1,4 @@
-"""Windows in one Redis server, for several processes and hosts: many requests in one exchange.
+"""Windows in one Redis server, for several processes and hosts: many requests in one round trip.
 
 A thread takes whatever requests wait, and Redis counts all of them in one script. The clock is the
 server's, so the hosts' clocks need not agree.
@@ -6,8 +6,9 @@ server's, so the hosts' clocks need not agree.
 
 import logging
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from hashlib import sha1
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -18,7 +19,7 @@ from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
 
 log = logging.getLogger(__name__)
 
-MOST_AT_ONCE = 128  # requests in one exchange
+MAX_BATCH = 128  # requests in one round trip
 PROBE_EVERY_S = 0.1  # while the server does not answer
 PREFIX = "scan:"
 
@@ -77,7 +78,7 @@ class _Charge(NamedTuple):
 class RedisWindows:
     """`client` is a redis.Redis with time-outs; while it fails, `when_lost` decides.
 
-    One of its connections is held: through the client an exchange takes 85 us of processor time,
+    One of its connections is held: through the client a round trip takes 85 us of processor time,
     on the connection 39.
     """
 
@@ -89,7 +90,7 @@ class RedisWindows:
         self._client = client
         self._errors = errors
         self._when_lost = when_lost
-        self._unknown_script = NoScriptError
+        self._unknown_script_error = NoScriptError
         self._connection: Any = None
         self._waiting: SimpleQueue[_Charge] = SimpleQueue()
         self._thread: Thread | None = None  # not before the worker was forked
@@ -97,15 +98,15 @@ class RedisWindows:
         self._is_lost = False
 
     def charge(self, *windows: Window) -> RateLimitResult:
-        return self._put(windows, True).result()
+        return self._enqueue(windows, True).result()
 
     def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
-        return self._put(windows, True)
+        return self._enqueue(windows, True)
 
     def peek(self, window: Window) -> RateLimitResult:
-        return self._put([window], False).result()
+        return self._enqueue([window], False).result()
 
-    def _put(self, windows: Sequence[Window], is_counted: bool) -> "Future[RateLimitResult]":
+    def _enqueue(self, windows: Sequence[Window], is_counted: bool) -> "Future[RateLimitResult]":
         if self._thread is None:
             with self._starting:
                 if self._thread is None:
@@ -117,7 +118,10 @@ class RedisWindows:
 
     def _run(self) -> None:
         while True:
-            charges = self._take()
+            charges = [self._waiting.get()]
+            with suppress(Empty):
+                while len(charges) < MAX_BATCH:
+                    charges.append(self._waiting.get_nowait())
             try:
                 self._charge(charges)
             except Exception as error:  # it would end this thread, and with it every request
@@ -126,29 +130,25 @@ class RedisWindows:
                     if not charge.result.done():
                         charge.result.set_exception(error)
 
-    def _take(self) -> list[_Charge]:
-        charges = [self._waiting.get()]
-        try:
-            while len(charges) < MOST_AT_ONCE:
-                charges.append(self._waiting.get_nowait())
-        except Empty:
-            pass
-        return charges
-
     def _charge(self, charges: Sequence[_Charge]) -> None:
         if not self._is_lost:
             try:
-                found = self._ask(charges)
+                numbers = self._ask(charges)
             except self._errors as error:
-                self._lose(error)
+                # Nobody waits for a server that does not answer, until it does.
+                log.warning("the storage of rate limits is lost: %s", type(error).__name__)
+                self._is_lost = True
+                metrics.RATE_LIMIT_STORAGE_UP.set(0)
+                Thread(target=self._probe, name="rate-limits-probe", daemon=True).start()
             else:
                 for charge in charges:
-                    charge.result.set_result(_result(charge, found))
+                    charge.result.set_result(_result(charge, numbers))
                 return
         for charge in charges:
             _settle(charge, self._when_lost)
 
-    def _ask(self, charges: Sequence[_Charge]) -> Iterable[int]:
+    def _ask(self, charges: Sequence[_Charge]) -> Iterator[int]:
+        """The numbers that CHARGE returns, one request's after another's."""
         keys: list[str] = []
         arguments: list[int] = []
         for windows, is_counted, _ in charges:
@@ -158,22 +158,15 @@ class RedisWindows:
                 arguments += (window.rate.amount, window.rate.get_expiry() * 1_000_000)
         try:
             return iter(self._call("EVALSHA", _DIGEST, len(keys), *keys, *arguments))
-        except self._unknown_script:  # it is known from then on, until the server starts anew
+        except self._unknown_script_error:  # it is known from then on, until the server starts anew
             return iter(self._call("EVAL", CHARGE, len(keys), *keys, *arguments))
 
     def _call(self, *command: object) -> list[int]:
         if self._connection is None:
             self._connection = self._client.connection_pool.get_connection()
         self._connection.send_command(*command)
-        found: list[int] = self._connection.read_response()
-        return found
-
-    def _lose(self, error: Exception) -> None:
-        """Nobody waits for a server that does not answer, until it does."""
-        log.warning("the storage of rate limits is lost: %s", type(error).__name__)
-        self._is_lost = True
-        metrics.RATE_LIMIT_STORAGE_UP.set(0)
-        Thread(target=self._probe, name="rate-limits-probe", daemon=True).start()
+        numbers: list[int] = self._connection.read_response()
+        return numbers
 
     def _probe(self) -> None:
         while self._is_lost:
@@ -187,8 +180,7 @@ class RedisWindows:
             self._is_lost = False
 
 
-def _result(charge: _Charge, found: Iterable[int]) -> RateLimitResult:
-    numbers = iter(found)
+def _result(charge: _Charge, numbers: Iterator[int]) -> RateLimitResult:
     allowed = next(numbers) == 1
     results = [
         window.result(allowed, next(numbers), next(numbers) / 1_000_000)

@@ -12,7 +12,7 @@ from limits.strategies import MovingWindowRateLimiter
 from scan.rate_limits.memory_storage import MemoryWindowStorage
 from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
 
-MOST_AT_ONCE = 8  # requests that are counted by other processes
+MAX_THREADS = 8  # requests that are counted by other processes
 
 MakeStorage = Callable[[AbstractContextManager[object]], MemoryWindowStorage]
 
@@ -32,6 +32,7 @@ class ProcessWindows:
     def charge(self, *windows: Window) -> RateLimitResult:
         with self._lock:
             results = [self._charge(window) for window in windows]
+            # What one window refuses must not be counted in the other.
             if any(result.allowed != results[0].allowed for result in results):
                 for window, result in zip(windows, results, strict=True):
                     if result.allowed:
@@ -51,8 +52,8 @@ class ProcessWindows:
 
     def _charge(self, window: Window) -> RateLimitResult:
         rate = window.rate
-        found = self._storage(window).charge(window.key, rate.amount, rate.get_expiry())
-        return window.result(found.allowed, found.counted, found.reset_in_s)
+        charged = self._storage(window).charge(window.key, rate.amount, rate.get_expiry())
+        return window.result(charged.allowed, charged.counted, charged.reset_in_s)
 
     def _storage(self, window: Window) -> MemoryWindowStorage:
         kind = window.rate.namespace, window.rate.get_expiry()
@@ -83,13 +84,13 @@ class WindowsInTurn:
         self._errors: tuple[type[Exception], ...] = (StorageError, *errors)
         self._when_lost = when_lost
         # Its threads start with the first request, after the worker was forked.
-        self._threads = ThreadPoolExecutor(MOST_AT_ONCE, thread_name_prefix="rate-limits")
+        self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="rate-limits")
 
     def charge(self, *windows: Window) -> RateLimitResult:
         try:
-            left = tightest([self._stats(window) for window in windows])
-            if len(windows) > 1 and not left.allowed:
-                return left
+            remaining = tightest([self._stats(window) for window in windows])
+            if len(windows) > 1 and not remaining.allowed:
+                return remaining
             return tightest([self._charge(window) for window in windows])
         except self._errors:
             return self._when_lost(windows)

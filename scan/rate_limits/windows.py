@@ -66,8 +66,4 @@ def refuse(windows: Sequence[Window]) -> RateLimitResult:
 
 def tightest(results: Sequence[RateLimitResult]) -> RateLimitResult:
     """A refusal before all else, then what has the least left; of two such, the later reset."""
-    return min(results, key=_room)
-
-
-def _room(result: RateLimitResult) -> tuple[bool, int, float]:
-    return result.allowed, result.remaining, -result.reset_in_s
+    return min(results, key=lambda result: (result.allowed, result.remaining, -result.reset_in_s))

@@ -160,10 +160,24 @@ class Connection:
 
     def end_body(self) -> None:
         """What has come is all that is read; raises MoreNeeded where chunks are to be awaited."""
-        if self._chunks is not None:
-            self._decode_chunks(self._chunks)
-        elif not self.is_whole():
+        if self._chunks is None:
+            if not self.is_whole():
+                self.received.has_ended = True
+            return
+        if self.received_bytes > MAX_CHUNKED_BYTES:
             self.received.has_ended = True
+        try:
+            body = self._chunks.decode(MAX_BODY_BYTES)
+        except (NoMoreData, ParseException) as error:
+            self.environ["wsgi.input"] = _BrokenBody(error)
+            self._is_cut = True
+        else:
+            # From here on it is as if the client had sent it whole, with its length.
+            self.environ["wsgi.input"] = io.BytesIO(body)
+            self.environ["CONTENT_LENGTH"] = str(len(body))
+            del self.environ["HTTP_TRANSFER_ENCODING"]
+            self._is_cut = len(body) > MAX_BODY_BYTES
+        self._chunks = None
 
     def end_request(self) -> None:
         """What the application has not read of the body is no part of the next request."""
@@ -175,23 +189,6 @@ class Connection:
     def _missing_bytes(self) -> int:
         assert self.request is not None
         return int(getattr(self.request.body.reader, "length", 0)) - len(self.received)
-
-    def _decode_chunks(self, chunks: ChunkedBody) -> None:
-        """Put the decoded body in place of the chunks, or what is wrong with them."""
-        if self.received_bytes > MAX_CHUNKED_BYTES:
-            self.received.has_ended = True
-        try:
-            body = chunks.decode(MAX_BODY_BYTES)
-        except (NoMoreData, ParseException) as error:
-            self.environ["wsgi.input"] = _BrokenBody(error)
-            self._is_cut = True
-        else:
-            # From here on it is as if the client had sent it whole, with its length.
-            self.environ["wsgi.input"] = io.BytesIO(body)
-            self.environ["CONTENT_LENGTH"] = str(len(body))
-            del self.environ["HTTP_TRANSFER_ENCODING"]
-            self._is_cut = len(body) > MAX_BODY_BYTES
-        self._chunks = None
 
 
 class _BrokenBody(io.RawIOBase):

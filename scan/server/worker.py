@@ -76,7 +76,9 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def run(self) -> None:
         # gunicorn looks up settings by name sixteen times a request, each through __getattr__:
         # as plain attributes they save a tenth of a response from the cache.
-        self.cfg.__dict__.update((name, each.get()) for name, each in self.cfg.settings.items())
+        self.cfg.__dict__.update(
+            (name, setting.get()) for name, setting in self.cfg.settings.items()
+        )
         # Another application on these settings, as in benchmarks, has no such steps.
         application = getattr(self.wsgi, "wsgi_app", None)
         self._begin_request = getattr(application, "begin", _leave_to_thread)
@@ -97,18 +99,15 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 elif error.errno not in _RETRIED and self.alive:
                     raise
                 return
-            self._open(sock, client, listener.getsockname())
+            sock.setblocking(False)
+            conn = Connection(self.cfg, sock, client, listener.getsockname())
+            conn.deadline = time.monotonic() + HEAD_WAIT_S
+            self.nr_conns += 1
+            self._connections[conn] = None
+            self._watch(conn, selectors.EVENT_READ, self._receive)
+            self._receive(conn)  # most have sent their request by now
             if self.nr_conns >= self.worker_connections:
                 self._make_room("all connections are in use")
-
-    def _open(self, sock: socket.socket, client: Any, server: Any) -> None:
-        sock.setblocking(False)
-        conn = Connection(self.cfg, sock, client, server)
-        conn.deadline = time.monotonic() + HEAD_WAIT_S
-        self.nr_conns += 1
-        self._connections[conn] = None
-        self._watch(conn, selectors.EVENT_READ, self._receive)
-        self._receive(conn)  # most have sent their request by now
 
     def _make_room(self, reason: str) -> None:
         """Close the connection that has been idle for longest."""
@@ -151,7 +150,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return
         self._received_bytes += count
         if self._received_bytes > MAX_RECEIVED_BYTES:
-            self._refuse_oldest_upload()
+            uploads = (c for c in self._connections if c.received_bytes > 0)
+            oldest = next((c for c in uploads if c.state is State.RECEIVING), None)
+            if oldest is not None:
+                self._refuse(oldest, Unavailable("Too many uploads at once; try again shortly."))
         self._advance(conn)
 
     def _advance(self, conn: Connection) -> None:
@@ -161,7 +163,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if conn.request is None and not self._begin(conn):
             return
         if conn.body_has_come():
-            self._answer(conn)
+            self._serve(conn)
         else:
             self._watch(conn, selectors.EVENT_READ, self._receive)
 
@@ -182,7 +184,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if not self.alive:
             conn.response.force_close()
         conn.to_send.flush()  # 100 Continue, where it was asked for
-        return not self._answered(conn, self._begin_request) and not self._is_charging(conn)
+        return not self._try_step(conn, self._begin_request) and not self._is_charging(conn)
 
     def _is_charging(self, conn: Connection) -> bool:
         """Whether the request is being counted elsewhere, which this loop does not wait for."""
@@ -196,17 +198,17 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _was_charged(self, conn: Connection, counted: "Future[Any]") -> None:
         conn.state = State.RECEIVING
-        if not self._answered(conn, self._resume_request):
+        if not self._try_step(conn, self._resume_request):
             self._advance(conn)
 
-    def _answer(self, conn: Connection) -> None:
-        if not self._answered(conn, self._answer_from_cache):
+    def _serve(self, conn: Connection) -> None:
+        if not self._try_step(conn, self._answer_from_cache):
             conn.state = State.IN_THREAD
             self._watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)
             future.add_done_callback(partial(self.method_queue.defer, self._flask_ran, conn))
 
-    def _answered(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
+    def _try_step(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
         """Whether a step of the middleware that does not wait has answered."""
         try:
             body = step(conn.environ, conn.response.start_response)
@@ -238,10 +240,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         return True
 
     def _write(self, conn: Connection, body: Iterable[bytes]) -> None:
+        # What is left of a body would be parsed as the next request.
         if not conn.is_whole():
             conn.response.force_close()
-        for part in body:
-            conn.response.write(part)
+        for piece in body:
+            conn.response.write(piece)
         conn.response.close()
 
     def _flask_ran(self, conn: Connection, future: "Future[bool]") -> None:
@@ -273,17 +276,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         conn.response.write(body)
         self._send(conn)
 
-    def _refuse_oldest_upload(self) -> None:
-        for conn in self._connections:
-            if conn.received_bytes > 0 and conn.state is State.RECEIVING:
-                self._refuse(conn, Unavailable("Too many uploads at once; try again shortly."))
-                return
-
     # A response
 
     def _send(self, conn: Connection, _sock: Any = None) -> None:
         if conn.to_send.flush():
-            self._sent(conn)
+            self._finish_response(conn)
         elif conn.state is not State.SENDING:
             conn.state = State.SENDING
             conn.deadline = time.monotonic() + SEND_WAIT_S
@@ -292,7 +289,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             if self._unsent_bytes > MAX_UNSENT_BYTES:
                 self._limit_unsent()
 
-    def _sent(self, conn: Connection) -> None:
+    def _finish_response(self, conn: Connection) -> None:
         if conn.response.should_close():
             self._end(conn)
             return
@@ -342,18 +339,15 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             if not self.alive:
                 wait_s = CLOSE_WAIT_S if conn.request is None else STOP_WAIT_S
                 conn.deadline = min(conn.deadline, now + wait_s)
-            if now > conn.deadline:
-                self._time_out(conn)
-            elif conn.request is not None:
-                self._advance(conn)  # chunks whose decoding was put off
+            if now <= conn.deadline:
+                if conn.request is not None:
+                    self._advance(conn)  # chunks whose decoding was put off
+            elif conn.state is State.RECEIVING and conn.request is not None:
+                conn.received.has_ended = True
+                self._advance(conn)
+            elif conn.state is not State.IN_THREAD:
+                self._close(conn)
         self._limit_unsent()
-
-    def _time_out(self, conn: Connection) -> None:
-        if conn.state is State.RECEIVING and conn.request is not None:
-            conn.received.has_ended = True
-            self._advance(conn)
-        elif conn.state is not State.IN_THREAD:
-            self._close(conn)
 
     def _limit_unsent(self) -> None:
         """Close the connections of clients that take their responses slowest."""
@@ -375,14 +369,11 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if not self.alive and not self._is_stopping:
             self._is_stopping = True
             for listener in self.sockets:
-                self._accept_all(listener)
+                before = -1
+                while before != self.nr_conns < self.worker_connections:
+                    before = self.nr_conns
+                    self.accept(listener)
                 listener.close()
-
-    def _accept_all(self, listener: socket.socket) -> None:
-        before = -1
-        while before != self.nr_conns < self.worker_connections:
-            before = self.nr_conns
-            self.accept(listener)
 
 
 def _leave_to_thread(environ: dict[str, Any], start_response: Any = None) -> None:

@@ -85,5 +85,6 @@ class DeadlineTimer:
                 waits = [deadline.remaining_s() for deadline in self._deadlines]
                 self._changed.wait(min(waits, default=None))
                 for deadline in self._deadlines:
+                    # 0.001 is the least that remaining_s() returns.
                     if deadline.remaining_s() <= 0.001 and not deadline.is_over:
                         deadline.end()

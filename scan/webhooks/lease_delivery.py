@@ -51,7 +51,10 @@ class LeaseDelivery(NamedTuple):
             if attempt is None:
                 return
             outcome = connection.post(attempt.message, now())
-            _count(outcome)
+            unsuccessful = "refused" if outcome.response_code else "failed"
+            result = "delivered" if outcome.is_success else unsuccessful
+            metrics.DELIVERY_ATTEMPTS.labels(result).inc()
+            metrics.DELIVERY_SECONDS.observe(outcome.seconds)
             if outcome.error is not None and self.sender.deadlines.is_closed:
                 finished = None  # it was this process that ended the connection
                 break
@@ -59,12 +62,6 @@ class LeaseDelivery(NamedTuple):
                 _log_failure(lease, attempt.message.id, outcome)
             finished = FinishedAttempt(attempt, outcome)
         self.queues.release(lease, finished, now())
-
-
-def _count(outcome: Outcome) -> None:
-    unsuccessful = "refused" if outcome.response_code else "failed"
-    metrics.DELIVERY_ATTEMPTS.labels("delivered" if outcome.is_success else unsuccessful).inc()
-    metrics.DELIVERY_SECONDS.observe(outcome.seconds)
 
 
 def _log_failure(lease: Lease, delivery_id: int, outcome: Outcome) -> None:

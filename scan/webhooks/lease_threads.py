@@ -14,7 +14,7 @@ class LeaseThreads:
     def __init__(self, threads: int, for_healthy: int, on_free: Callable[[], None]) -> None:
         self._executor = ThreadPoolExecutor(threads, "deliver")
         self._threads = threads
-        self._most_unhealthy = threads - for_healthy
+        self._max_unhealthy = threads - for_healthy
         self._on_free = on_free
         self._lock = threading.Lock()
         self._busy = 0
@@ -26,7 +26,7 @@ class LeaseThreads:
 
     @property
     def may_serve_unhealthy(self) -> bool:
-        return self.unhealthy < self._most_unhealthy
+        return self.unhealthy < self._max_unhealthy
 
     def submit(self, serve: Callable[[Lease], None], lease: Lease) -> None:
         self._count(lease, 1)

@@ -16,7 +16,7 @@ MAX_PER_HOST = 8
 MAX_UNHEALTHY_PER_HOST = 4
 DELIVERED_KEPT = timedelta(hours=24)
 UNDELIVERED_KEPT = timedelta(days=7)
-DELETED_AT_ONCE = 1_000
+DELETE_BATCH = 1_000
 
 
 class Lease(NamedTuple):
@@ -118,26 +118,26 @@ class DeliveryQueues:
             delivered_before=now - DELIVERED_KEPT,
             given_up_before=now - UNDELIVERED_KEPT,
             finality=self._finality,
-            limit=DELETED_AT_ONCE,
+            limit=DELETE_BATCH,
         )
-        return bool(removed >= DELETED_AT_ONCE)
+        return bool(removed >= DELETE_BATCH)
 
     def delete_ownerless(self) -> None:
-        self._database.rows("webhooks/deliveries_delete_ownerless", limit=DELETED_AT_ONCE)
+        self._database.rows("webhooks/deliveries_delete_ownerless", limit=DELETE_BATCH)
 
     def _record(
         self, tx: Transaction, lease: Lease, finished: FinishedAttempt | None, now: datetime
     ) -> bool:
         """Record an attempt; returns whether the lease holds and the webhook is active."""
-        held = tx.rows(
+        leases = tx.rows(
             "webhooks/queues_extend_lease",
             webhook_id=lease.webhook_id,
             lease=lease.id,
             leased_until=now + self._lease,
         )
-        if not held:
+        if not leases:
             return False
-        [(is_active,)] = held
+        [(is_active,)] = leases
         reason = None if finished is None else self._record_outcome(tx, lease, finished, now)
         if reason is not None:
             tx.execute("webhooks/webhooks_deactivate", webhook_id=lease.webhook_id, reason=reason)

@@ -54,7 +54,7 @@ def register(
     except RefusedUrl as error:
         raise _refused(error) from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
-    _require_allowed(url, settings.webhook_allow_networks)
+    _require_allowed(url, settings.webhook_allow_networks)  # last: it looks up a name
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
     registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))
     with database.transaction() as tx:

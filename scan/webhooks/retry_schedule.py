@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 RETRY_STEPS_S = (5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
-JITTER = 0.2
+JITTER = 0.2  # of a step, either way: retries after an outage do not all come at once
 
 _SECONDS = re.compile(r"[0-9]{1,9}\Z")
 

@@ -124,26 +124,26 @@ class ReceiverConnection:
         started = time.monotonic()
         total_s = self._sender.timeouts.total_s
         with self._sender.deadlines.deadline(total_s) as deadline:
-            code, asked_s, error, sent = self._attempt(message, now, deadline)
+            code, retry_s, error, sent = self._attempt(message, now, deadline)
             if deadline.is_over:  # headers that were cut off look like headers that ended
                 code, error = None, f"no answer within {total_s:g} s"
-        return Outcome(code, error, sent, time.monotonic() - started, asked_s)
+        return Outcome(code, error, sent, time.monotonic() - started, retry_s)
 
     def _attempt(
         self, message: Message, now: datetime, deadline: Deadline
     ) -> tuple[int | None, float | None, str | None, bool]:
         """(status, Retry-After, error, sent); a kept connection that has died is replaced once."""
-        was_kept = self._connection is not None
+        is_reused = self._connection is not None
         sent = False
         try:
             connection = self._connection or self._connect(deadline)
-            if was_kept and connection.sock is not None:
+            if is_reused and connection.sock is not None:
                 deadline.add(connection.sock)
-            sent = True
-            code, retry_after = self._exchange(connection, message)
+            sent = True  # from here on the receiver may have seen it
+            code, retry_after = self._request(connection, message)
         except _FAULTS as error:
             self._close()
-            if was_kept and not deadline.is_over:
+            if is_reused and not deadline.is_over:
                 return self._attempt(message, now, deadline)
             return None, None, _reason(error, sent), sent
         return code, retry_after_s(retry_after, now), None, sent
@@ -154,9 +154,7 @@ class ReceiverConnection:
         connection.connect()
         return connection
 
-    def _exchange(
-        self, connection: "CheckedConnection", message: Message
-    ) -> tuple[int, str | None]:
+    def _request(self, connection: "CheckedConnection", message: Message) -> tuple[int, str | None]:
         """The status and Retry-After of the answer; its body is left where it is."""
         headers = {
             "Content-Type": "application/json",

@@ -123,16 +123,16 @@ def parse(url: str) -> WebhookUrl:
             "it must start with https:// and hold no spaces, backslashes or letters beyond ASCII"
         )
     try:
-        parts = urlsplit(url)
-        host, port = (parts.hostname or "").removesuffix("."), parts.port
+        split_url = urlsplit(url)
+        host, port = (split_url.hostname or "").removesuffix("."), split_url.port
     except ValueError:
         raise RefusedUrl("its host or port cannot be read") from None
-    if "@" in parts.netloc:
+    if "@" in split_url.netloc:
         raise RefusedUrl("it must not hold a user name or a password")
-    is_host = _is_ipv6(host) if parts.netloc.startswith("[") else _NAME.match(host)
+    is_host = _is_ipv6(host) if split_url.netloc.startswith("[") else _NAME.match(host)
     if not is_host or len(host) > 253:
         raise RefusedUrl("its host is not a name; other alphabets are written as xn--…")
-    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    path = (split_url.path or "/") + (f"?{split_url.query}" if split_url.query else "")
     return WebhookUrl(host, 443 if port is None else port, path)
 
 
@@ -151,24 +151,24 @@ def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address
         return [url.literal]
     if not _lookups.take(purpose):
         raise NotResolved("too many names are being looked up")
-    answers: list[list[Address]] = []
-    done = threading.Event()
+    results: list[list[Address]] = []
+    ended = threading.Event()
 
     def look_up() -> None:
         try:
-            answers.append(lookup(url.host, url.port))
+            results.append(lookup(url.host, url.port))
         except (OSError, ValueError):  # UnicodeError is a ValueError
             pass
         finally:
             _lookups.give_back(purpose)
-            done.set()
+            ended.set()
 
     threading.Thread(target=look_up, name="lookup", daemon=True).start()
-    if not done.wait(timeout_s):
+    if not ended.wait(timeout_s):
         raise NotResolved("the name server does not answer in time")
-    if not answers or not answers[0]:
+    if not results or not results[0]:
         raise NotResolved("the name has no address")
-    return list(dict.fromkeys(answers[0]))
+    return list(dict.fromkeys(results[0]))
 
 
 def require_allowed(

@@ -51,9 +51,9 @@ class Charged:
 
 
 def windows(
-    clock: Clock | None = None, most_clients: int = 1000
+    clock: Clock | None = None, max_clients: int = 1000
 ) -> tuple[MemoryWindowStorage, Charged]:
-    storage = MemoryWindowStorage(most_clients, clock)
+    storage = MemoryWindowStorage(max_clients, clock)
     return storage, Charged(ProcessWindows(lambda lock: storage))
 
 
@@ -143,7 +143,7 @@ def test_fifty_threads_pass_exactly_ten_requests_and_count_them_down():
 
 
 def test_a_full_table_gives_newcomers_one_shared_window_and_forgets_nobody(clock):
-    storage, ten = windows(clock, most_clients=100)
+    storage, ten = windows(clock, max_clients=100)
     for n in range(100):
         assert ten.charge(TEN_A_MINUTE, f"early {n}").remaining == 9
     late = Counter(ten.charge(TEN_A_MINUTE, f"late {n}").allowed for n in range(50))
@@ -153,7 +153,7 @@ def test_a_full_table_gives_newcomers_one_shared_window_and_forgets_nobody(clock
 
 
 def test_a_place_in_the_full_table_frees_when_a_client_expires(clock):
-    storage, ten = windows(clock, most_clients=2)
+    storage, ten = windows(clock, max_clients=2)
     ten.charge(TEN_A_MINUTE, "a")
     clock.now += 30
     ten.charge(TEN_A_MINUTE, "b")
@@ -336,7 +336,7 @@ def test_a_cluster_charges_both_windows_in_turn(tmp_path):
     """Its windows may lie on two servers; here one server stands for all of them."""
     with redis_server(tmp_path) as address:
         storage = storage_from_string(address, wrap_exceptions=True)
-        store = WindowsInTurn(MovingWindowRateLimiter(storage), refuse)
+        store = WindowsInTurn(MovingWindowRateLimiter(storage), (), refuse)
         one, other = Window(parse("2/minute"), "a"), Window(parse("3/minute"), "b")
         results = [store.charge(one, other) for _ in range(4)]
         assert [r.allowed for r in results] == [True, True, False, False]

@@ -1,0 +1,96 @@
+"""What has to hold before a subcommand starts: settings, a database with its schema, signals."""
+
+import logging
+import signal
+from collections.abc import Callable
+from dataclasses import replace
+
+from scan.database import migrations
+from scan.database.connection import Database
+from scan.database.embedded import write_private
+from scan.database.errors import SharedSession
+from scan.errors import ScanError, SettingError
+from scan.settings import Settings, without_password
+
+log = logging.getLogger(__name__)
+
+DATABASE_FILE = "database_url"
+SHARED = (
+    "its pooler lends sessions to several clients (PgBouncer's pool_mode = transaction or"
+    " statement); prepared statements, settings, locks and notifications need pool_mode = session,"
+    " or PostgreSQL's own address"
+)
+READ_ONLY = (
+    "this server takes no writes, as a standby; name the primary here, and a standby in"
+    " READ_DATABASE_URL"
+)
+
+
+def require_database(settings: Settings) -> None:
+    if not settings.database_url:
+        raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
+
+
+def require_node(settings: Settings) -> None:
+    if not settings.rpc_urls:
+        raise SettingError("RPC_URL", "", "the address of a node is needed")
+
+
+def with_running_database(settings: Settings) -> Settings:
+    """Without DATABASE_URL, the database of the `scan run` that uses the same SCAN_DATA_DIR."""
+    path = settings.data_dir / DATABASE_FILE
+    if not settings.database_url and path.exists():
+        url = path.read_text(encoding="utf-8")
+        settings = replace(settings, database_url=url, read_database_url=url)
+    require_database(settings)
+    return settings
+
+
+def publish_database(settings: Settings) -> None:
+    """For other commands with the same SCAN_DATA_DIR, while `scan run` runs."""
+    write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
+
+
+def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:
+    """Check the database's address and bring its schema up to date, at every start.
+
+    Raises SettingError as require_usable_database(); Unavailable unless the database may be away:
+    what starts then waits for it, as it does later on.
+    """
+    require_usable_database(settings, reads=reads)
+    try:
+        migrations.run(settings)
+    except ScanError as error:
+        if not may_be_away:
+            raise
+        log.warning("the schema could not be checked: %s", error.message)
+
+
+def require_usable_database(settings: Settings, *, reads: bool = False) -> None:
+    """Raises SettingError where the database answers but can never be used; not while it is away.
+
+    With `reads` what READ_DATABASE_URL names has to be usable, too.
+    """
+    _require_usable("DATABASE_URL", settings.database_url, takes_writes=True)
+    if reads and settings.reads_replica:
+        _require_usable("READ_DATABASE_URL", settings.read_database_url, takes_writes=False)
+
+
+def _require_usable(name: str, url: str, *, takes_writes: bool) -> None:
+    database = Database(url, statement_timeout_ms=5000, name="scan-start")
+    try:
+        is_read_only = database.value("database/session_is_read_only")
+    except SharedSession:
+        raise SettingError(name, without_password(url), SHARED) from None
+    except ScanError as error:
+        log.warning("%s cannot be checked: %s", name, error.message)
+        return
+    finally:
+        database.close()
+    if takes_writes and is_read_only:
+        raise SettingError(name, without_password(url), READ_ONLY)
+
+
+def on_stop_signals(stop: Callable[[], None]) -> None:
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stop())
