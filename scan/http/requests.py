@@ -92,8 +92,11 @@ def form() -> MultiDict[str, str]:
         body = request.get_data()
     except (OSError, ParseException):
         raise InvalidParameter(INCOMPLETE_BODY) from None
+    if len(body) < (request.content_length or 0):
+        raise InvalidParameter(INCOMPLETE_BODY)
     separator = b"&" if request.mimetype == URLENCODED else _boundary()
-    if separator and body.count(separator) > MAX_FORM_FIELDS:
+    most = MAX_FORM_FIELDS + (-1 if separator == b"&" else 1)
+    if separator and body.count(separator) > most:
         raise InvalidParameter(f"A form has at most {MAX_FORM_FIELDS} fields.")
     if len(body) <= LARGE_FORM_BYTES:
         return request.form
