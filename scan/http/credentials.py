@@ -81,12 +81,13 @@ class Credentials:
         self._is_one_of_several = is_one_of_several
 
     def charge(
-        self, caller: Caller, *, to_address: bool, may_wait: bool
+        self, caller: Caller, *, to_address: bool, may_wait: bool, is_admitted: bool = False
     ) -> Charged | Charging | None:
         """Charge a request once; None, uncharged, where a key has to be looked up and may not.
 
-        With `to_address` the client's address is charged whatever key comes along. Charging comes
-        only where this may not wait.
+        With `to_address` the client's address is charged whatever key comes along; a form that
+        `is_admitted` was charged to its ceiling already. Charging comes only where this may not
+        wait.
         """
         key: ApiKey | None = None
         if caller.api_key is not None:
@@ -107,6 +108,8 @@ class Credentials:
             if charged_key is None
             else self._limiter.of_key(charged_key.id, charged_key.requests_per_minute, address)
         )
+        if charged_key is not None and is_admitted:
+            windows = windows[:1]
         judge = partial(self._judge, caller, key, charged_key)
         return self._count(windows, judge, charged_key, may_wait=may_wait)
 

@@ -183,7 +183,8 @@ class Middleware:
 
     def _preflight(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
         """Browsers ask first what a path allows, which costs them nothing."""
-        if state.interface is not None and state.charged is None:
+        interface = state.interface
+        if interface is not None and not interface.has_page_limit and state.charged is None:
             left = self._credentials.peek(caller_of(state.environ), may_wait=may_wait)
             if left is None:
                 return None
@@ -213,7 +214,12 @@ class Middleware:
                 return None
             caller = caller_of(state.environ, parameter, _whole_body(state.environ))
         makes_key = state.path.rstrip("/") == KEYS and state.method == "POST"
-        return self._credentials.charge(caller, to_address=makes_key, may_wait=may_wait)
+        return self._credentials.charge(
+            caller,
+            to_address=makes_key,
+            may_wait=may_wait,
+            is_admitted=state.is_form_admitted,
+        )
 
     def _cached(self, state: RequestState) -> WsgiResponse | None:
         if state.is_looked_up:
@@ -380,6 +386,6 @@ def _whole_body(environ: Environ) -> bytes:
     try:
         body: bytes = environ["wsgi.input"].read(MAX_FORM_BYTES)
     except (OSError, ParseException):
-        body = b""  # Flask finds that it ended early
+        return b""  # whoever reads it again finds what is wrong with it
     environ["wsgi.input"] = io.BytesIO(body)
     return body

@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 from flask import Blueprint, Response, redirect, request
-from gunicorn.http.errors import ParseException
+from werkzeug.datastructures import MultiDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
-from scan.http.requests import INCOMPLETE_BODY, client, client_address, reader
+from scan.http.requests import client, client_address, form, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
@@ -20,7 +20,6 @@ from scan.verification.attempts import BY_PATH
 from scan.verification.request import parse
 from scan.verification.verifier import verify
 
-MAX_FORM_BYTES = 5 * 1024 * 1024
 MAX_ARGUMENTS = 100
 SWITCHES = {"": None, "on": True, "off": False}
 
@@ -87,14 +86,9 @@ def verify_source(address: str) -> Response:
     return Response(response.data, 303, headers=dict(response.headers))
 
 
-def _form() -> Any:
+def _form() -> MultiDict[str, str]:
     reader().do_not_cache()
-    request.max_content_length = MAX_FORM_BYTES
-    request.max_form_memory_size = MAX_FORM_BYTES
-    try:
-        return request.form
-    except (OSError, ParseException):
-        raise InvalidParameter(INCOMPLETE_BODY) from None
+    return form()
 
 
 def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:

@@ -1,6 +1,7 @@
 """Moving-window rate limits that hold exactly, whichever thread serves the request."""
 
 from functools import lru_cache
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
@@ -10,6 +11,7 @@ from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError
 from scan.rate_limits.redis_windows import RedisWindows
+from scan.rate_limits.storage_health import StorageHealth
 from scan.rate_limits.window_stores import ProcessWindows, WindowsInTurn
 from scan.rate_limits.windows import (
     RateLimitResult,
@@ -89,17 +91,26 @@ def _shared(settings: Settings) -> WindowStore:
     if settings.rate_limit_when_storage_is_lost == "local":
         local = ProcessWindows()
         when_lost = lambda windows: local.charge(*windows)  # noqa: E731
-    storage, strategy = _shared_storage(settings.rate_limit_storage)
+    uri = settings.rate_limit_storage
+    storage, strategy = _shared_storage(uri)
+    health = StorageHealth(storage.check)
     # A cluster may keep two windows on two servers, which no script reaches at once.
     if isinstance(storage, RedisStorage) and not isinstance(storage, RedisClusterStorage):
-        return RedisWindows(storage.get_connection(), storage.base_exceptions, when_lost)
-    errors: tuple[type[Exception], ...] = ()
-    if isinstance(storage, RedisClusterStorage):
-        # Only who counts in Redis needs the package.
-        from redis.exceptions import RedisClusterException
+        return RedisWindows(storage.get_connection(), storage.base_exceptions, health, when_lost)
+    return WindowsInTurn(strategy, _cluster_errors(uri), health, when_lost)
 
-        errors = (RedisClusterException,)  # where it cannot be reached: no error of a Redis server
-    return WindowsInTurn(strategy, errors, when_lost)
+
+def _cluster_errors(uri: str) -> tuple[type[Exception], ...]:
+    """A cluster that cannot be reached raises what is no error of a Redis server."""
+    scheme = uri.partition("://")[0]
+    if "+cluster" not in scheme:
+        return ()
+    package = "valkey" if scheme.startswith("valkey") else "redis"
+    try:  # only who counts there needs the package
+        exceptions = import_module(f"{package}.exceptions")
+    except ImportError:
+        return ()  # `limits` says what is missing
+    return (getattr(exceptions, f"{package.capitalize()}ClusterException"),)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:
@@ -116,10 +127,14 @@ def _shared_storage(uri: str) -> tuple[Any, MovingWindowRateLimiter]:
             "socket_timeout": _STORAGE_TIMEOUT_S,
             "socket_connect_timeout": _STORAGE_TIMEOUT_S,
         }
+    refusals: tuple[type[Exception], ...] = (
+        *(ConfigurationError, NotImplementedError, AssertionError, ValueError),
+        *_cluster_errors(uri),
+    )
     try:
         storage = storage_from_string(uri, wrap_exceptions=True, **timeouts)
         return storage, MovingWindowRateLimiter(storage)
-    except (ConfigurationError, NotImplementedError, AssertionError, ValueError) as error:
+    except refusals as error:
         scheme = uri.partition("://")[0]  # the rest may hold a password
         raise SettingError("SCAN_RATE_LIMIT_STORAGE", f"{scheme}://", str(error)) from None
 

@@ -5,7 +5,6 @@ server's, so the hosts' clocks need not agree.
 """
 
 import logging
-import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -14,13 +13,12 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
-from scan.observability import metrics
+from scan.rate_limits.storage_health import StorageHealth
 from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
 
 log = logging.getLogger(__name__)
 
 MAX_BATCH = 128  # requests in one round trip
-PROBE_EVERY_S = 0.1  # while the server does not answer
 PREFIX = "scan:"
 
 # One step of the server: every window of a request gets it, or none does. A window is a list of
@@ -84,18 +82,20 @@ class RedisWindows:
 
     waits = True
 
-    def __init__(self, client: Any, errors: Any, when_lost: WhenLost) -> None:
+    def __init__(
+        self, client: Any, errors: Any, health: StorageHealth, when_lost: WhenLost
+    ) -> None:
         from redis.exceptions import NoScriptError  # only who counts in Redis needs the package
 
         self._client = client
         self._errors = errors
+        self._health = health
         self._when_lost = when_lost
         self._unknown_script_error = NoScriptError
         self._connection: Any = None
         self._waiting: SimpleQueue[_Charge] = SimpleQueue()
         self._thread: Thread | None = None  # not before the worker was forked
         self._starting = Lock()
-        self._is_lost = False
 
     def charge(self, *windows: Window) -> RateLimitResult:
         return self._enqueue(windows, True).result()
@@ -131,15 +131,11 @@ class RedisWindows:
                         charge.result.set_exception(error)
 
     def _charge(self, charges: Sequence[_Charge]) -> None:
-        if not self._is_lost:
+        if not self._health.is_lost:
             try:
                 numbers = self._ask(charges)
             except self._errors as error:
-                # Nobody waits for a server that does not answer, until it does.
-                log.warning("the storage of rate limits is lost: %s", type(error).__name__)
-                self._is_lost = True
-                metrics.RATE_LIMIT_STORAGE_UP.set(0)
-                Thread(target=self._probe, name="rate-limits-probe", daemon=True).start()
+                self._health.lose(error)
             else:
                 for charge in charges:
                     charge.result.set_result(_result(charge, numbers))
@@ -167,17 +163,6 @@ class RedisWindows:
         self._connection.send_command(*command)
         numbers: list[int] = self._connection.read_response()
         return numbers
-
-    def _probe(self) -> None:
-        while self._is_lost:
-            time.sleep(PROBE_EVERY_S)
-            try:
-                self._client.ping()
-            except self._errors:
-                continue
-            log.info("the storage of rate limits answers again")
-            metrics.RATE_LIMIT_STORAGE_UP.set(1)
-            self._is_lost = False
 
 
 def _result(charge: _Charge, numbers: Iterator[int]) -> RateLimitResult:

@@ -1,7 +1,7 @@
 """Windows in process, and in the storages of `limits` that have no script of ours."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager
 from threading import RLock
@@ -10,6 +10,7 @@ from limits.errors import StorageError
 from limits.strategies import MovingWindowRateLimiter
 
 from scan.rate_limits.memory_storage import MemoryWindowStorage
+from scan.rate_limits.storage_health import StorageHealth
 from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
 
 MAX_THREADS = 8  # requests that are counted by other processes
@@ -77,32 +78,43 @@ class WindowsInTurn:
         self,
         strategy: MovingWindowRateLimiter,
         errors: tuple[type[Exception], ...],
+        health: StorageHealth,
         when_lost: WhenLost,
     ) -> None:
         """`errors` are what the storage raises beside StorageError where it cannot be reached."""
         self._strategy = strategy
         self._errors: tuple[type[Exception], ...] = (StorageError, *errors)
+        self._health = health
         self._when_lost = when_lost
         # Its threads start with the first request, after the worker was forked.
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="rate-limits")
 
     def charge(self, *windows: Window) -> RateLimitResult:
-        try:
-            remaining = tightest([self._stats(window) for window in windows])
-            if len(windows) > 1 and not remaining.allowed:
-                return remaining
-            return tightest([self._charge(window) for window in windows])
-        except self._errors:
-            return self._when_lost(windows)
+        return self._unless_lost(lambda: self._charge_all(windows), windows)
 
     def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
         return self._threads.submit(self.charge, *windows)
 
     def peek(self, window: Window) -> RateLimitResult:
-        try:
-            return self._stats(window)
-        except self._errors:
-            return self._when_lost([window])
+        return self._unless_lost(lambda: self._stats(window), [window])
+
+    def _unless_lost(
+        self, count: Callable[[], RateLimitResult], windows: Sequence[Window]
+    ) -> RateLimitResult:
+        """A cluster that is lost takes twice its time-out to say so, each time it is asked."""
+        if not self._health.is_lost:
+            try:
+                return count()
+            except self._errors as error:
+                self._health.lose(error)
+        return self._when_lost(windows)
+
+    def _charge_all(self, windows: Sequence[Window]) -> RateLimitResult:
+        if len(windows) > 1:
+            left = tightest([self._stats(window) for window in windows])
+            if not left.allowed:
+                return left
+        return tightest([self._charge(window) for window in windows])
 
     def _charge(self, window: Window) -> RateLimitResult:
         allowed = self._strategy.hit(window.rate, window.client)

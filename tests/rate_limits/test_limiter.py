@@ -17,6 +17,7 @@ from limits.strategies import MovingWindowRateLimiter
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
 from scan.rate_limits.memory_storage import MemoryWindowStorage
+from scan.rate_limits.storage_health import StorageHealth
 from scan.rate_limits.window_stores import ProcessWindows, WindowsInTurn
 from scan.rate_limits.windows import RateLimitResult, Window, refuse
 from scan.settings import Settings
@@ -336,7 +337,8 @@ def test_a_cluster_charges_both_windows_in_turn(tmp_path):
     """Its windows may lie on two servers; here one server stands for all of them."""
     with redis_server(tmp_path) as address:
         storage = storage_from_string(address, wrap_exceptions=True)
-        store = WindowsInTurn(MovingWindowRateLimiter(storage), (), refuse)
+        health = StorageHealth(storage.check)
+        store = WindowsInTurn(MovingWindowRateLimiter(storage), (), health, refuse)
         one, other = Window(parse("2/minute"), "a"), Window(parse("3/minute"), "b")
         results = [store.charge(one, other) for _ in range(4)]
         assert [r.allowed for r in results] == [True, True, False, False]

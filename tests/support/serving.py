@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 import pytest
 import requests
+from redis import Redis
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PORTS = (15_000, 32_000)
@@ -118,12 +119,23 @@ def _nginx_main(folder: Path) -> str:
 
 
 @contextmanager
-def redis_server(folder: Path, port: int | None = None) -> Iterator[str]:
+def redis_cluster(folder: Path) -> Iterator[tuple[str, int]]:
+    """A cluster of one server, which has all slots: its address, and its process."""
+    cluster = ("--cluster-enabled", "yes")
+    with redis_server(folder, None, *cluster) as address, Redis.from_url(address) as client:
+        client.execute_command("CLUSTER ADDSLOTSRANGE", 0, 16383)
+        wait_until(lambda: client.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
+        yield f"redis+cluster{address.removeprefix('redis')}", client.info("server")["process_id"]
+
+
+@contextmanager
+def redis_server(folder: Path, port: int | None = None, *arguments: str) -> Iterator[str]:
     port = port or free_port()
     process = subprocess.Popen(
         [
             *(program("redis-server"), "--port", str(port), "--bind", "127.0.0.1"),
             *("--save", "", "--appendonly", "no", "--dir", str(folder)),
+            *arguments,
         ],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,

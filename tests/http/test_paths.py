@@ -1,0 +1,168 @@
+"""What a path costs and allows by itself: preflights, free files, unknown paths."""
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+
+from tests.http.test_cached_responses import PATIENT
+from tests.support.http_client import Client, busy_threads
+from tests.support.serving import gunicorn, redis_server
+
+HTML = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n"
+FREE = (
+    *("/healthz", "/readyz", "/metrics", "/api/v1/openapi.json", "/docs/"),
+    *("/docs/swagger-ui.css", "/docs/swagger-ui-bundle.js"),
+)
+METHODS = {
+    "/api/v1/webhooks/1": "DELETE, OPTIONS, PATCH",
+    "/api/v1/webhooks": "GET, HEAD, OPTIONS, POST",
+    "/api/v1/webhooks/1/deliveries": "GET, HEAD, OPTIONS",
+    "/api/v1/webhooks/1/deliveries/2/retry": "OPTIONS, POST",
+    "/api/v1/keys": "GET, HEAD, OPTIONS, POST",
+    "/api/v1/keys/1": "DELETE, OPTIONS",
+    "/api/v1/query": "OPTIONS, POST",
+    "/api/v1/blocks": "GET, HEAD, OPTIONS",
+    "//api/v1/blocks/": "GET, HEAD, OPTIONS",
+    "/api": "GET, HEAD, OPTIONS, POST",
+    "/healthz": "GET, HEAD, OPTIONS",
+    "/nothing": "OPTIONS",
+}
+
+_addresses = (f"127.3.1.{n}" for n in itertools.count(1))
+
+
+@pytest.fixture(scope="module")
+def server(shared_database_url: str) -> Iterator[str]:
+    """The default limits, but for pages: twelve."""
+    environment = {"SCAN_RATE_LIMIT_PAGES": "12/minute", **PATIENT}
+    with gunicorn(shared_database_url, **environment) as address:
+        yield address
+
+
+@pytest.fixture(scope="module")
+def counted_in_redis(
+    shared_database_url: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
+    with (
+        redis_server(tmp_path_factory.mktemp("redis")) as storage,
+        gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=storage) as address,
+    ):
+        yield address
+
+
+@pytest.mark.parametrize("path", METHODS)
+def test_a_preflight_names_the_methods_of_the_routes(server: str, path: str) -> None:
+    client = Client(server, "127.3.0.1")
+    asked = "Access-Control-Request-Method: PATCH\r\nOrigin: https://example.com\r\n"
+    response = client.ask(path, method="OPTIONS", more=asked)
+    assert (response.status, response.body) == (204, b"")
+    assert response["Allow"] == response["Access-Control-Allow-Methods"] == METHODS[path]
+    assert response["Access-Control-Allow-Origin"] == "*"
+    assert {"Content-Type", "X-API-Key"} <= set(
+        response["Access-Control-Allow-Headers"].split(", ")
+    )
+
+
+@pytest.mark.parametrize("store", ["server", "counted_in_redis"])
+def test_preflights_show_the_limit_and_are_not_charged(
+    request: pytest.FixtureRequest, store: str
+) -> None:
+    client = Client(request.getfixturevalue(store), "127.3.0.2")
+    assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "9"
+    for _ in range(20):
+        preflight = client.ask("/api/v1/keys", method="OPTIONS")
+        assert (preflight["X-RateLimit-Limit"], preflight["X-RateLimit-Remaining"]) == ("10", "9")
+    assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "8"
+
+
+def test_a_preflight_allows_the_headers_that_it_names_and_no_line_break(server: str) -> None:
+    client = Client(server, "127.3.0.3")
+    named = "Access-Control-Request-Headers: authorization, x-anything\r\n"
+    response = client.ask("/api/v1/blocks", method="OPTIONS", more=named)
+    assert response["Access-Control-Allow-Headers"] == "authorization, x-anything"
+    strange = "Access-Control-Request-Headers: a\xe4\tb\r\n"
+    assert client.ask("/api/v1/blocks", method="OPTIONS", more=strange).status in (204, 400)
+
+
+def test_the_loop_answers_preflights_and_refuses_unknown_paths_while_threads_are_busy(
+    server: str, shared_database_url: str
+) -> None:
+    client = Client(server, "127.3.0.4")
+    for _ in range(12):
+        assert client.ask("/verify").status == 404
+    with busy_threads(server, shared_database_url):
+        assert client.ask("/api/v1/webhooks/1", method="OPTIONS").status == 204
+        refused = client.ask("/wp-login.php")
+        assert (refused.status, refused["X-RateLimit-Remaining"]) == (429, "0")
+        assert b"rate_limited" in refused.body
+        refused = client.ask("/accounts", more=HTML)
+        assert (refused.status, refused["Content-Type"]) == (429, "text/html; charset=utf-8")
+
+
+@pytest.mark.parametrize("path", FREE)
+def test_what_is_free_is_never_charged(server: str, path: str) -> None:
+    client = Client(server, "127.3.0.5")
+    answers = [client.ask(path) for _ in range(60)]
+    assert Counter(answer.status for answer in answers) == {200: 60}
+    assert not any("X-RateLimit-Limit" in answer for answer in answers)
+    assert client.ask("/api/v1/keys", method="OPTIONS")["X-RateLimit-Remaining"] == "10"
+
+
+def test_the_style_of_pages_is_never_charged(server: str) -> None:
+    client = Client(server, "127.3.0.6")
+    page = client.ask("/", more=HTML).body.decode()
+    paths = [part.partition('"')[0] for part in page.split('="')[1:] if part.startswith("/static/")]
+    assert paths
+    for path in paths * 20:
+        assert client.ask(path).status == 200
+    assert client.ask("/", more=HTML)["X-RateLimit-Remaining"] == "10"
+
+
+@pytest.mark.parametrize(
+    "path", ["/verify", "/accounts", "/wp-login.php", "//x", "/docsx", "/api/v1x", "/API/v1"]
+)
+def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server: str, path: str) -> None:
+    client = Client(server, next(_addresses))
+    browser = client.ask(path, more=HTML)
+    assert (browser.status, browser["Content-Type"]) == (404, "text/html; charset=utf-8")
+    assert b"<!doctype html>" in browser.body.lower()
+    assert "Content-Security-Policy" in browser
+    for accept in ("", "Accept: */*\r\n", "Accept: application/json\r\n"):
+        program = client.ask(path, more=accept)
+        assert (program.status, program["Content-Type"]) == (404, "application/json")
+        assert b'"code":"not_found"' in program.body
+    assert (program["X-RateLimit-Limit"], program["X-RateLimit-Remaining"]) == ("12", "8")
+
+
+def test_unknown_paths_and_pages_have_one_limit_apart_from_the_api(server: str) -> None:
+    client = Client(server, "127.3.0.7")
+    asked = ["/verify", "/blocks", "//x", "/wp-login.php"] * 4
+    statuses = [client.ask(path).status for path in asked]
+    assert statuses == [404, 200, 404, 404] * 3 + [429] * 4
+    assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "9"
+
+
+def test_an_unknown_path_of_the_api_is_charged_as_the_api(server: str) -> None:
+    client = Client(server, "127.3.0.8")
+    response = client.ask("/api/v1/verfy", more=HTML)
+    assert (response.status, response["Content-Type"]) == (404, "application/json")
+    assert response["X-RateLimit-Remaining"] == "9"
+
+
+def test_without_pages_browsers_get_json(shared_database_url: str) -> None:
+    with gunicorn(shared_database_url, SCAN_PAGES="off") as server:
+        response = Client(server).ask("/verify", more=HTML)
+        assert (response.status, response["Content-Type"]) == (404, "application/json")
+
+
+def test_a_base_path_has_the_same_limits_and_methods(shared_database_url: str) -> None:
+    with gunicorn(shared_database_url, SCAN_BASE_PATH="/bsc") as server:
+        client = Client(server, "127.3.0.9")
+        assert (
+            client.ask("/bsc/api/v1/webhooks/1", method="OPTIONS")["Allow"]
+            == (METHODS["/api/v1/webhooks/1"])
+        )
+        assert client.ask("/bsc/verify", more=HTML)["X-RateLimit-Remaining"] == "119"
+        assert "X-RateLimit-Limit" not in client.ask("/bsc/api/v1/openapi.json")

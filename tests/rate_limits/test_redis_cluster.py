@@ -1,0 +1,145 @@
+"""Counting in a cluster of Redis, whose windows are charged one after the other by threads."""
+
+import os
+import signal
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+from scan.errors import SettingError, Unavailable
+from scan.rate_limits.limiter import make_limiter
+from scan.rate_limits.windows import RateLimitResult
+from scan.settings import Settings
+from tests.http.test_cached_responses import PATIENT
+from tests.http.test_limits_of_cached_responses import made_key
+from tests.support.database import execute
+from tests.support.http_client import Client, busy_threads
+from tests.support.serving import NOWHERE, at_once, gunicorn, redis_cluster, statuses, wait_until
+from tests.support.source_address import new_client
+
+
+@contextmanager
+def frozen(process: int) -> Iterator[None]:
+    os.kill(process, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        os.kill(process, signal.SIGCONT)
+
+
+def test_forty_threads_pass_exactly_the_limit(tmp_path: Path) -> None:
+    with redis_cluster(tmp_path) as (uri, _):
+        limiter = make_limiter(Settings(rate_limit_storage=uri, rate_limit_anonymous="25/minute"))
+        start = Barrier(40)
+
+        def charge(_: int) -> RateLimitResult:
+            start.wait()
+            counted = limiter.store.submit(*limiter.of_address("192.0.2.1"))
+            assert counted is not None
+            return counted.result()
+
+        with ThreadPoolExecutor(40) as pool:
+            results = list(pool.map(charge, range(40)))
+        assert sum(result.allowed for result in results) == 25
+        assert limiter.peek_address("192.0.2.1")[:3] == (False, 25, 0)
+        assert limiter.peek_address("192.0.2.2")[:3] == (True, 25, 25)
+
+
+def test_a_key_and_its_address_are_charged(tmp_path: Path) -> None:
+    with redis_cluster(tmp_path) as (uri, _):
+        limiter = make_limiter(Settings(rate_limit_storage=uri, rate_limit_address="5/minute"))
+        charged = [limiter.store.charge(*limiter.of_key(n % 2, 3, "192.0.2.1")) for n in range(8)]
+        assert [result.allowed for result in charged] == [True] * 5 + [False] * 3
+        assert limiter.store.charge(*limiter.of_key(1, 3, "192.0.2.2"))[:3] == (True, 3, 0)
+
+
+def test_a_cluster_that_is_away_at_the_start_stops_it() -> None:
+    with pytest.raises(SettingError, match="SCAN_RATE_LIMIT_STORAGE"):
+        make_limiter(Settings(rate_limit_storage="redis+cluster://127.0.0.1:1"))
+
+
+def test_a_lost_cluster_is_asked_once_and_comes_back(tmp_path: Path) -> None:
+    with redis_cluster(tmp_path) as (uri, process):
+        limiter = make_limiter(Settings(rate_limit_storage=uri, rate_limit_anonymous="3/minute"))
+        limiter.store.charge(*limiter.of_address("192.0.2.1"))
+        with frozen(process):
+            # Asked each time, a hundred would take 200 s.
+            for _ in range(100):
+                with pytest.raises(Unavailable):
+                    limiter.store.charge(*limiter.of_address("192.0.2.1"))
+                with pytest.raises(Unavailable):
+                    limiter.peek_address("192.0.2.1")
+
+        def answers() -> bool:
+            try:
+                return limiter.peek_address("192.0.2.1").remaining == 2
+            except Unavailable:
+                return False
+
+        wait_until(answers)
+
+
+def test_exactly_ten_pass_over_the_worker(shared_database_url: str, tmp_path: Path) -> None:
+    with (
+        redis_cluster(tmp_path) as (uri, _),
+        gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=uri) as server,
+    ):
+        client = new_client()
+        found = at_once(50, lambda _: client.get(f"{server}/api/v1/keys", timeout=30))
+        assert statuses(found) == {400: 10, 429: 40}
+        key = made_key(shared_database_url, 20)
+        form = {"module": "contract", "action": "checkverifystatus", "apikey": key.text}
+        forms = at_once(30, lambda _: client.post(f"{server}/api", data=form, timeout=30))
+        refused = ["Max rate limit" in answer.text for answer in forms]
+        assert (refused.count(False), refused.count(True)) == (20, 10)
+        counted = "SELECT total_requests FROM api_keys WHERE id = %s"
+        wait_until(lambda: execute(shared_database_url, counted, key.id) == [(20,)])
+
+
+def test_the_loop_counts_while_all_threads_are_busy(
+    shared_database_url: str, tmp_path: Path
+) -> None:
+    with (
+        redis_cluster(tmp_path) as (uri, _),
+        gunicorn(
+            shared_database_url, SCAN_RATE_LIMIT_STORAGE=uri, RPC_URL=NOWHERE, **PATIENT
+        ) as server,
+    ):
+        client = Client(server, "127.4.1.1")
+        for _ in range(10):
+            client.ask("/api/v1/nothing")
+        with busy_threads(server, shared_database_url):
+            assert client.ask("/api/v1/nothing").status == 429
+
+
+@pytest.mark.parametrize(("when_lost", "status"), [("refuse", 503), ("local", 400)])
+def test_a_frozen_cluster_holds_up_nobody(
+    shared_database_url: str, tmp_path: Path, when_lost: str, status: int
+) -> None:
+    """/healthz is answered while all that is counted waits for the first time-out."""
+    with (
+        redis_cluster(tmp_path) as (uri, process),
+        gunicorn(
+            shared_database_url,
+            SCAN_RATE_LIMIT_STORAGE=uri,
+            SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST=when_lost,
+        ) as server,
+    ):
+        client = new_client()
+        assert client.get(f"{server}/api/v1/keys", timeout=30).status_code == 400
+        with frozen(process), ThreadPoolExecutor(40) as pool:
+            url = f"{server}/api/v1/keys"
+            counted = [pool.submit(new_client().get, url, timeout=60) for _ in range(40)]
+            healthz = [client.get(f"{server}/healthz", timeout=30) for _ in range(20)]
+            assert not any(future.done() for future in counted)  # these wait; healthz did not
+            assert statuses(healthz) == {200: 20}
+            found = [future.result() for future in counted]
+            assert statuses(found) == {status: 40}
+            assert "X-RateLimit-Limit" in found[0].headers
+            preflight = client.options(url, timeout=30)
+            assert preflight.status_code == 204
+        wait_until(lambda: new_client().get(url, timeout=30).status_code == 400)
