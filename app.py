@@ -43,6 +43,7 @@ from scan.ethereum.transaction_reader import TransactionReader
 from scan.etherscan import blueprint as etherscan
 from scan.etherscan.caches import new_caches
 from scan.etherscan.replies import ETHERSCAN
+from scan.http import forms
 from scan.http.credentials import Credentials
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.indexed_block import IndexedBlock
@@ -156,6 +157,7 @@ class _NoSessions(SessionInterface):
 
 class Application(Flask):
     session_interface = _NoSessions()
+    request_class = forms.Request
 
     def dispatch_request(self) -> Any:
         """Notes the route, by which requests are counted."""
@@ -199,7 +201,6 @@ def _services(settings: Settings) -> Services:
         KeyUsage(writes),
         Verifier(writes, node, installer, CompilerPlaces()),
         VerificationJobs(writes, waiting_threads),
-        ConcurrencyLimit(1, busy="Too many large forms are being read; try again shortly."),
         waiting_threads,
     )
 

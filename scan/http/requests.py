@@ -17,10 +17,7 @@ from scan.rate_limits import client_address as addresses
 
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024  # a source of 1 MiB, escaped
 MAX_FORM_FIELDS = 200
-LARGE_FORM_BYTES = 256 * 1024  # parsed, a form takes ten times as much; large ones go one by one
-FORM_WAIT_S = 5.0
 
-URLENCODED = "application/x-www-form-urlencoded"
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
 
 
@@ -74,22 +71,15 @@ def query_arguments(*known: str) -> Mapping[str, str]:
     return arguments
 
 
-def form() -> MultiDict[str, str]:
+def form(most_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
     """The fields of an urlencoded or multipart form; uploads are in request.files afterwards.
 
-    Raises InvalidParameter for one that ended early or has too many fields, Unavailable where too
-    many large ones are being read.
+    Raises InvalidParameter for one that ended early, is malformed or has too many fields.
     """
     request.max_content_length = request.max_form_memory_size = MAX_FORM_BYTES
-    request.max_form_parts = MAX_FORM_FIELDS
+    request.max_form_parts = most_fields
     try:
-        body = request.get_data()
-        if request.mimetype == URLENCODED and body.count(b"&") >= MAX_FORM_FIELDS:
-            raise InvalidParameter(f"A form has at most {MAX_FORM_FIELDS} fields.")
-        if len(body) <= LARGE_FORM_BYTES:
-            return request.form
-        with services().large_forms.place(client(), wait_s=FORM_WAIT_S):
-            return request.form
+        return request.form
     except (OSError, ParseException):
         raise InvalidParameter(INCOMPLETE_BODY) from None
 

@@ -9,7 +9,7 @@ from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
 from scan.queries.reader import Sources
-from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.rate_limits.limiter import Limiter
 from scan.settings import Settings
 from scan.verification.jobs import VerificationJobs
@@ -28,7 +28,6 @@ class Services:
     key_usage: KeyUsage
     verifier: Verifier
     jobs: VerificationJobs
-    large_forms: ConcurrencyLimit
     waiting_threads: WaitingThreads
 
     @property
