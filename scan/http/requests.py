@@ -80,14 +80,14 @@ def query_arguments(*known: str) -> Mapping[str, str]:
     return arguments
 
 
-def form() -> MultiDict[str, str]:
+def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
     """The fields of an urlencoded or multipart form; uploads are in request.files afterwards.
 
     Raises InvalidParameter for one that ended early, is malformed or has too many fields,
     Unavailable where too many large ones are being read.
     """
     request.max_content_length = request.max_form_memory_size = MAX_FORM_BYTES
-    request.max_form_parts = MAX_FORM_FIELDS
+    request.max_form_parts = max_fields
     try:
         body = request.get_data()
     except (OSError, ParseException):
@@ -95,9 +95,10 @@ def form() -> MultiDict[str, str]:
     if len(body) < (request.content_length or 0):
         raise InvalidParameter(INCOMPLETE_BODY)
     separator = b"&" if request.mimetype == URLENCODED else _boundary()
-    most = MAX_FORM_FIELDS + (-1 if separator == b"&" else 1)
-    if separator and body.count(separator) > most:
-        raise InvalidParameter(f"A form has at most {MAX_FORM_FIELDS} fields.")
+    # Between fields, or before each of them and at the end.
+    max_separators = max_fields + (-1 if separator == b"&" else 1)
+    if separator and body.count(separator) > max_separators:
+        raise InvalidParameter(f"A form has at most {max_fields} fields.")
     if len(body) <= LARGE_FORM_BYTES:
         return request.form
     with services().large_forms.place(client(), wait_s=FORM_WAIT_S):

@@ -17,7 +17,7 @@ from scan.pages.records import PAGE_SIZE, address_of, listing, page_number
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.attempts import BY_PATH
-from scan.verification.request import parse
+from scan.verification.request import MAX_FILES, parse
 from scan.verification.verifier import verify
 
 MAX_ARGUMENTS = 100
@@ -43,11 +43,11 @@ def get_source_file(address: str) -> Response:
 def call_function(address: str) -> Response:
     """A view function's result, on the contract's page."""
     key = address_of(address)
-    form = _form()
-    called: dict[str, Any] = {"function": form.get("function", ""), "arguments": [], "error": None}
+    sent = _form()
+    called: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
     try:
         name = parameters.text(called["function"], "function", most=LONGEST_SIGNATURE)
-        called["arguments"] = form.getlist("argument")[:MAX_ARGUMENTS]
+        called["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
         arguments = [_argument(text) for text in called["arguments"]]
         value = reader().sources.read_calls.call(reader().node, key, name, arguments).value
         called["result"] = json.dumps(value, indent=2, ensure_ascii=False)
@@ -72,8 +72,8 @@ def _argument(text: str) -> object:
 def verify_source(address: str) -> Response:
     """To the contract's tab where the source is right; the form again where it is not."""
     key = address_of(address)
-    form = _form()
-    fields = {name: form[name] for name in form}
+    sent = _form()
+    fields = {name: sent[name] for name in sent}
     try:
         submission = parse(_submission(key, fields))
         with services().waiting_threads.place_for_long(client()):
@@ -88,7 +88,7 @@ def verify_source(address: str) -> Response:
 
 def _form() -> MultiDict[str, str]:
     reader().do_not_cache()
-    return form()
+    return form(max_fields=MAX_FILES + 50)
 
 
 def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:

@@ -191,3 +191,12 @@ def test_a_large_form_is_read_as_a_small_one(fields: list[tuple[str, str]]) -> N
 def test_a_large_form_with_malformed_escapes_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidParameter):
         _large_urlencoded(body)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api", f"/address/0x{'ab' * 20}/verify", f"/address/0x{'ab' * 20}/call"]
+)
+def test_no_form_may_have_any_number_of_fields(server: str, path: str) -> None:
+    """Half a million fields took five seconds and hundreds of megabytes on pages."""
+    answer = post(new_client(), server + path, b"a&" * 20_000)
+    assert "A form has at most" in answer.text
