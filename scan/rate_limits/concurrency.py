@@ -51,10 +51,7 @@ class ConcurrencyLimit:
         with self._changed:
             if not self._clients_wait and not self._may_hold_more(client):
                 return False
-            is_free = self._changed.wait_for(
-                lambda: self._taken < self._places and self._may_hold_more(client), wait_s
-            )
-            if not is_free:
+            if not self._changed.wait_for(lambda: self._is_free_for(client), wait_s):
                 return False
             self._taken += 1
             if client is not None:
@@ -70,6 +67,9 @@ class ConcurrencyLimit:
                 if not self._taken_by[client]:
                     del self._taken_by[client]
             self._changed.notify_all()
+
+    def _is_free_for(self, client: Hashable) -> bool:
+        return self._taken < self._places and self._may_hold_more(client)
 
     def _may_hold_more(self, client: Hashable) -> bool:
         return client is None or self._taken_by[client] < self._places_per_client
