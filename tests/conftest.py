@@ -135,6 +135,7 @@ def shared_server(shared_database_url: str) -> Iterator[str]:
     """gunicorn on that database; neither anonymous requests nor new keys are in fact limited."""
     environment = {
         "SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute",
+        "SCAN_RATE_LIMIT_PAGES": "100000/minute",
         "SCAN_RATE_LIMIT_NEW_KEYS": "100000/day",
     }
     with gunicorn(shared_database_url, **environment) as address:

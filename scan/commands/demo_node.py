@@ -31,6 +31,7 @@ STATE_METHODS = {
     "eth_call": 1,
     "eth_getStorageAt": 2,
 }
+NEVER_USED = {"eth_getBalance": "0x0", "eth_getCode": "0x", "eth_getTransactionCount": "0x0"}
 
 Outcome = dict[str, Any]
 Block = dict[str, Any]
@@ -135,6 +136,8 @@ class Recording:
                 reason = f"historical state of block {block} is not available"
                 raise RpcFault(-32000, f"{reason}: the demo chain has the state of its head alone")
             return states[at][1]
+        if not states and method in NEVER_USED:  # the recording has every account of the chain
+            return {"result": NEVER_USED[method]}
         if not states:
             raise RpcFault(-32000, f"the recording of the demo chain has no such {method}")
         return states[-1][1]

@@ -7,9 +7,10 @@ from scan.errors import ScanError
 from scan.server.wsgi import Environ, WsgiResponse, refuse
 
 API = "/api/v1"
-# Never charged; what stands below a prefix is like it.
-OPEN_PATHS = frozenset({"/healthz", "/readyz", "/metrics", f"{API}/openapi.json"})
-OPEN_PREFIXES = ("/docs", "/static")
+# Never charged. What stands below the API still shows what is left of the limit.
+OPEN_PATHS = frozenset({f"{API}/openapi.json"})
+SERVICE_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
+SERVICE_PREFIXES = ("/docs", "/static")
 
 
 class Interface(NamedTuple):
@@ -30,14 +31,14 @@ class Interface(NamedTuple):
 REST = Interface(refuse, prefixes=(API,))
 # Paths that no interface has: programs get JSON, browsers a page where there are pages.
 UNKNOWN = Interface(refuse, has_page_limit=True)
-_OPEN = Interface(refuse, OPEN_PATHS, OPEN_PREFIXES)
+_SERVICE = Interface(refuse, SERVICE_PATHS, SERVICE_PREFIXES)
 
 
 def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
 ) -> Interface | None:
-    """None for a path that is never charged. Unknown paths are charged as pages are."""
-    if _OPEN.has(path):
+    """None for a path that has no limit. Unknown paths are charged as pages are."""
+    if _SERVICE.has(path):
         return None
     for interface in interfaces:
         if interface.has(path):

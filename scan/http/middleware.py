@@ -19,7 +19,7 @@ from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
 from scan.http.credentials import Charged, Charging, Credentials, caller_of, limit_headers
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import REQUIRED, SHOWN, IndexedBlock, NotIndexedYet, required_block
-from scan.http.interfaces import API, Interface, interface_of
+from scan.http.interfaces import API, OPEN_PATHS, Interface, interface_of
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import REQUEST_STATE, CacheKey, RequestState
 from scan.http.response_cache import ResponseCache
@@ -189,7 +189,8 @@ class Middleware:
             if left is None:
                 return None
             state.charged = Charged(left)
-        allow = ", ".join(sorted({*self._allowed_methods(state.path), "OPTIONS"}))
+        methods = [*self._allowed_methods(state.path)] or ["GET", "HEAD"]
+        allow = ", ".join(sorted({*methods, "OPTIONS"}))
         requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", PREFLIGHT_HEADERS)
         headers = [
             ("Allow", allow),
@@ -203,6 +204,9 @@ class Middleware:
         """None where it has to wait, and may not."""
         interface = state.interface
         assert interface is not None
+        if state.path.rstrip("/") in OPEN_PATHS:
+            left = self._credentials.peek(caller_of(state.environ), may_wait=may_wait)
+            return None if left is None else Charged(left)
         if interface.has_page_limit:
             return self._credentials.charge_page(caller_of(state.environ), may_wait=may_wait)
         parameter = interface.api_key_parameter

@@ -112,7 +112,6 @@ def test_transaction_hashes_in_paths(client: FlaskClient, value: str) -> None:
 @pytest.mark.parametrize(
     "path",
     [
-        f"/addresses/{ADDRESS}",
         f"/tokens/{ADDRESS}",
         f"/tokens/{ADDRESS}/holders",
         f"/tokens/{ADDRESS}/items",
@@ -209,7 +208,8 @@ def test_chain_and_release_are_named(client: FlaskClient) -> None:
     for path in ("/api/v1/stats", "/readyz"):
         body = client.get(path).json
         assert (body["chainId"], body["version"]) == (31337, release)
-        assert list(body)[-3:] == ["chainId", "version", "chainName"]
+        added = [name for name in body if name in ("chainId", "version", "chainName")]
+        assert added == ["chainId", "version", "chainName"]
     page = client.get("/").text
     assert f"Scan {release}" in page and "Chain id 31337" in page
 

@@ -31,7 +31,11 @@ CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"
 BLOCKS = b'{"entity":"blocks"}'
 ENDS = b'{"entity":"blocks","filter":{"blockFrom":0\r\n\r\n},"offset":0\r\n\r\n,"limit":10\r\n\r\n}'
 MIB = 1024 * 1024
-UNLIMITED = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
+UNLIMITED = {
+    "RPC_URL": NOWHERE,
+    "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
+    "SCAN_RATE_LIMIT_PAGES": "1000000/minute",
+}
 
 
 @pytest.fixture
