@@ -65,6 +65,7 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
     sourcify = ("contract/<chain_id>/<address>", "verify/<verification_id>")
     assert set(refused) == {  # not verified; nobody's; a parameter is missing
         *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
+        "/address/<address>/source",
         "/api/v1/addresses",
         "/api/v1/search",
         "/static/<version>/<name>",
