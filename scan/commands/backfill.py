@@ -52,7 +52,9 @@ def _fill(backfill: FieldBackfill, stop: threading.Event) -> int:
     left = None if stop.is_set() else backfill.find_left()
     _write_line(f"filled {backfill.filled} transactions")
     if left is not None:
-        _write_line(f"block {left} is not the node's, or was not then: run this again")
+        _write_line(
+            f"block {left} differs from the node's block, or did when it was read; run this again"
+        )
     return FILLED if left is None and not stop.is_set() else UNFILLED
 
 
@@ -68,7 +70,7 @@ def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
             filled = backfill.filled
             _write_line(f"{error}")
             if failures == MOST_FAILURES or stop.wait(min(0.5 * 2**failures, LONGEST_PAUSE_S)):
-                _write_line("stopped; what is filled stays, and the next run goes on from there")
+                _write_line("stopped; the next run continues from here")
                 return False
 
 

@@ -17,12 +17,12 @@ DATABASE_FILE = "database_url"
 
 def require_database(settings: Settings) -> None:
     if not settings.database_url:
-        raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
+        raise SettingError("DATABASE_URL", "", "required; only `scan run` starts its own database")
 
 
 def require_node(settings: Settings) -> None:
     if not settings.rpc_urls:
-        raise SettingError("RPC_URL", "", "the address of a node is needed")
+        raise SettingError("RPC_URL", "", "required: the URL of a node")
 
 
 def with_running_database(settings: Settings) -> Settings:
@@ -49,7 +49,7 @@ def migrate_if_reachable(settings: Settings, *, reads: bool = False) -> None:
     try:
         migrations.run(settings)
     except ScanError as error:
-        log.warning("the schema could not be checked: %s", error.message)
+        log.warning("cannot check the database schema: %s", error.message)
 
 
 def on_stop_signals(stop: Callable[[], None]) -> None:

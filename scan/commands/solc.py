@@ -32,7 +32,7 @@ def list_installed(settings: Settings, _options: argparse.Namespace) -> int:
         print(dotted(each))
     if not installed:
         print(
-            f"there is no compiler in {compilers.directory}; `scan solc install VERSION` gets one",
+            f"no compiler in {compilers.directory}; `scan solc install VERSION` installs one",
             file=sys.stderr,
         )
     return 0

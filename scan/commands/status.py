@@ -31,10 +31,10 @@ def _ask(address: str) -> dict[str, Any]:
         try:
             return dict(json.load(error))
         except ValueError:
-            return {"status": "unavailable", "problem": f"it answers HTTP {error.code}"}
+            return {"status": "unavailable", "problem": f"the service returned HTTP {error.code}"}
     except (URLError, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
-        return {"status": "unreachable", "problem": f"nothing answers at {address} ({reason})"}
+        return {"status": "unreachable", "problem": f"no response from {address} ({reason})"}
 
 
 def _lag_problem(state: dict[str, Any], most_behind: int | None) -> str | None:
@@ -49,7 +49,7 @@ def _sentence(base: str, state: dict[str, Any], problem: str | None) -> str:
     if state.get("indexedBlock") is not None:
         lines.append(
             f"block {state['indexedBlock']} of {state['headBlock']},"
-            f" {state['lagBlocks']} behind; the node was asked at {state['checkedAt']}"
+            f" {state['lagBlocks']} behind; status recorded at {state['checkedAt']}"
         )
     if problem:
         lines.append(f"problem: {problem}")

@@ -92,7 +92,7 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     if not (done := _done(database)).has_tables or done.lacks(expected, up_to=LAST_OFFLINE):
         return _at_once(database, expected)
     if done.is_newer(expected):
-        log.info("the schema is of a newer version, and is left as it is")
+        log.info("the schema is of a newer version; not changing it")
         return []
     if not done.lacks(expected) and done.digest == expected.digest:
         return []
@@ -153,7 +153,7 @@ def _patiently(step: Callable[[Database, _T], bool], database: Database, given: 
         except (LockNotGranted, ConnectionLost) as error:  # the latter also for a deadlock
             if time.monotonic() > deadline:
                 raise
-            log.info("the schema's change waits for other statements: %s", error.message)
+            log.info("the schema update is waiting for other statements: %s", error.message)
             time.sleep(PAUSE_S)
 
 
@@ -191,7 +191,7 @@ def _build_indexes(database: Database, schema: str) -> bool:
     statements = {found[1]: found[0] for found in _INDEX.finditer(schema)}
     tables = [found[2] for found in _INDEX.finditer(schema)]
     if not database.value("database/index_builds_lock"):
-        raise LockNotGranted("Another process builds indexes.")
+        raise LockNotGranted("Another process is building indexes.")
     try:
         names = list(statements)
         for name, is_interrupted in database.rows(

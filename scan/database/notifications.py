@@ -59,7 +59,7 @@ class Listener:
             _wait_readable(timeout_s, self._connection.fileno(), wake)
             payloads = self.poll()
         if payloads is None:
-            raise ConnectionLost("The connection that listens is lost.")
+            raise ConnectionLost("The connection for notifications is lost.")
         return payloads
 
     def connect(self, statement: str, **params: object) -> Row | None:

@@ -10,12 +10,12 @@ from scan.settings import Settings, without_password
 log = logging.getLogger(__name__)
 
 SHARED = (
-    "its pooler lends sessions to several clients (PgBouncer's pool_mode = transaction or"
-    " statement); prepared statements, settings, locks and notifications need pool_mode = session,"
-    " or PostgreSQL's own address"
+    "the pooler shares sessions between clients (PgBouncer's pool_mode = transaction or"
+    " statement); Scan requires pool_mode = session, or a direct connection to"
+    " PostgreSQL"
 )
 READ_ONLY = (
-    "this server takes no writes, as a standby; name the primary here, and a standby in"
+    "this server is read-only (a standby?); set the primary here, and a standby in"
     " READ_DATABASE_URL"
 )
 

@@ -70,7 +70,7 @@ def query_arguments(*known: str) -> Mapping[str, str]:
     if len(arguments) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise InvalidParameter(f"{repeated[:50]} is given twice.", field=repeated[:50])
+        raise InvalidParameter(f"{repeated[:50]} is given more than once.", field=repeated[:50])
     return arguments
 
 
@@ -85,7 +85,7 @@ def form() -> MultiDict[str, str]:
     try:
         body = request.get_data()
         if request.mimetype == URLENCODED and body.count(b"&") >= MAX_FORM_FIELDS:
-            raise InvalidParameter(f"A form has at most {MAX_FORM_FIELDS} fields.")
+            raise InvalidParameter(f"A form must have at most {MAX_FORM_FIELDS} fields.")
         if len(body) <= LARGE_FORM_BYTES:
             return request.form
         with services().large_forms.place(client(), wait_s=FORM_WAIT_S):

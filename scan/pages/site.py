@@ -61,7 +61,7 @@ class Site:
     def __init__(self, settings: Settings, database: Database, calls: ReadCalls) -> None:
         self.calls = calls
         self.node_reads = ConcurrencyLimit(
-            NODE_READS_AT_ONCE, busy="Too many pages ask the node; try again shortly."
+            NODE_READS_AT_ONCE, busy="Too many pages are waiting for the node; try again shortly."
         )
         self._settings = settings
         self._database = database

@@ -170,7 +170,7 @@ class RedisWindows:
 
     def _lose(self, error: Exception) -> None:
         """Nobody waits for a server that does not answer, until it does."""
-        log.warning("the storage of rate limits is lost: %s", type(error).__name__)
+        log.warning("rate limit storage is down: %s", type(error).__name__)
         self._is_lost = True
         metrics.RATE_LIMIT_STORAGE_UP.set(0)
         Thread(target=self._probe, name="rate-limits-probe", daemon=True).start()
@@ -182,7 +182,7 @@ class RedisWindows:
                 self._client.ping()
             except self._errors:
                 continue
-            log.info("the storage of rate limits answers again")
+            log.info("rate limit storage is up again")
             metrics.RATE_LIMIT_STORAGE_UP.set(1)
             self._is_lost = False
 
