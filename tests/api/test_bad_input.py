@@ -196,7 +196,7 @@ def test_a_wrong_path_is_told_the_nearest(
     answer = client.get(path)
     if answer.status_code == 404:
         error = answer.json["error"]
-        assert error.endswith(f"the nearest path is {nearest}." if nearest else "/api/v1.")
+        assert error.endswith(f"the nearest path is {nearest}." if nearest else "lists all endpoints.")
     else:
         assert nearest is None
 
