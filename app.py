@@ -78,7 +78,7 @@ from scan.verification.verifier import Verifier
 log = logging.getLogger(__name__)
 
 RECURSION_LIMIT = 1000
-OUR_FAULT = "Something went wrong on our side; it has been logged."
+OUR_FAULT = "Internal server error; it has been logged."
 MAX_BODY_BYTES = 1024 * 1024
 # Statements that no index bounds run up to their time-out; the other threads stay free.
 UNBOUNDED_STATEMENTS = 3
@@ -179,7 +179,7 @@ def _services(settings: Settings) -> Services:
             UNBOUNDED_STATEMENTS,
             places_per_client=1,
             clients_wait=True,
-            busy="Too many combinations of filters are being read; try again shortly.",
+            busy="Too many queries with combined filters are running; try again shortly.",
         ),
         AccountStates(),
         ReadCalls(reads),
@@ -199,7 +199,7 @@ def _services(settings: Settings) -> Services:
         KeyUsage(writes),
         Verifier(writes, node, installer, CompilerPlaces()),
         VerificationJobs(writes, waiting_threads),
-        ConcurrencyLimit(1, busy="Too many large forms are being read; try again shortly."),
+        ConcurrencyLimit(1, busy="Too many large forms are being processed; try again shortly."),
         waiting_threads,
     )
 
@@ -263,13 +263,14 @@ def _ours(error: HTTPException) -> errors.ScanError:
     if isinstance(error, MethodNotAllowed):
         allow = ", ".join(sorted(error.valid_methods or ()))
         return errors.MethodNotAllowed(
-            f"This path answers {allow}.", headers={"Allow": allow} if allow else None
+            f"Method not allowed; this path accepts {allow}.",
+            headers={"Allow": allow} if allow else None,
         )
     if isinstance(error, RequestEntityTooLarge):
         return errors.TooLarge("The body is too large.")
     if (error.code or 500) >= 500:
         return errors.ScanError(OUR_FAULT)
-    ours = errors.InvalidParameter(error.description or "The request cannot be understood.")
+    ours = errors.InvalidParameter(error.description or "The request is malformed.")
     ours.status = error.code or 400
     return ours
 
@@ -277,8 +278,8 @@ def _ours(error: HTTPException) -> errors.ScanError:
 def _nothing_at(path: str) -> str:
     found = nearest_path(path, _rules())
     if found is None:
-        return "There is nothing at this path; /docs/ lists what there is."
-    return f"There is nothing at this path; the nearest is {found}."
+        return "Not found; /docs/ lists all endpoints."
+    return f"Not found; the nearest path is {found}."
 
 
 def _rules() -> list[str]:

@@ -43,7 +43,7 @@ def _integer(name: str, default: int, least: int) -> int:
     text = os.environ.get(name) or str(default)
     digits = text.replace("_", "")
     if not (digits.isascii() and digits.isdigit()) or int(digits) < least:
-        raise SettingError(name, text, f"a whole number, {least} or more, is expected")
+        raise SettingError(name, text, f"must be a whole number, {least} or more")
     return int(digits)
 
 
@@ -54,7 +54,7 @@ def _share(name: str, default: float) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise SettingError(name, text, "a share from 0 to 1 is expected")
+        raise SettingError(name, text, "must be a number from 0 to 1")
     return share
 
 
@@ -63,4 +63,4 @@ def _pattern(name: str) -> re.Pattern[str]:
     try:
         return re.compile(text)
     except re.error as error:
-        raise SettingError(name, text, f"a regular expression is expected: {error}") from None
+        raise SettingError(name, text, f"must be a regular expression: {error}") from None

@@ -1,6 +1,6 @@
-"""Records the demo chain: `python -m demo.record` plays it on anvil and indexes it through a proxy.
+"""Records the demo chain: `python -m demo.record` runs it on anvil and indexes it through a proxy.
 
-What the indexer asks, and what the node says, becomes demo/chain.jsonl.gz. Needs `make install`.
+Writes the indexer's requests and the node's responses to demo/chain.jsonl.gz. Needs `make install`.
 """
 
 import gzip
@@ -28,12 +28,12 @@ ROUNDS = 300
 QUIET_S = 5.0
 TIMEOUT_S = 300.0
 
-# The head is the replaying node's own: it knows its last block.
+# The replaying node derives these from its last block.
 NOT_RECORDED = {"eth_blockNumber", "eth_syncing"}
 
 
 class Recorder(ThreadingHTTPServer):
-    """Hands JSON-RPC on to a node and keeps each distinct request with its answer."""
+    """Forwards JSON-RPC to a node and records each distinct request with its response."""
 
     daemon_threads = True
 
@@ -86,7 +86,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Silence: the indexer asks thousands of times."""
+        """No log: the indexer sends thousands of requests."""
 
 
 def main() -> None:
@@ -99,11 +99,11 @@ def main() -> None:
         check_complete(rows, anvil.head())
         kept = only_changes(rows)
         write(kept)
-    print(f"{len(kept)} answers about {blocks_in(kept)} blocks, {CHAIN.stat().st_size} bytes")
+    print(f"{len(kept)} responses about {blocks_in(kept)} blocks, {CHAIN.stat().st_size} bytes")
 
 
 def index(recorder: Recorder) -> None:
-    """Runs the real indexer on an empty database until it has nothing more to ask."""
+    """Runs the real indexer on an empty database until it sends no new requests."""
     postgres = Postgres()
     try:
         with postgres.cloned(postgres.make_template()) as url:
@@ -123,12 +123,12 @@ def wait_until_quiet(recorder: Recorder, indexer: subprocess.Popen[bytes]) -> No
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() - recorder.last_new_at < QUIET_S:
         if indexer.poll() is not None or time.monotonic() > deadline:
-            raise SystemExit("the indexer did not come to rest")
+            raise SystemExit("the indexer did not become idle")
         time.sleep(0.2)
 
 
 def ask_for_views(node: Node, stage: Stage) -> None:
-    """What people will ask the demo's contracts and accounts at its head."""
+    """Requests that views will make for the demo's contracts and accounts at its head."""
     contracts = [*stage.contracts.values(), *stage.pools.values()]
     people = [*stage.people, *STRANGERS]
     asked = [("eth_call", [call, "latest"]) for c in contracts for call in views(c, people)]
@@ -141,7 +141,7 @@ def ask_for_views(node: Node, stage: Stage) -> None:
 
 
 def views(contract: Contract, people: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Every view without arguments, and what each holder has where a balance can be asked for."""
+    """Every view function without arguments, and the balances of all holders."""
     for entry in contract.artifact.abi:
         if entry["type"] != "function" or not is_view(entry):
             continue
@@ -169,16 +169,16 @@ def call_of(contract: Contract, function: str, *args: Any) -> dict[str, str]:
 
 def check_complete(rows: list[dict[str, Any]], head: int) -> None:
     if blocks_in(rows) != head + 1:
-        raise SystemExit(f"only {blocks_in(rows)} of {head + 1} blocks were asked for")
+        raise SystemExit(f"only {blocks_in(rows)} of {head + 1} blocks were requested")
 
 
 def blocks_in(rows: list[dict[str, Any]]) -> int:
-    """How many blocks were asked for with their transactions."""
+    """Number of blocks requested with their transactions."""
     return sum(row["method"] == "eth_getBlockByNumber" and row["params"][1] for row in rows)
 
 
 def only_changes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Without states that are what they were at the block before: the replay carries them on."""
+    """Without state that equals that of the previous block: the replay returns the last one."""
     recording = Recording(orjson.dumps(row) for row in rows)
     kept = [row for row in rows if row["method"] not in STATE_METHODS]
     placed = [
@@ -196,7 +196,7 @@ def only_changes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def write(rows: list[dict[str, Any]]) -> None:
-    """In the order of the requests' own text, so that a new recording differs where it must."""
+    """Sorted by text, so that a new recording has a minimal diff."""
     lines = sorted(orjson.dumps(row) for row in rows)
     packed = gzip.compress(b"\n".join(lines) + b"\n", compresslevel=9, mtime=0)
     if len(packed) > LARGEST_BYTES:

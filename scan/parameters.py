@@ -90,7 +90,7 @@ def block_number_or_hash(value: str) -> int | bytes:
     if _HASH.match(value):
         return bytes.fromhex(value[2:])
     raise InvalidParameter(
-        "A block is named by its number, or by its hash: 0x followed by 64 hex digits.",
+        "A block must be given by its number, or by its hash: 0x followed by 64 hex digits.",
         field="block",
     )
 
@@ -99,7 +99,8 @@ def token_id(value: str) -> int:
     """A uint256 as it is written in records: decimal digits, without a sign or leading zeros."""
     if not _UINT256.match(value) or int(value) >= 2**256:
         raise InvalidParameter(
-            "A token id is a whole number from 0 to 2^256 - 1, in decimal digits.", field="tokenId"
+            "A token id must be a whole number from 0 to 2^256 - 1, in decimal digits.",
+            field="tokenId",
         )
     return int(value)
 
@@ -153,7 +154,7 @@ def _unknown_message(name: str, known: Collection[str]) -> str:
     similar = nearest(name, known)
     if similar is not None:
         return f"{unknown}; did you mean {similar}?"
-    allowed = f"allowed: {', '.join(known)}" if known else "this path takes none"
+    allowed = f"allowed: {', '.join(known)}" if known else "this path accepts none"
     return f"{unknown}; {allowed}."
 
 
@@ -161,7 +162,7 @@ def only_known(values: Mapping[str, Any], allowed: Collection[str], kind: str) -
     """Raises for the first key that nobody reads: a typo must not silently widen a query."""
     for name in values:
         if name not in allowed:
-            hint = f"allowed: {', '.join(allowed)}" if allowed else "there are none"
+            hint = f"allowed: {', '.join(allowed)}" if allowed else "none is allowed"
             raise InvalidParameter(
                 f"Unknown {kind} {name[:LONGEST_NAME]!r}; {hint}.", field=name[:LONGEST_NAME]
             )
@@ -221,7 +222,7 @@ class _Repeated(ValueError):
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     if len(values) != len(pairs):
-        raise _Repeated("a key stands in it twice")
+        raise _Repeated("it contains a duplicate key")
     return values
 
 

@@ -147,7 +147,7 @@ def without_password(text: str) -> str:
 def _integer(least: int, most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if not re.fullmatch(r"[0-9]{1,18}", text, re.ASCII) or not least <= int(text) <= most:
-            raise ValueError(f"a whole number from {least} to {most} is expected")
+            raise ValueError(f"must be a whole number from {least} to {most}")
         return int(text)
 
     return parse
@@ -156,7 +156,7 @@ def _integer(least: int, most: int) -> Callable[[str], int]:
 def _one_of(*words: str) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if text not in words:
-            raise ValueError(f"one of {', '.join(words)} is expected")
+            raise ValueError(f"must be one of {', '.join(words)}")
         return text
 
     return parse
@@ -165,7 +165,7 @@ def _one_of(*words: str) -> Callable[[str], str]:
 def _short(max_characters: int) -> Callable[[str], str]:
     def parse(text: str) -> str:
         if len(text) > max_characters or not text.isprintable():
-            raise ValueError(f"at most {max_characters} printable characters are expected")
+            raise ValueError(f"must have at most {max_characters} printable characters")
         return text
 
     return parse
@@ -174,10 +174,10 @@ def _short(max_characters: int) -> Callable[[str], str]:
 def _path(text: str) -> str:
     """Without the slash at its end, so that paths of ours follow on it."""
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", text):
-        raise ValueError("a path such as /bsc is expected")
+        raise ValueError("must be a path such as /bsc")
     first, *below = text.strip("/").split("/")
     if first in _OWN_FOLDERS or (first in _OWN_PATHS and not below):
-        raise ValueError(f"/{first} is a path of Scan's own")
+        raise ValueError(f"/{first} is a path of Scan itself")
     if {".", ".."} & {first, *below}:
         raise ValueError("clients remove . and .. from a path")
     return text.rstrip("/")
@@ -204,7 +204,7 @@ def _primary_url(text: str) -> str:
 def _database_url(text: str) -> str:
     address = urlsplit(text)
     if address.scheme not in ("postgresql", "postgres"):
-        raise ValueError("a postgresql:// address is expected")
+        raise ValueError("must be a postgresql:// URL")
     if "," not in address.netloc:  # of several hosts, each may have a port
         _require_port(address)
     return text
@@ -215,7 +215,7 @@ def _rpc_urls(text: str) -> tuple[str, ...]:
     for url in urls:
         address = urlsplit(url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError("http:// or https:// addresses are expected, separated by commas")
+            raise ValueError("must be http:// or https:// URLs, separated by commas")
         _require_port(address)
     return urls
 
@@ -227,24 +227,24 @@ def _require_port(address: SplitResult) -> None:
     except ValueError:
         is_usable = False
     if not is_usable:
-        raise ValueError("its port is not a number from 1 to 65535")
+        raise ValueError("the port must be a number from 1 to 65535")
 
 
 def _existing_path(text: str) -> str:
     if not Path(text).exists():
-        raise ValueError("there is no such file or folder")
+        raise ValueError("no such file or directory")
     return text
 
 
 def _rate(text: str) -> str:
     if not _RATE.fullmatch(text):
-        raise ValueError("a rate such as 10/minute or 1000 per 2 hours is expected")
+        raise ValueError("must be a rate such as 10/minute or 1000 per 2 hours")
     return text
 
 
 def _storage(text: str) -> str:
     if not re.match(r"[a-z0-9+]+://", text):
-        raise ValueError("a storage address such as memory:// or redis://host:6379 is expected")
+        raise ValueError("must be a storage URL such as memory:// or redis://host:6379")
     return text
 
 

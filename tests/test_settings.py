@@ -152,7 +152,7 @@ def test_a_password_is_not_told(name: str, url: str) -> None:
 def test_a_malformed_setting_stops_every_command(tmp_path: Path, command: str) -> None:
     ended = scan(command, tmp_path, PORT="http")
     assert ended.returncode == 2
-    assert ended.stderr == "scan: PORT='http': a whole number from 1 to 65535 is expected\n"
+    assert ended.stderr == "scan: PORT='http': must be a whole number from 1 to 65535\n"
 
 
 @pytest.mark.parametrize("command", ["serve", "index", "migrate"])

@@ -9,9 +9,9 @@ import { createServer as createHttpsServer } from "node:https";
 
 const secret = process.env.SECRET;
 const mostBytes = 1_000_000;
-const handled = new Set(); // in a real receiver: a unique column, written together with what you store
+const handled = new Set(); // in production: a unique column, written in the transaction of what you store
 
-// The HMAC of the bytes as they came: parse them only afterwards.
+// Compares the HMAC of the received bytes; parse them only afterwards.
 function isGenuine(body, signature = "") {
   const expected = Buffer.from("sha256=" + createHmac("sha256", secret).update(body).digest("hex"));
   const given = Buffer.from(signature);
@@ -30,12 +30,12 @@ async function receive(request, response) {
   if (!isGenuine(body, request.headers["x-scan-signature"])) return response.writeHead(401).end();
 
   const delivery = request.headers["x-scan-delivery"];
-  if (!handled.has(delivery)) { // the same delivery may come more than once
+  if (!handled.has(delivery)) { // a delivery may arrive more than once
     try {
       handle(JSON.parse(body));
     } catch (error) {
       console.error(error);
-      return response.writeHead(500, { Connection: "close" }).end(); // it is sent again
+      return response.writeHead(500, { Connection: "close" }).end(); // Scan will retry
     }
     handled.add(delivery);
   }
@@ -49,7 +49,7 @@ function handle({ event, data }) {
 }
 
 const [port, certificate, key] = process.argv.slice(2);
-const server = certificate // behind a proxy that speaks TLS, leave them out
+const server = certificate // omit them behind a TLS proxy
   ? createHttpsServer({ cert: readFileSync(certificate), key: readFileSync(key) })
   : createHttpServer();
 server.on("request", (request, response) => receive(request, response).catch(() => request.destroy()));

@@ -14,11 +14,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SECRET = os.environ["SECRET"]
 MOST_BYTES = 1_000_000
-handled = set()  # in a real receiver: a unique column, written together with what you store
+handled = set()  # in production: a unique column, written in the transaction of what you store
 
 
 def is_genuine(body: bytes, signature: str) -> bool:
-    """The HMAC of the bytes as they came: parse them only afterwards."""
+    """Compares the HMAC of the received bytes; parse them only afterwards."""
     expected = "sha256=" + hmac.new(SECRET.encode(), body, hashlib.sha256).hexdigest()
     return hmac.compare_digest(expected.encode(), signature.encode())
 
@@ -37,18 +37,18 @@ class Receiver(BaseHTTPRequestHandler):
             self.answer(401)
             return
         delivery = self.headers["X-Scan-Delivery"]
-        if delivery not in handled:  # the same delivery may come more than once
+        if delivery not in handled:  # a delivery may arrive more than once
             try:
                 handle(json.loads(body))
             except Exception:
                 traceback.print_exc()
-                self.answer(500)  # it is sent again
+                self.answer(500)  # Scan will retry
                 return
             handled.add(delivery)
         self.answer(204)
 
     def answer(self, status: int) -> None:
-        """No body, so that the connection can carry the next event."""
+        """204 has no body, so that the connection can carry the next event."""
         self.send_response(status)
         if status != 204:
             self.send_header("Content-Length", "0")
@@ -71,7 +71,7 @@ def handle(event: dict) -> None:
 
 if __name__ == "__main__":
     server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver)
-    if len(sys.argv) > 3:  # behind a proxy that speaks TLS, leave them out
+    if len(sys.argv) > 3:  # omit them behind a TLS proxy
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(sys.argv[2], sys.argv[3])
         server.socket = context.wrap_socket(

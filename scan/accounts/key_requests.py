@@ -29,7 +29,7 @@ def require_recent(timestamp_ms: int, now_ms: int) -> None:
     if now_ms - MAX_AGE_MS <= timestamp_ms <= now_ms + MAX_AHEAD_MS:
         return
     if abs(now_ms - timestamp_ms * 1000) < 86_400_000:
-        reason = "looks like seconds; milliseconds are expected, in the signed message too"
+        reason = "is in seconds; it must be in milliseconds, also in the signed message"
     elif timestamp_ms < now_ms:
         reason = "is more than 5 minutes old; sign a new message"
     else:
@@ -57,7 +57,7 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     if is_accepted is None and malformed is not None:
         raise InvalidParameter(f"signature is malformed: {malformed}.", field="signature")
     raise SignatureMismatch(
-        f"The signature is not one of {to_hex(owner)} over the expected message, which is three"
+        f"The signature is not by {to_hex(owner)} over the expected message: three"
         f" lines joined by a line feed: {message.body.decode()!r}.",
         field="signature",
     )

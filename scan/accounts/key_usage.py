@@ -64,7 +64,7 @@ class KeyUsage:
         try:
             self.flush()
         except Unavailable as error:
-            log.error("the last uses of API keys could not be written: %s", error)
+            log.error("usage counts of API keys were lost at shutdown: %s", error)
 
     def _add(self, key_id: int, use: _Use) -> None:
         before = self._uses.get(key_id, _Use(0, 0.0))
@@ -77,6 +77,6 @@ class KeyUsage:
             try:
                 self.flush()
             except Unavailable as error:
-                log.warning("uses of API keys wait for the database: %s", error)
+                log.warning("cannot write usage counts of API keys, retrying: %s", error)
             except Exception:
-                log.exception("uses of API keys could not be written")
+                log.exception("cannot write usage counts of API keys")

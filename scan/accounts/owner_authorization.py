@@ -30,11 +30,9 @@ def require_owner(database: Database, owner: bytes, requester: Requester, mode: 
 
 def require_key_of(owner: bytes, key: ApiKey | None) -> None:
     if key is None:
-        raise MissingApiKey(
-            f"This needs an API key of {to_hex(owner)}, sent in the X-API-Key header."
-        )
+        raise MissingApiKey(f"This requires an API key of {to_hex(owner)} in the X-API-Key header.")
     if key.owner != owner:
-        raise OwnerMismatch(f"The API key sent belongs to another address than {to_hex(owner)}.")
+        raise OwnerMismatch(f"The API key does not belong to {to_hex(owner)}.")
 
 
 def is_claimed(database: Database, owner: bytes) -> bool:

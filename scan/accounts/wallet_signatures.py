@@ -44,7 +44,7 @@ def _split(data: bytes) -> WalletSignature:
     if len(data) == 64:
         return WalletSignature(s >> 255, r, s & (1 << 255) - 1)
     if len(data) != 65:
-        raise MalformedSignature(f"65 bytes are expected (or 64, EIP-2098), not {len(data)}")
+        raise MalformedSignature(f"it must have 65 bytes (or 64, EIP-2098), not {len(data)}")
     if data[64] not in _PARITY_OF_V:
         raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {data[64]}")
     return WalletSignature(_PARITY_OF_V[data[64]], r, s)

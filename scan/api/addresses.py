@@ -39,7 +39,7 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
     given = arguments.get("addresses", "").split(",")
     if len(given) > MOST_ADDRESSES:
         raise InvalidParameter(
-            f"addresses may be at most {MOST_ADDRESSES}, with commas between them.",
+            f"addresses must be at most {MOST_ADDRESSES} addresses, separated by commas.",
             field="addresses",
         )
     return [parameters.address(text.strip(), "addresses") for text in given]

@@ -24,5 +24,5 @@ def get_block(block: str) -> Response:
     named = None if block == "latest" else parameters.block_number_or_hash(block)
     record = blocks.get(reader(), named)
     if record is None:
-        raise NotFound("No such block is indexed.")
+        raise NotFound("This block is not indexed.")
     return json_body(record)

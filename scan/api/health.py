@@ -47,7 +47,7 @@ def _require_current_schema() -> None:
     """A newer one is current, too: while instances are replaced one by one, the old ones serve."""
     newest = services().reads.value("database/migrations_get_newest")
     if newest < migrations.expected_schema().newest:
-        raise Unavailable("The database's schema is not the current one; run `scan migrate`.")
+        raise Unavailable("The database schema is outdated; run `scan migrate`.")
 
 
 def _compare_with_primary(status: dict[str, Any]) -> None:
@@ -58,7 +58,9 @@ def _compare_with_primary(status: dict[str, Any]) -> None:
     try:
         row = services().writes.row("queries/chain_get_head")
     except Unavailable:
-        status["problem"] = "the primary cannot be reached, so the lag is the replica's own"
+        status["problem"] = (
+            "the primary cannot be reached, so the lag is that reported by the replica"
+        )
         return
     if row is None:
         return

@@ -56,7 +56,7 @@ def delete_key(key_id: str) -> Response:
     number = parameters.integer_text({"id": key_id}, "id", default=0, least=1)
     key = api_key()
     if key is None:
-        raise MissingApiKey("Deleting a key needs an API key of the same owner in X-API-Key.")
+        raise MissingApiKey("Deleting a key requires an API key of the same owner in X-API-Key.")
     api_keys.deactivate(services().writes, number, key.owner)
     services().key_lookup.clear_cache()
     return json_value({"success": True, "id": number})
@@ -69,8 +69,8 @@ def _signature(value: object) -> bytes:
         signature = b""
     if not 0 < len(signature) <= key_requests.MAX_SIGNATURE_BYTES:
         raise InvalidParameter(
-            "signature must be 0x followed by the hex bytes that the wallet's personal message"
-            " signing gave.",
+            "signature must be 0x followed by hex: the signature of the message by the wallet's"
+            " personal message signing.",
             field="signature",
         )
     return signature
@@ -79,7 +79,7 @@ def _signature(value: object) -> bytes:
 def _timestamp_ms(value: object) -> int:
     if type(value) is not int:
         raise InvalidParameter(
-            "timestamp must be a whole number: the Unix time in milliseconds that was signed.",
+            "timestamp must be a whole number: the signed Unix time in milliseconds.",
             field="timestamp",
         )
     return value

@@ -17,17 +17,17 @@ from scan.http.services import services
 blueprint = Blueprint("metrics", __name__)
 
 CHAIN = (
-    ("scan_head_block", "The newest block indexed."),
-    ("scan_node_head_block", "The newest block the node has told."),
-    ("scan_lag_blocks", "How far the index is behind the node."),
-    ("scan_head_age_seconds", "Age of the newest block indexed."),
+    ("scan_head_block", "The newest indexed block."),
+    ("scan_node_head_block", "The newest block that the node reported."),
+    ("scan_lag_blocks", "Number of blocks that the index is behind the node."),
+    ("scan_head_age_seconds", "Age of the newest indexed block."),
     ("scan_transactions", "Transactions indexed."),
-    ("scan_head_stalled", "1 while the head cannot advance."),
+    ("scan_head_stalled", "1 while indexing is stalled."),
 )
 DELIVERIES = (
-    ("scan_deliveries_pending", "Webhook events that wait to be delivered."),
-    ("scan_deliveries_oldest_seconds", "How long the oldest of them has waited."),
-    ("scan_webhooks_active", "Webhooks that are served."),
+    ("scan_deliveries_pending", "Pending webhook deliveries."),
+    ("scan_deliveries_oldest_seconds", "Age of the oldest pending delivery."),
+    ("scan_webhooks_active", "Active webhooks."),
 )
 
 
@@ -54,9 +54,9 @@ class State(Collector):
             deliveries = self._database.row("queries/deliveries_get_metrics") or ()
             chain_id = self._database.value("queries/chain_get_id")
         except ScanError:
-            yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 0)
+            yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 0)
             return
-        yield GaugeMetricFamily("scan_database_up", "Whether the database answers.", 1)
+        yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
         yield self._chain_info(chain_id)
         for (name, text), value in zip(CHAIN + DELIVERIES, chain + deliveries, strict=True):
             if value is not None:
@@ -65,7 +65,9 @@ class State(Collector):
     def _chain_info(self, chain_id: str | None) -> GaugeMetricFamily:
         """So that the same metric of several chains can be joined with what they are called."""
         info = GaugeMetricFamily(
-            "scan_chain_info", "Which chain it is; always 1.", labels=("chain_id", "name")
+            "scan_chain_info",
+            "The indexed chain, in labels; always 1.",
+            labels=("chain_id", "name"),
         )
         info.add_metric((chain_id or "", self._chain_name), 1)
         return info
@@ -79,7 +81,7 @@ class Replica(Collector):
         self._writes = writes
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        up = "Whether the replica that this instance reads answers."
+        up = "Whether the replica that this instance reads responds."
         try:
             _, block = self._reads.row("http/index_get_newest") or (0, None)
         except ScanError:
@@ -93,5 +95,5 @@ class Replica(Collector):
         except ScanError:
             return
         behind = 0 if newest[1] is None else newest[1] - (-1 if block is None else block)
-        text = "Blocks that the primary has and the replica does not."
+        text = "Number of blocks that the replica is behind the primary."
         yield GaugeMetricFamily("scan_replica_lag_blocks", text, max(behind, 0))

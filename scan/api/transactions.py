@@ -31,7 +31,7 @@ def get_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
     record = transactions.get(reader(), key)
     if record is None:
-        raise NotFound("No such transaction is indexed.")
+        raise NotFound("This transaction is not indexed.")
     details = transactions.details(reader(), orjson.loads(record))
     whole = record.encode()[:-1] + b"," + orjson.dumps(details.record())[1:]
     if len(whole) > MOST_CACHED_BYTES:
@@ -45,8 +45,8 @@ def list_internal_transfers(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
     page, is_traced = internal_transfers.of_transaction(reader(), key, window)
     if is_traced is None:
-        raise NotFound("No such transaction is indexed.")
+        raise NotFound("This transaction is not indexed.")
     if not is_traced:
         reason = internal_transfers.without_traces(reader())
-        raise NotFound(f"The traces of this transaction's block were not read. {reason}")
+        raise NotFound(f"This transaction's block was indexed without traces. {reason}")
     return list_body("internalTransfers", page)

@@ -93,7 +93,7 @@ def list_deliveries(webhook_id: str) -> Response:
 def send_test(webhook_id: str) -> Response:
     created = {
         "deliveryId": owner_actions.send_test(services().writes, _owned(webhook_id)),
-        "message": "A test event is on its way; see GET /api/v1/webhooks/:id/deliveries.",
+        "message": "A test event was queued; see GET /api/v1/webhooks/:id/deliveries.",
     }
     return json_value(created, 201)
 
@@ -130,7 +130,7 @@ def _event_types(body: Mapping[str, Any]) -> list[str]:
         )
     names = [parameters.one_of(name, "eventTypes", EVENT_TYPES) for name in value]
     if len(set(names)) != len(names):
-        raise InvalidParameter("eventTypes names one twice.", field="eventTypes")
+        raise InvalidParameter("eventTypes contains a duplicate.", field="eventTypes")
     return names
 
 
@@ -140,7 +140,7 @@ def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> str | None
     if value is None:
         return None
     if "log" not in event_types:
-        raise InvalidParameter("topics are for event type log alone.", field="topics")
+        raise InvalidParameter("topics requires the event type log.", field="topics")
     if not isinstance(value, list) or len(value) > TOPICS:
         raise InvalidParameter(f"topics must be an array of at most {TOPICS}.", field="topics")
     return orjson.dumps([_allowed_topics(position) for position in value]).decode()
@@ -154,6 +154,6 @@ def _allowed_topics(value: object) -> object:
         return to_hex(parameters.hash32(value, "topics"))
     if not 1 <= len(value) <= MAX_TOPICS_PER_POSITION:
         raise InvalidParameter(
-            f"An array in topics must have 1 to {MAX_TOPICS_PER_POSITION} of them.", field="topics"
+            f"An array in topics must have 1 to {MAX_TOPICS_PER_POSITION} topics.", field="topics"
         )
     return [to_hex(parameters.hash32(topic, "topics")) for topic in value]

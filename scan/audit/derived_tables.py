@@ -95,9 +95,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             code = max(code, _compare_node(database, node, settings, options.blocks))
         return code
     except NotTheWriter:
-        write_line("an indexer writes to this database: stop it before --repair")
+        write_line("an indexer is running on this database: stop it before --repair")
     except (NodeError, MalformedBlock) as error:
-        write_line(f"the node cannot be compared with: {error}")
+        write_line(f"cannot compare with the node: {error}")
     finally:
         database.close()
     return NOT_COMPARED
@@ -117,7 +117,7 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
         lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in contradictions]
         _write_section("rows contradict each other", count, began, lines)
         if contradictions:
-            write_line("  nothing recomputes these rows: index anew into an empty database")
+            write_line("  these rows cannot be recomputed: index again into an empty database")
             code = DIFFERS
         for table in DERIVED:
             differences = _audit_table(tx, table)

@@ -141,7 +141,7 @@ class NodeComparison:
     def _check_roots(self, block: DecodedBlock, header: Any, receipts: Any) -> Iterator[str]:
         try:
             if header_hash(header) != block.hash:
-                raise Unencodable("headers with fields of the chain's own")
+                raise Unencodable("headers with chain-specific fields")
             roots = [
                 ("transactionsRoot", transactions_root(header["transactions"])),
                 ("receiptsRoot", receipts_root(receipts)),

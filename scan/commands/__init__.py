@@ -18,40 +18,41 @@ from scan.settings import Settings
 EXIT_FAILED, EXIT_WRONG_CALL = 1, 2
 
 DESCRIPTION = """\
-A block explorer's REST API over an EVM node. Environment variables configure it; the README lists
-them, most of all DATABASE_URL and RPC_URL. Exits with 0 when done, 1 when it failed, 2 when it was
-called or configured wrongly."""
+A self-hosted block explorer API for EVM chains. It is configured by environment variables, such as
+DATABASE_URL and RPC_URL; the README lists all of them. Exit codes: 0 success, 1 failure, 2 invalid
+arguments or configuration."""
 
 EXAMPLES = """\
-a demo chain, to look around:     scan run
+the demo chain:                   scan run
 your node, on one machine:        RPC_URL=http://localhost:8545 scan run
-parts apart, for production:      scan serve, scan index, scan deliver (see docs/operation.md)
-is all well?                      scan status --most-behind 10"""
+separate processes, production:   scan serve, scan index, scan deliver (see docs/operation.md)
+health check:                     scan status --most-behind 10"""
 
 KEY_REQUEST = """\
-Requests an API key for an address. With SCAN_PRIVATE_KEY in the environment this is one step.
-Otherwise call it with --owner alone: it prints the message to sign with that wallet; then call it
-again with the printed --timestamp and the wallet's --signature."""
+Requests an API key for an address. With SCAN_PRIVATE_KEY in the environment this takes one step.
+Otherwise run it with --owner to print the message to sign with that wallet; then run it again with
+the printed --timestamp and the wallet's --signature."""
 
 BACKFILL_FIELDS = """\
-Fills what blocks and transactions lack that a version without these columns has indexed: base fee,
-nonce, gas limit, type, fees, cumulative gas and method. The newest blocks come first. The indexer
-and the API may run meanwhile; killed at any time, the next run goes on. Exits with 0 when nothing
-lacks any more, with 1 when it was stopped, or the node did not give everything."""
+Fills columns that are null in blocks and transactions indexed by an older version: base fee, size,
+nonce, gas limit, type, fees, cumulative gas and method. Starts with the newest blocks. The indexer
+and the API may run meanwhile. After an interruption, the next run continues. Exits with 0 when
+every row is filled, with 1 when it was stopped or the node did not return all data."""
 
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
     0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
-A label replaces the one before it, an empty one removes it. All of the file is stored or, when a
-line is wrong, nothing; that line is named. Responses show it at once."""
+A label replaces the previous one; an empty label removes it. If a line is invalid, nothing is
+stored and the line is reported. The next response shows the labels."""
 
 SIGNATURES_IMPORT = """\
-Stores signatures of functions and events, by which methods and events of contracts that nobody
-verified are decoded. A text file has one a line, with its selector or topic before it or without:
+Stores signatures of functions and events, which decode calls and events of unverified contracts.
+A text file has one signature per line, optionally after its selector or topic:
     0xa9059cbb transfer(address,uint256)
     Transfer(address,address,uint256)
-A JSON file has them by selector: {"0xa9059cbb": ["transfer(address,uint256)"]}. All of the file is
-stored or, when a line is wrong, nothing; those lines are named. Responses show it at once."""
+A JSON file maps selectors to signatures: {"0xa9059cbb": ["transfer(address,uint256)"]}. If a line
+is invalid, nothing is stored and the invalid lines are reported. The next response uses the
+signatures."""
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -90,11 +91,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(metavar="command")
     for name, text in (
-        ("run", "everything on one machine: database, indexer, API, webhooks"),
-        ("serve", "the HTTP API alone"),
-        ("index", "the indexer alone"),
-        ("deliver", "webhook deliveries alone"),
-        ("migrate", "bring the database's schema up to date, as every start does"),
+        ("run", "run everything on one machine: database, indexer, API, webhooks"),
+        ("serve", "run only the HTTP API"),
+        ("index", "run only the indexer"),
+        ("deliver", "run only webhook deliveries"),
+        ("migrate", "update the database schema; every start does this too"),
     ):
         _add(commands, name, text)
     groups = (_add_status, _add_audit, _add_backfill, _add_labels, _add_signatures, _add_key)
@@ -129,68 +130,85 @@ def _sentence(text: str) -> str:
 
 
 def _add_status(commands: Any) -> None:
-    text = "whether a running service serves, and how far behind the node it is"
-    status = _add(commands, "status", text, f"Reports {text}. Exits 0 when all is well.")
-    status.add_argument("--url", help="where it serves; default http://HOST:PORT")
-    status.add_argument("--most-behind", type=int, metavar="BLOCKS", help="more is not well")
-    status.add_argument("--json", action="store_true", help="for scripts")
+    text = "whether a running service is ready, and how far it is behind the node"
+    status = _add(
+        commands, "status", f"report {text}", f"Reports {text}. Exits 0 when healthy, else 1."
+    )
+    status.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+    status.add_argument(
+        "--most-behind", type=int, metavar="BLOCKS", help="exit 1 when further behind the node"
+    )
+    status.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_audit(commands: Any) -> None:
-    text = "count everything derived anew, and compare the rows with the node; 1: something differs"
-    audit = _add(commands, "audit", "is what is indexed exact?", text)
-    audit.add_argument("--repair", action="store_true", help="mend derived values")
-    audit.add_argument("--node", action="store_true", help="compare blocks with those of RPC_URL")
+    text = "recompute all derived values and compare them; exits 1 if something differs"
+    audit = _add(commands, "audit", text)
+    audit.add_argument("--repair", action="store_true", help="correct derived values")
     audit.add_argument(
-        "--blocks", type=int, default=1000, help="with --node: how many, 0 for all (1000)"
+        "--node", action="store_true", help="also compare blocks with the node (RPC_URL)"
+    )
+    audit.add_argument(
+        "--blocks", type=int, default=1000, help="with --node: number of blocks; 0: all (1000)"
     )
     audit.add_argument("--digest", action="store_true", help="only print a digest of each table")
 
 
 def _add_backfill(commands: Any) -> None:
-    actions = _add_group(commands, "backfill", "what rows of an older version lack")
-    _add(actions, "fields", "fill them from the node", BACKFILL_FIELDS, "backfill.fields")
+    actions = _add_group(commands, "backfill", "fill columns of rows indexed by an older version")
+    _add(actions, "fields", "fill null columns from the node", BACKFILL_FIELDS, "backfill.fields")
 
 
 def _add_labels(commands: Any) -> None:
-    actions = _add_group(commands, "labels", "labels of addresses")
+    actions = _add_group(commands, "labels", "manage labels of addresses")
     text = "store labels from a CSV file"
     load = _add(actions, "import", text, LABELS_IMPORT, "labels.import_file")
     load.add_argument("file", type=Path, metavar="FILE.csv")
     _add(actions, "list", "print every address with its label", call="labels.list_all")
-    export = _add(actions, "export", "write them as `import` reads them", call="labels.export_file")
+    export = _add(
+        actions,
+        "export",
+        "write all labels to a CSV file that `import` accepts",
+        call="labels.export_file",
+    )
     export.add_argument("file", type=Path, metavar="FILE.csv")
 
 
 def _add_signatures(commands: Any) -> None:
-    actions = _add_group(commands, "signatures", "signatures of functions and events")
+    actions = _add_group(commands, "signatures", "manage signatures of functions and events")
     text = "store signatures from a file"
     load = _add(actions, "import", text, SIGNATURES_IMPORT, "signatures.import_file")
     load.add_argument("file", type=Path, metavar="FILE")
-    load.add_argument("--skip-invalid", action="store_true", help="store all lines but wrong ones")
-    _add(actions, "list", "print every one with its selector", call="signatures.list_all")
-    remove = _add(actions, "delete", "remove those of selectors", call="signatures.delete")
+    load.add_argument(
+        "--skip-invalid", action="store_true", help="skip invalid lines, store the others"
+    )
+    _add(actions, "list", "print every signature with its selector", call="signatures.list_all")
+    remove = _add(actions, "delete", "delete signatures by selector", call="signatures.delete")
     remove.add_argument("selectors", nargs="+", metavar="SELECTOR", help="or a signature")
 
 
 def _add_key(commands: Any) -> None:
-    actions = _add_group(commands, "key", "API keys")
+    actions = _add_group(commands, "key", "manage API keys")
     request = _add(actions, "request", "get an API key for a wallet", KEY_REQUEST, "key.request")
-    request.add_argument("--url", help="where Scan serves; default http://HOST:PORT")
+    request.add_argument("--url", help="URL of the service; default http://HOST:PORT")
     request.add_argument("--owner", help="the wallet's address")
     request.add_argument("--label", default="", help="a name for the key")
-    request.add_argument("--timestamp", type=int, help="the Unix milliseconds that were signed")
+    request.add_argument("--timestamp", type=int, help="the signed Unix time in milliseconds")
     request.add_argument("--signature", help="the wallet's signature, 0x...")
     listing = _add(actions, "list", "print the active keys in the database", call="key.list_active")
-    listing.add_argument("--owner", help="only those of this address")
-    revoke = _add(actions, "revoke", "end keys; instances follow within 5 s", call="key.revoke")
+    listing.add_argument("--owner", help="only keys of this address")
+    revoke = _add(
+        actions, "revoke", "revoke keys; they become invalid within 5 s", call="key.revoke"
+    )
     revoke.add_argument(
         "ids", nargs="+", type=int, metavar="ID", help="as `scan key list` prints it"
     )
 
 
 def _add_solc(commands: Any) -> None:
-    actions = _add_group(commands, "solc", "the Solidity compilers that verification uses")
-    install = _add(actions, "install", "fetch compilers and check them", call="solc.install")
+    actions = _add_group(commands, "solc", "manage the Solidity compilers that verification uses")
+    install = _add(
+        actions, "install", "download compilers and check their digests", call="solc.install"
+    )
     install.add_argument("versions", nargs="+", metavar="VERSION", help="such as 0.8.26")
     _add(actions, "list", "print the installed versions", call="solc.list_installed")

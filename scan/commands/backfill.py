@@ -45,7 +45,8 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
         _write_line(f"filled {backfill.filled} transactions")
         if unfilled_block is not None:
             _write_line(
-                f"block {unfilled_block} is not the node's, or was not then: run this again"
+                f"block {unfilled_block} differs from the node's block, or did when it was read;"
+                " run this again"
             )
         return FILLED if unfilled_block is None and not stop.is_set() else UNFILLED
     except (WrongChain, NodeError) as error:
@@ -67,7 +68,7 @@ def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
             filled = backfill.filled
             _write_line(f"{error}")
             if failures == MAX_FAILURES or stop.wait(min(0.5 * 2**failures, MAX_PAUSE_S)):
-                _write_line("stopped; what is filled stays, and the next run goes on from there")
+                _write_line("stopped; the next run continues from here")
                 return False
 
 

@@ -31,7 +31,7 @@ class ChildProcess:
             code = self._process.poll()
             if code is None:
                 return
-            log.warning("the %s process ended with %s; starting it again", self._name, code)
+            log.warning("the %s process ended with %s; restarting it", self._name, code)
             time.sleep(max(0.0, RESTART_PAUSE_S - (time.monotonic() - self._started_at)))
         self._started_at = time.monotonic()
         # A group of its own: Ctrl-C reaches ours, which stops the children in order.

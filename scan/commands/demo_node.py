@@ -91,7 +91,7 @@ class Recording:
             return self._state(method, params)
         if method not in self._methods:
             raise RpcFault(-32601, f"the demo chain has no method {method}")
-        raise RpcFault(-32000, "the recording of the demo chain has no answer to this request")
+        raise RpcFault(-32000, "the recording of the demo chain has no response to this request")
 
     def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
         """Whole blocks only: with their transactions they can be shown either way."""
@@ -235,7 +235,7 @@ def answer_body(recording: Recording, body: bytes) -> bytes:
         reply = _answer_one(recording, payload)
         return b"" if reply is None else orjson.dumps(reply)
     if not 0 < len(payload) <= MAX_BATCH:
-        reason = f"a batch holds 1 to {MAX_BATCH} requests"
+        reason = f"a batch must have 1 to {MAX_BATCH} requests"
         return orjson.dumps(_reply(None, RpcFault(-32600, reason).outcome))
     replies = [
         reply for request in payload if (reply := _answer_one(recording, request)) is not None
@@ -246,7 +246,7 @@ def answer_body(recording: Recording, body: bytes) -> bytes:
 def _answer_one(recording: Recording, request: Any) -> Outcome | None:
     """None for a notification: it has no id and gets no answer."""
     if not isinstance(request, dict) or not isinstance(request.get("method"), str):
-        fault = RpcFault(-32600, "a request is an object with a method")
+        fault = RpcFault(-32600, "a request must be an object with a method")
         return _reply(_id_of(request), fault.outcome)
     if "id" not in request:
         return None
@@ -280,12 +280,12 @@ class _Handler(BaseHTTPRequestHandler):
         if not (length.isascii() and length.isdigit()):
             self._refuse(411, "Content-Length is required")
         elif int(length) > MAX_BODY_BYTES:
-            self._refuse(413, f"a body of at most {MAX_BODY_BYTES} bytes is expected")
+            self._refuse(413, f"the body must have at most {MAX_BODY_BYTES} bytes")
         else:
             self._send(200, answer_body(self.server.recording, self.rfile.read(int(length))))
 
     def do_GET(self) -> None:
-        self._refuse(405, "JSON-RPC is asked by POST")
+        self._refuse(405, "JSON-RPC requests must use POST")
 
     do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_HEAD = do_GET
 
@@ -337,7 +337,7 @@ def start(path: Path, port: int = 0) -> DemoNode:
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m scan.commands.demo_node", description=__doc__)
     parser.add_argument("path", nargs="?", type=Path, default=RECORDING, help="the recording")
-    parser.add_argument("--port", type=int, default=8545, help="0 takes a free one")
+    parser.add_argument("--port", type=int, default=8545, help="0: any free port")
     arguments = parser.parse_args()
     node = start(arguments.path, arguments.port)
     print(f"demo chain of {node.recording.head + 1} blocks on {node.url}", flush=True)

@@ -56,7 +56,7 @@ def revoke(settings: Settings, options: argparse.Namespace) -> int:
         if id_ in revoked:
             print(f"revoked {id_}")
         else:
-            print(f"scan: there is no active key {id_}", file=sys.stderr)
+            print(f"scan: no active key {id_}", file=sys.stderr)
     return 0 if revoked.issuperset(options.ids) else EXIT_FAILED
 
 
@@ -67,7 +67,7 @@ def _database(settings: Settings) -> Database:
 
 def _owner(options: argparse.Namespace) -> bytes:
     if options.owner is None:
-        raise ScanError("Give --owner, or the wallet's SCAN_PRIVATE_KEY in the environment.")
+        raise ScanError("--owner or the environment variable SCAN_PRIVATE_KEY is required.")
     return parameters.address(options.owner, "--owner")
 
 
@@ -75,7 +75,7 @@ def _signed_body(private_key: str, timestamp_ms: int, label: str) -> dict[str, A
     try:
         wallet: LocalAccount = Account.from_key(private_key)
     except ValueError:
-        reason = "64 hex digits of a private key are expected"
+        reason = "must be a private key of 64 hex digits"
         raise SettingError("SCAN_PRIVATE_KEY", "***", reason) from None
     owner = bytes.fromhex(wallet.address[2:])
     signature = wallet.sign_message(key_request_message(owner, timestamp_ms)).signature
@@ -114,11 +114,11 @@ def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
     except HTTPError as error:
         raise ScanError(_reason(error)) from None
     except (URLError, OSError, ValueError) as error:
-        raise ScanError(f"{url} does not answer as Scan does: {error}") from None
+        raise ScanError(f"the response from {url} is not one of Scan: {error}") from None
 
 
 def _reason(error: HTTPError) -> str:
     try:
         return str(json.load(error)["error"])
     except (ValueError, KeyError, TypeError):
-        return f"HTTP {error.code} without a reason"
+        return f"HTTP {error.code} without an error message"

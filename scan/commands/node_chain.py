@@ -43,7 +43,7 @@ class ChainWatch:
         while not self._stop.wait(self._every_s) and not self.has_changed.is_set():
             chains = set(filter(None, map(_try_chain, self._nodes)))
             if len(chains) == 1 and database_name(chain := chains.pop()) != self._database_name:
-                log.warning("the node at RPC_URL serves %s by now: following that", chain)
+                log.warning("the node at RPC_URL now serves %s: switching to that chain", chain)
                 self.has_changed.set()
 
 

@@ -58,13 +58,13 @@ def _locked_data_dir(settings: Settings) -> Iterator[None]:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         lock = (settings.data_dir / "lock").open("w")
     except OSError as error:
-        reason = f"no folder to write to: {error.strerror}"
+        reason = f"not a writable directory: {error.strerror}"
         raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            reason = "another `scan run` uses it; give this one a folder of its own"
+            reason = "already in use by another `scan run`; set another directory"
             raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
         yield
 
@@ -94,7 +94,7 @@ def _bind_error(settings: Settings) -> OSError | None:
 
 def _with_demo_node(settings: Settings) -> Settings:
     server = demo_node.start(demo_node.RECORDING)
-    log.info("no RPC_URL is set: following the bundled demo chain")
+    log.info("RPC_URL is not set: using the bundled demo chain")
     return replace(settings, rpc_urls=(server.url,))
 
 
@@ -190,7 +190,7 @@ def _keep_running(
     is_greeted = False
     while not stop.is_set() and not (watch and watch.has_changed.is_set()):
         if postgres is not None and not postgres.is_running():
-            log.warning("PostgreSQL is gone; starting it again")
+            log.warning("PostgreSQL has ended; restarting it")
             try:
                 postgres.start()
             except StartFailed as error:
@@ -201,7 +201,7 @@ def _keep_running(
             _greet(settings)
             is_greeted = True
         if settings.started_by_make and os.getppid() != parent:
-            log.info("the make that started this is gone")
+            log.info("the parent process `make` has ended; stopping")
             stop.set()
         stop.wait(CHECK_EVERY_S)
 
@@ -217,7 +217,7 @@ def _is_alive(settings: Settings) -> bool:
 def _greet(settings: Settings) -> None:
     base = f"{settings.base_url}/api/v1"
     print(
-        f"\nScan serves at {settings.base_url} (Ctrl-C stops it). Try:\n"
+        f"\nScan is running at {settings.base_url} (Ctrl-C to stop). Try:\n"
         f"  curl {base}/stats\n"
         f"  curl '{base}/transactions?limit=2'\n"
         f"  curl {base}/blocks\n"

@@ -71,7 +71,7 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             count, added = _store(tx, _selectors(_lines(file), faults))
             if faults.count and not options.skip_invalid:
                 raise InvalidParameter(
-                    f"{faults.report()}\n{faults.count} lines are wrong, so nothing is stored;"
+                    f"{faults.report()}\n{faults.count} lines are invalid, so nothing was stored;"
                     " --skip-invalid stores the others"
                 )
     except OSError as error:
@@ -139,7 +139,7 @@ def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, s
         try:
             yield _checked(line)
         except AbiError as error:
-            faults.add(line.number, f"{line.text[:60]!r} is no signature: {error}")
+            faults.add(line.number, f"{line.text[:60]!r} is not a valid signature: {error}")
 
 
 def _checked(line: Line) -> tuple[bytes, str]:

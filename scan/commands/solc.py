@@ -33,7 +33,7 @@ def list_installed(settings: Settings, _options: argparse.Namespace) -> int:
         print(dotted(version))
     if not versions:
         print(
-            f"there is no compiler in {compilers.directory}; `scan solc install VERSION` gets one",
+            f"no compiler in {compilers.directory}; `scan solc install VERSION` installs one",
             file=sys.stderr,
         )
     if not can_deny_network():

@@ -16,24 +16,24 @@ log = logging.getLogger(__name__)
 
 DATABASE_FILE = "database_url"
 SHARED = (
-    "its pooler lends sessions to several clients (PgBouncer's pool_mode = transaction or"
-    " statement); prepared statements, settings, locks and notifications need pool_mode = session,"
-    " or PostgreSQL's own address"
+    "the pooler shares sessions between clients (PgBouncer's pool_mode = transaction or"
+    " statement); Scan requires pool_mode = session, or a direct connection to"
+    " PostgreSQL"
 )
 READ_ONLY = (
-    "this server takes no writes, as a standby; name the primary here, and a standby in"
+    "this server is read-only (a standby?); set the primary here, and a standby in"
     " READ_DATABASE_URL"
 )
 
 
 def require_database(settings: Settings) -> None:
     if not settings.database_url:
-        raise SettingError("DATABASE_URL", "", "a database is needed; `scan run` brings its own")
+        raise SettingError("DATABASE_URL", "", "required; only `scan run` starts its own database")
 
 
 def require_node(settings: Settings) -> None:
     if not settings.rpc_urls:
-        raise SettingError("RPC_URL", "", "the address of a node is needed")
+        raise SettingError("RPC_URL", "", "required: the URL of a node")
 
 
 def with_running_database(settings: Settings) -> Settings:
@@ -63,7 +63,7 @@ def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bo
     except ScanError as error:
         if not may_be_away:
             raise
-        log.warning("the schema could not be checked: %s", error.message)
+        log.warning("cannot check the database schema: %s", error.message)
 
 
 def require_usable_database(settings: Settings, *, reads: bool = False) -> None:

@@ -26,7 +26,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if state.get("indexedBlock") is not None:
         lines.append(
             f"block {state['indexedBlock']} of {state['headBlock']},"
-            f" {state['lagBlocks']} behind; the node was asked at {state['checkedAt']}"
+            f" {state['lagBlocks']} behind; status recorded at {state['checkedAt']}"
         )
     if problem:
         lines.append(f"problem: {problem}")
@@ -42,7 +42,7 @@ def _ask(address: str) -> dict[str, Any]:
         try:
             return dict(json.load(error))  # /readyz gives its reasons with a 503, too
         except ValueError:
-            return {"status": "unavailable", "problem": f"it answers HTTP {error.code}"}
+            return {"status": "unavailable", "problem": f"the service returned HTTP {error.code}"}
     except (URLError, OSError, ValueError) as error:
         reason = getattr(error, "reason", error)
-        return {"status": "unreachable", "problem": f"nothing answers at {address} ({reason})"}
+        return {"status": "unreachable", "problem": f"no response from {address} ({reason})"}

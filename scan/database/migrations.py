@@ -93,7 +93,7 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     if not state.has_tables or state.lacks(expected, up_to=LAST_OFFLINE):
         return _apply_in_one_transaction(database, expected)
     if state.is_newer(expected):
-        log.info("the schema is of a newer version, and is left as it is")
+        log.info("the schema is of a newer version; not changing it")
         return []
     if not state.lacks(expected) and state.digest == expected.digest:
         return []
@@ -158,7 +158,7 @@ def _retry_while_locked(
         except (LockNotGranted, ConnectionLost) as error:  # the latter also for a deadlock
             if time.monotonic() > deadline:
                 raise
-            log.info("the schema's change waits for other statements: %s", error.message)
+            log.info("the schema update is waiting for other statements: %s", error.message)
             time.sleep(PAUSE_S)
 
 
@@ -196,7 +196,7 @@ def _build_indexes(database: Database, schema: str) -> bool:
     statements = {match[1]: match[0] for match in _INDEX.finditer(schema)}
     tables = [match[2] for match in _INDEX.finditer(schema)]
     if not database.value("database/index_builds_lock"):
-        raise LockNotGranted("Another process builds indexes.")
+        raise LockNotGranted("Another process is building indexes.")
     try:
         names = list(statements)
         for name, is_interrupted in database.rows(

@@ -63,7 +63,7 @@ class Listener:
             readable.poll(timeout_s * 1000)
             payloads = self.poll()
         if payloads is None:
-            raise ConnectionLost("The connection that listens is lost.")
+            raise ConnectionLost("The connection for notifications is lost.")
         return payloads
 
     def connect(self, statement: str, **params: object) -> Row | None:

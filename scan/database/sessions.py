@@ -68,7 +68,7 @@ def require_own_session(
         finally:
             second.close()
     except (psycopg2.Error, NoResponse) as error:
-        log.debug("whether sessions are shared is not certain: %s", error)
+        log.debug("cannot detect whether sessions are shared: %s", error)
         return False
     return True
 

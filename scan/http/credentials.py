@@ -246,7 +246,7 @@ def _judge_page(verdict: RateLimitResult) -> Charged:
     if verdict.allowed:
         return Charged(verdict)
     wait_s = verdict.retry_after_s
-    message = f"The limit of {verdict.limit} pages is used up; try again in {wait_s} s."
+    message = f"Rate limit of {verdict.limit} pages exceeded; try again in {wait_s} s."
     return Charged(verdict, refusal=RateLimited(message, headers={"Retry-After": str(wait_s)}))
 
 
@@ -254,6 +254,6 @@ def _rate_limited(verdict: RateLimitResult, key: ApiKey | None) -> RateLimited:
     advice = "" if key else " An API key in X-API-Key raises the limit; see POST /api/v1/keys."
     wait_s = verdict.retry_after_s
     return RateLimited(
-        f"The limit of {verdict.limit} requests is used up; try again in {wait_s} s.{advice}",
+        f"Rate limit of {verdict.limit} requests exceeded; try again in {wait_s} s.{advice}",
         headers={"Retry-After": str(wait_s)},
     )

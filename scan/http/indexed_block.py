@@ -102,7 +102,7 @@ class IndexedBlock:
 
 class NotIndexedYet(Unavailable):
     def __init__(self, number: int | None) -> None:
-        super().__init__(f"Block {number} is not indexed here yet.", retry_after_s=1)
+        super().__init__(f"Block {number} is not indexed yet.", retry_after_s=1)
 
 
 def required_block(environ: Environ) -> int | None:

@@ -76,7 +76,7 @@ def query_arguments(*known: str) -> Mapping[str, str]:
     if len(arguments) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise InvalidParameter(f"{repeated[:50]} is given twice.", field=repeated[:50])
+        raise InvalidParameter(f"{repeated[:50]} is given more than once.", field=repeated[:50])
     return arguments
 
 
@@ -98,7 +98,7 @@ def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:
     # Between fields, or before each of them and at the end.
     max_separators = max_fields + (-1 if separator == b"&" else 1)
     if separator and body.count(separator) > max_separators:
-        raise InvalidParameter(f"A form has at most {max_fields} fields.")
+        raise InvalidParameter(f"A form must have at most {max_fields} fields.")
     if len(body) <= LARGE_FORM_BYTES:
         return request.form
     with services().large_forms.place(client(), wait_s=FORM_WAIT_S):

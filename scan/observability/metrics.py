@@ -15,9 +15,9 @@ _SLOW_S = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)
 
 HTTP_REQUESTS = Counter("scan_http_requests", "Requests answered.", ["route", "method", "status"])
 HTTP_SECONDS = Histogram(
-    "scan_http_request_seconds", "Time to an answer.", ["route", "method"], buckets=_QUICK_S
+    "scan_http_request_seconds", "Response time.", ["route", "method"], buckets=_QUICK_S
 )
-HTTP_BUSY = Gauge("scan_http_busy_threads", "Requests being answered, each in a thread.")
+HTTP_BUSY = Gauge("scan_http_busy_threads", "Threads that are processing a request.")
 RATE_LIMITED = Counter("scan_rate_limited", "Requests refused with 429.", ["client"])
 RATE_LIMIT_STORAGE_UP = Gauge(
     "scan_rate_limit_storage_up", "1 while SCAN_RATE_LIMIT_STORAGE answers."
@@ -25,13 +25,13 @@ RATE_LIMIT_STORAGE_UP = Gauge(
 RATE_LIMIT_STORAGE_UP.set(1)
 
 RPC_CALLS = Counter("scan_rpc_calls", "Calls sent to the node.", ["method"])
-RPC_ERRORS = Counter("scan_rpc_errors", "Calls that the node answered with an error object.")
-RPC_FAILURES = Counter("scan_rpc_failures", "Requests that got no usable answer.", ["reason"])
-RPC_SECONDS = Histogram("scan_rpc_request_seconds", "Time to a node's answer.", buckets=_SLOW_S)
+RPC_ERRORS = Counter("scan_rpc_errors", "Calls for which the node returned an error object.")
+RPC_FAILURES = Counter("scan_rpc_failures", "Requests without a usable response.", ["reason"])
+RPC_SECONDS = Histogram("scan_rpc_request_seconds", "Response time of the node.", buckets=_SLOW_S)
 
 INDEXED_BLOCKS = Counter("scan_indexed_blocks", "Blocks written.")
 INDEXED_TRANSACTIONS = Counter("scan_indexed_transactions", "Transactions written.")
-REORGANISED_BLOCKS = Counter("scan_reorganised_blocks", "Blocks taken back for a fork.")
+REORGANISED_BLOCKS = Counter("scan_reorganised_blocks", "Blocks removed in reorgs.")
 INDEXER_STALLED = Gauge("scan_indexer_stalled", "1 while the head cannot advance.")
 
 DELIVERY_ATTEMPTS = Counter("scan_delivery_attempts", "Webhook attempts that ended.", ["outcome"])

@@ -26,7 +26,9 @@ def get_block(block: str) -> Response:
     named = None if block == "latest" else parameters.block_number_or_hash(block)
     body = blocks.get(reader(), named)
     if body is None:
-        raise NotFound("This block is not indexed: it may be to come, or of a fork left behind.")
+        raise NotFound(
+            "This block is not indexed: it may not be mined yet, or was orphaned in a reorg."
+        )
     record = json.loads(body)
     sent = listing(transactions.page(reader(), window(record["number"])))
     add_methods(reader(), sent.records)

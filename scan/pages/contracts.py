@@ -65,7 +65,7 @@ def _argument(text: str) -> object:
     try:
         return parameters.parse_json(stripped)
     except (ValueError, RecursionError):
-        raise InvalidParameter("An argument begins like JSON, but cannot be parsed.") from None
+        raise InvalidParameter("An argument is not valid JSON.") from None
 
 
 @blueprint.post("/address/<address>/verify")
@@ -133,4 +133,4 @@ def _text(content: bytes) -> str:
     try:
         return content.decode()
     except UnicodeDecodeError:
-        raise InvalidParameter("A file is not text in UTF-8.") from None
+        raise InvalidParameter("A file is not UTF-8 text.") from None

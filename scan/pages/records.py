@@ -73,5 +73,5 @@ def address_of(text: str) -> bytes:
         return parameters.address(text)
     except InvalidParameter:
         raise InvalidParameter(
-            "This is no address: 0x and 40 hex digits are expected.", field="address"
+            "Not an address: an address is 0x followed by 40 hex digits.", field="address"
         ) from None

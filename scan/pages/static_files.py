@@ -49,7 +49,7 @@ def static_file(version: str, name: str) -> Response:
     """Another release's version is served, too, but not kept: it may be of an instance beside."""
     found = files().get(name)
     if found is None:
-        raise NotFound("There is no such file.")
+        raise NotFound("File not found.")
     headers = {
         "Cache-Control": FOR_EVER if version == found.version else "no-store",
         "X-Content-Type-Options": "nosniff",

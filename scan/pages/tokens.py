@@ -62,5 +62,5 @@ def _chart(token: bytes) -> Chart | None:
     points = token_transfers.count_over_time(reader(), token)
     return line_chart(
         [Point(each["time"], each["transfers"]) for each in json.loads(points)],
-        title="Transfers in all",
+        title="Total transfers",
     )

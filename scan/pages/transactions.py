@@ -32,7 +32,7 @@ def get_transaction(transaction_hash: str) -> Response:
     body = transactions.get(reader(), key)
     if body is None:
         raise NotFound(
-            "This transaction is not indexed: it may be pending, never sent, or of another chain."
+            "This transaction is not indexed: it may be pending, not sent, or on another chain."
         )
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)

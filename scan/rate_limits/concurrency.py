@@ -92,7 +92,7 @@ class WaitingThreads(ConcurrencyLimit):
             places,
             places_per_client=places_per_client,
             clients_wait=True,
-            busy="Too many requests wait for the node or a compiler; try again shortly.",
+            busy="Too many requests are waiting for the node or a compiler; try again shortly.",
             retry_after_s=1,
         )
         self._places_in_line = places_in_line

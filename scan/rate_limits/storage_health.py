@@ -24,7 +24,7 @@ class StorageHealth:
             if self.is_lost:
                 return
             self.is_lost = True
-        log.warning("the storage of rate limits is lost: %s", type(error).__name__)
+        log.warning("rate limit storage is down: %s", type(error).__name__)
         metrics.RATE_LIMIT_STORAGE_UP.set(0)
         Thread(target=self._probe, name="rate-limits-probe", daemon=True).start()
 
@@ -32,6 +32,6 @@ class StorageHealth:
         time.sleep(PROBE_EVERY_S)
         while not self._answers():
             time.sleep(PROBE_EVERY_S)
-        log.info("the storage of rate limits answers again")
+        log.info("rate limit storage is up again")
         metrics.RATE_LIMIT_STORAGE_UP.set(1)
         self.is_lost = False

@@ -61,7 +61,7 @@ WhenLost = Callable[[Sequence[Window]], RateLimitResult]
 
 
 def refuse(windows: Sequence[Window]) -> RateLimitResult:
-    raise Unavailable("The rate limit cannot be counted now; try again soon.")
+    raise Unavailable("The rate limit cannot be checked now; try again shortly.")
 
 
 def tightest(results: Sequence[RateLimitResult]) -> RateLimitResult:

@@ -12,7 +12,7 @@ _CUSTOM_CODES = {
     "too_large": "invalid_parameter",
     "unsupported_media_type": "invalid_parameter",
 }
-_NO_ROUTE = "There is nothing at this path."
+_NO_ROUTE = "Not found."
 
 
 class UnsupportedChain(NotFound):

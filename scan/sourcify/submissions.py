@@ -69,7 +69,7 @@ def _sources(listed: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, d
         content = by_hash.get(str(entry.get("keccak256"))[:100].lower(), entry.get("content"))
         if not isinstance(content, str):
             raise InvalidParameter(
-                f"sources: there is none with the hash that the metadata has of {path[:100]!r}.",
+                f"sources: no source matches the metadata's hash of {path[:100]!r}.",
                 field="sources",
             )
         sources[path] = {"content": content}

@@ -76,7 +76,7 @@ class Dispatcher:
                 try:
                     self._dispatch(threads, delivery)
                 except ScanError as error:
-                    log.warning("deliveries pause: %s", error)
+                    log.warning("deliveries paused: %s", error)
                     self._stopping.wait(PAUSE_S)
         finally:
             threads.wait_until_idle(GRACE_S)

@@ -38,7 +38,7 @@ class LeaseDelivery(NamedTuple):
         except ScanError as error:
             log.warning("webhook %s: %s", lease.webhook_id, error)
         except Exception:
-            log.exception("webhook %s could not be served", lease.webhook_id)
+            log.exception("webhook %s: unexpected error", lease.webhook_id)
 
     def _deliver(self, lease: Lease, connection: ReceiverConnection) -> None:
         """One delivery after the other, until nothing is due or the burst is over."""

@@ -119,7 +119,7 @@ def _refresh_queue(tx: Transaction, webhook: Webhook) -> None:
 
 
 def _not_found() -> NotFound:
-    return NotFound("There is no webhook with this id.")
+    return NotFound("No webhook has this id.")
 
 
 def _now() -> datetime:

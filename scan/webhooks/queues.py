@@ -172,9 +172,9 @@ class DeliveryQueues:
             is_quick=outcome.seconds < QUICK_S,
         )
         if outcome.is_gone:
-            return "its receiver answered 410"
+            return "the receiver returned 410"
         if status == "failed" and none_since:
-            return "a delivery ran out of retries, and no other succeeded meanwhile"
+            return "a delivery failed after all retries, and no other succeeded meanwhile"
         return None
 
 

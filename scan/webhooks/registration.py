@@ -118,4 +118,4 @@ def _require_allowed(url: WebhookUrl, allowed: Sequence[Network]) -> None:
 
 
 def _refused(error: RefusedUrl) -> InvalidParameter:
-    return InvalidParameter(f"This url cannot be used: {error}.", field="url")
+    return InvalidParameter(f"This url is not allowed: {error}.", field="url")

@@ -126,7 +126,7 @@ class ReceiverConnection:
         with self._sender.deadlines.deadline(total_s) as deadline:
             code, retry_s, error, sent = self._attempt(message, now, deadline)
             if deadline.is_over:  # headers that were cut off look like headers that ended
-                code, error = None, f"no answer within {total_s:g} s"
+                code, error = None, f"no response within {total_s:g} s"
         return Outcome(code, error, sent, time.monotonic() - started, retry_s)
 
     def _attempt(
@@ -217,7 +217,7 @@ class CheckedConnection(HTTPSConnection):
             sock.settimeout(max(0.001, give_up_at - time.monotonic()))
             sock.connect((str(address), self._parsed.port))
             if ip_address(sock.getpeername()[0]) != address:
-                raise RefusedUrl("the connection leads to another address")
+                raise RefusedUrl("the connection is to another address")
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(self._sender.timeouts.total_s)
         except BaseException:
@@ -239,7 +239,7 @@ _FAULTS = (
 def _reason(error: Exception, sent: bool) -> str:
     """A sentence for the owner of the webhook; nothing that the receiver wrote."""
     if isinstance(error, RefusedUrl):
-        return f"the url is refused: {error}"
+        return f"the url is not allowed: {error}"
     if isinstance(error, NotResolved):
         return str(error)
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -249,7 +249,7 @@ def _reason(error: Exception, sent: bool) -> str:
     if isinstance(error, ConnectionRefusedError):
         return "the connection was refused"
     if isinstance(error, TimeoutError):
-        return "no connection in time" if not sent else "no answer in time"
+        return "no connection in time" if not sent else "no response in time"
     if not sent:
         return "no connection"
-    return "the connection ended without a whole answer"
+    return "the connection was closed before the end of the response"

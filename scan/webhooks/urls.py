@@ -74,7 +74,7 @@ class RefusedUrl(Exception):
 
 
 class NotResolved(Exception):
-    """The name has no address now, or the name server does not answer in time."""
+    """The name has no address now, or the DNS server did not respond in time."""
 
 
 class Purpose(Enum):
@@ -88,7 +88,7 @@ class Purpose(Enum):
 _lookups = ConcurrencyLimit(
     len(Purpose) * MAX_LOOKUPS,
     places_per_client=MAX_LOOKUPS,
-    busy="Too many names are being looked up; try again shortly.",
+    busy="Too many DNS look-ups are running; try again shortly.",
 )
 
 
@@ -120,18 +120,18 @@ def parse(url: str) -> WebhookUrl:
         raise RefusedUrl(f"it is longer than {MAX_URL_CHARACTERS} characters")
     if not _URL.match(url) or "\\" in url:
         raise RefusedUrl(
-            "it must start with https:// and hold no spaces, backslashes or letters beyond ASCII"
+            "it must start with https:// and contain no spaces, backslashes or non-ASCII letters"
         )
     try:
         split_url = urlsplit(url)
         host, port = (split_url.hostname or "").removesuffix("."), split_url.port
     except ValueError:
-        raise RefusedUrl("its host or port cannot be read") from None
+        raise RefusedUrl("its host or port is malformed") from None
     if "@" in split_url.netloc:
-        raise RefusedUrl("it must not hold a user name or a password")
+        raise RefusedUrl("it must not contain a user name or a password")
     is_host = _is_ipv6(host) if split_url.netloc.startswith("[") else _NAME.match(host)
     if not is_host or len(host) > 253:
-        raise RefusedUrl("its host is not a name; other alphabets are written as xn--…")
+        raise RefusedUrl("its host is not a valid name; write international names as xn--…")
     path = (split_url.path or "/") + (f"?{split_url.query}" if split_url.query else "")
     return WebhookUrl(host, 443 if port is None else port, path)
 
@@ -150,7 +150,7 @@ def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address
     if url.literal is not None:
         return [url.literal]
     if not _lookups.take(purpose):
-        raise NotResolved("too many names are being looked up")
+        raise NotResolved("too many DNS look-ups are running")
     results: list[list[Address]] = []
     ended = threading.Event()
 
@@ -165,7 +165,7 @@ def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address
 
     threading.Thread(target=look_up, name="lookup", daemon=True).start()
     if not ended.wait(timeout_s):
-        raise NotResolved("the name server does not answer in time")
+        raise NotResolved("the DNS server did not respond in time")
     if not results or not results[0]:
         raise NotResolved("the name has no address")
     return list(dict.fromkeys(results[0]))

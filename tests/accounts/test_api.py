@@ -283,7 +283,7 @@ def test_missing_fields_are_named(shared_server, field):
 
 def test_seconds_in_place_of_milliseconds_are_recognised(shared_server):
     answer = post(shared_server, key_request(WALLET, int(time.time())))
-    assert "looks like seconds" in answer.json()["error"]
+    assert "is in seconds" in answer.json()["error"]
 
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"])

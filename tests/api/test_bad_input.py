@@ -166,7 +166,7 @@ def test_unknown_parameters_are_refused(client: FlaskClient, path: str, name: st
         ("/blocks?Limits=5", "did you mean limit?"),
         ("/webhooks?Owner=0x1", "did you mean owner?"),
         ("/tokens?sort=asc", "allowed: page, limit."),
-        ("/stats?page=1", "this path takes none."),
+        ("/stats?page=1", "this path accepts none."),
     ],
 )
 def test_the_nearest_known_parameter_is_named(client: FlaskClient, path: str, meant: str) -> None:
@@ -193,7 +193,9 @@ def test_a_wrong_path_is_told_the_nearest(
     answer = client.get(path)
     if answer.status_code == 404:
         error = answer.json["error"]
-        assert error.endswith(f"the nearest is {nearest}." if nearest else "/api/v1.")
+        assert error.endswith(
+            f"the nearest path is {nearest}." if nearest else "lists all endpoints."
+        )
     else:
         assert nearest is None
 

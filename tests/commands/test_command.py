@@ -152,7 +152,7 @@ def test_keys_are_listed_and_revoked(database_url: str) -> None:
     assert scan(*owned, DATABASE_URL=database_url).stdout.startswith("1 scan_0000001")
     revoked = scan("key", "revoke", "1", "3", DATABASE_URL=database_url)
     assert (revoked.returncode, revoked.stdout) == (1, "revoked 1\n")
-    assert revoked.stderr == "scan: there is no active key 3\n"
+    assert revoked.stderr == "scan: no active key 3\n"
     assert scan(*owned, DATABASE_URL=database_url).stdout == ""
 
 

@@ -108,7 +108,7 @@ def test_many_wrong_lines_are_counted(database_url: str, tmp_path: Path) -> None
     file = tmp_path / "signatures"
     file.write_text("no\n" * 30)
     done = scan("signatures", "import", str(file), DATABASE_URL=database_url)
-    assert "and 10 more\n30 lines are wrong" in done.stderr
+    assert "and 10 more\n30 lines are invalid" in done.stderr
 
 
 def test_signatures_are_deleted_by_selector_or_text(database_url: str, tmp_path: Path) -> None:

@@ -112,7 +112,7 @@ def test_a_read_only_database_is_told_and_waited_for(
             cursor.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
         kill_backends(database_url)
         anvil.mine()
-        wait_until(lambda: "DATABASE_URL has to name the primary" in caplog.text)
+        wait_until(lambda: "DATABASE_URL must be the primary" in caplog.text)
         with administering(database_url) as cursor:
             cursor.execute("SET default_transaction_read_only = off")
             cursor.execute(f"ALTER DATABASE {name} RESET default_transaction_read_only")

@@ -313,7 +313,7 @@ def test_no_reader_waits_for_a_migration_that_waits_for_another(
             for table in READ:
                 long_reader.execute(f"SELECT count(*) FROM {table}")  # noqa: S608
             migrating.start()
-            wait_until(lambda: caplog.text.count("waits for other statements") > 2)
+            wait_until(lambda: caplog.text.count("is waiting for other statements") > 2)
             assert readiness(first_url) == 503
         migrating.join(60)
     assert not migrating.is_alive() and not readers.refused

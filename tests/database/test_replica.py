@@ -209,7 +209,7 @@ def test_nothing_starts_on_a_standby_as_its_primary(urls: tuple[str, str], comma
     _, copy = urls
     code, message = started(command, DATABASE_URL=copy)
     assert code == 2 and "Traceback" not in message
-    assert message.startswith("scan: DATABASE_URL=") and "takes no writes" in message
+    assert message.startswith("scan: DATABASE_URL=") and "this server is read-only" in message
 
 
 def test_without_its_redis_an_instance_is_not_ready(database_url: str, tmp_path: Path) -> None:

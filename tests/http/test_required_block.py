@@ -90,7 +90,7 @@ def test_a_block_that_does_not_come_is_refused_in_the_form_of_the_interface(
     served: Served,
 ) -> None:
     number = served.mine() + 2
-    message = f"Block {number} is not indexed here yet."
+    message = f"Block {number} is not indexed yet."
     refused = ask(served.address, NEWEST, number)
     assert (refused.status_code, refused.headers["Retry-After"]) == (503, "1")
     assert refused.json() == {"error": message, "code": "unavailable"}

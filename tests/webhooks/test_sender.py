@@ -145,7 +145,7 @@ def test_a_receiver_that_drips_is_cut_at_the_total(post: Post, receiver: Receive
 
     receiver.behaviour = drip
     outcome = post(receiver.url())
-    assert (outcome.response_code, outcome.error) == (None, "no answer within 1 s")
+    assert (outcome.response_code, outcome.error) == (None, "no response within 1 s")
     assert outcome.sent
 
 
@@ -177,7 +177,7 @@ def test_a_receiver_that_hangs_is_cut(post: Post, receiver: Receiver, at: str) -
         receiver.behaviour = hang
         outcome = post(receiver.url())
         assert outcome.sent
-    assert (outcome.response_code, outcome.error) == (None, "no answer within 1 s")
+    assert (outcome.response_code, outcome.error) == (None, "no response within 1 s")
 
 
 @pytest.mark.parametrize(

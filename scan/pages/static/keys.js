@@ -61,7 +61,7 @@
   async function listKeys(owner) {
     const list = (await api("/keys?owner=" + encodeURIComponent(owner))).keys;
     const table = document.createElement("table");
-    table.createTHead().append(row(["Key", "Label", "A minute", "Requests", "Last used", "Active"], "th"));
+    table.createTHead().append(row(["Key", "Label", "Per minute", "Requests", "Last used", "Active"], "th"));
     const body = table.createTBody();
     for (const key of list) {
       body.append(row([key.keyPrefix + "…", key.label, key.requestsPerMinute, key.totalRequests, key.lastUsedAt, key.active ? "yes" : "no"], "td"));

@@ -67,7 +67,7 @@
       " ",
       button("Deliveries", () => showDeliveries(webhook)),
       " ",
-      button(webhook.active ? "Stop" : "Start", async () => {
+      button(webhook.active ? "Deactivate" : "Activate", async () => {
         await api(path, "PATCH", {active: !webhook.active});
         await list();
       }),
@@ -106,7 +106,7 @@
         await showDeliveries(webhook);
       }),
     ]);
-    const names = ["Id", "Event", "Status", "Answer", "Attempts", "Made", "Action"];
+    const names = ["Id", "Event", "Status", "Response", "Attempts", "Created", "Action"];
     byId("deliveries").replaceChildren(table(names, rows, "Nothing has been sent yet."), button("Refresh", () => showDeliveries(webhook)));
     byId("deliveries-section").hidden = false;
   }
