@@ -7,7 +7,7 @@ from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.requests import client, client_address, json_object, query_arguments, reader
+from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
 from scan.queries import contracts
@@ -26,7 +26,7 @@ blueprint = Blueprint("contracts", __name__)
 def verify_contract() -> Response:
     request.max_content_length = MAX_VERIFY_BYTES
     submission = parse(json_object())
-    with services().waiting_threads.place_for_long(client()):
+    with services().waiting_threads.place_for_long(client_address()):
         verified = verify(services().verifier, submission, client_address())
     return json_value(_verified(verified))
 

@@ -147,9 +147,9 @@ class Credentials:
         refusal = MisdirectedRequest("Another instance counts this request.", headers=headers)
         return Charged(self._nothing_left(key), refusal=refusal)
 
-    def client(self, environ: dict[str, Any], key: ApiKey | None) -> str:
-        """Who a request is charged to, as a name for limits of concurrency."""
-        return self._address(caller_of(environ)) if key is None else f"key {key.id}"
+    def address_of(self, environ: dict[str, Any]) -> str:
+        """The client's address, by which places to wait in are counted, whatever its keys."""
+        return self._address(caller_of(environ))
 
     def _count(
         self, windows: tuple[Window, ...], judge: _Judge, key: ApiKey | None, *, may_wait: bool

@@ -269,8 +269,7 @@ class Middleware:
         """The least version that a response may be of; raises Unavailable."""
         if state.required_block is None:
             return 0
-        key = state.charged.key if state.charged else None
-        client = self._credentials.client(state.environ, key)
+        client = self._credentials.address_of(state.environ)
         return self._indexed_block.wait_for(state.required_block, client)
 
     def _block_header(self, state: RequestState) -> Headers:

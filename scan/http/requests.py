@@ -37,7 +37,10 @@ def api_key() -> ApiKey | None:
 
 
 def client_address() -> str:
-    """The address of the client, by the proxies that settings trust."""
+    """The address of the client, by the proxies that settings trust.
+
+    Places to wait in are counted by it, also of requests with a key: an address may have many keys.
+    """
     environ = request.environ
     return addresses.client_address(
         environ.get("REMOTE_ADDR") or "",
@@ -50,14 +53,8 @@ def reader() -> Reader:
     """What this request reads the chain with; its response is cached by what that has read."""
     state = request_state_of(request.environ)
     if state.reader is None:
-        state.reader = Reader(services().sources, client)
+        state.reader = Reader(services().sources, client_address)
     return state.reader
-
-
-def client() -> str:
-    """Who the request is charged to: its API key, else the client's address."""
-    key = api_key()
-    return client_address() if key is None else f"key {key.id}"
 
 
 def query_arguments(*known: str) -> Mapping[str, str]:

@@ -9,7 +9,7 @@ from werkzeug.datastructures import MultiDict
 from scan import parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
-from scan.http.requests import client, client_address, form, reader
+from scan.http.requests import client_address, form, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
@@ -76,7 +76,7 @@ def verify_source(address: str) -> Response:
     fields = {name: sent[name] for name in sent}
     try:
         submission = parse(_submission(key, fields))
-        with services().waiting_threads.place_for_long(client()):
+        with services().waiting_threads.place_for_long(client_address()):
             verify(services().verifier, submission, client_address())
     except ScanError as error:
         return contract_page(

@@ -39,7 +39,7 @@ class Reader:
     """Reads for one request; its response may be cached while the index has the version read."""
 
     def __init__(self, sources: Sources, client: Callable[[], Hashable]) -> None:
-        """`client` is who the request is charged to."""
+        """`client` is whom places to wait in are counted for."""
         self.sources = sources
         self.versions: set[int] = set()  # of the index, that statements have read
         self.client = client

@@ -183,8 +183,13 @@ class Connection:
         """What the application has not read of the body is no part of the next request."""
         self._parser.finish_body()
         self.received.release()
+        self.forget_request()
+
+    def forget_request(self) -> None:
+        """What is in an environ leads back to it: left to the garbage collector, which comes by
+        rarely, bodies of 5 MB piled up to 800 MB."""
         self.request = self.response = None
-        self.environ = {}
+        self.environ.clear()
 
     def _missing_bytes(self) -> int:
         assert self.request is not None

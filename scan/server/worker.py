@@ -127,6 +127,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         del self._connections[conn]
         self._watch(conn, 0)
         self._forget_received(conn)
+        conn.forget_request()
         self.nr_conns -= 1
         conn.sock.close()
 

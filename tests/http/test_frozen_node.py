@@ -27,6 +27,7 @@ UNLIMITED = {
     "SCAN_TRUSTED_PROXIES": "1",
 }
 ATTACKERS = 4
+KEYS = ["scan_" + f"{number:064x}" for number in range(3)]
 PATIENCE_S = 60.0
 
 
@@ -41,9 +42,9 @@ class Served(NamedTuple):
     def ready(self) -> int:
         return self._get("/readyz", "10.9.9.9").status_code
 
-    def proxy(self, attacker: int) -> requests.Response:
+    def proxy(self, attacker: int, key: str = "") -> requests.Response:
         query = f"module=proxy&action=eth_getCode&address=0x{CONTRACT.hex()}&tag=latest"
-        return self._get(f"/api?{query}", f"10.0.0.{attacker}")
+        return self._get(f"/api?{query}&apikey={key}", f"10.0.0.{attacker}")
 
     def call(self, attacker: int) -> requests.Response:
         return requests.post(
@@ -76,6 +77,13 @@ def served(postgres: Postgres, template: str) -> Iterator[Served]:
             " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', %s, '{}', now())",
             *(CONTRACT, code_hash, json.dumps(ABI)),
         )
+        for number, key in enumerate(KEYS):
+            execute(
+                url,
+                "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix,"
+                " label, requests_per_minute) VALUES (%s, %s, %s, %s, 'scan_', '', 1000)",
+                *(number + 1, CONTRACT, number, sha256(key.encode()).digest()),
+            )
         with gunicorn(url, RPC_URL=node.url, **UNLIMITED) as address:
             yield Served(address, node)
 
@@ -120,3 +128,13 @@ def test_a_frozen_node_costs_its_own_answers_only(served: Served) -> None:
                 assert response.json()["status"] == "0"
     wait_until(lambda: served.call(0).status_code not in (502, 503))
     assert "result" in served.proxy(0).json()
+
+
+def test_an_address_with_many_keys_has_the_places_of_one(served: Served) -> None:
+    with ThreadPoolExecutor(8) as pool, frozen(served.node):
+        asking = [pool.submit(served.proxy, 1, key) for key in KEYS * 2]
+        time.sleep(0.5)  # until all have arrived
+        assert has_waited_in_vain(served.proxy(2)), "another address had no place to wait in"
+        responses = [future.result() for future in asking]
+    assert sum(map(has_waited_in_vain, responses)) == 2
+    wait_until(lambda: "result" in served.proxy(0).json())
