@@ -229,7 +229,8 @@ def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil: Anvi
             for stop, start in ((server.halt, server.resume), (server.kill, server.start)):
                 stop()
                 wait_until(lambda: requests.get(f"{api}/readyz", timeout=5).status_code == 503)
-                assert [client.ask(NEWEST).status for _ in range(6)] == [503] * 6
+                # After SIGKILL its backends serve until they notice.
+                wait_until(lambda: [client.ask(NEWEST).status for _ in range(6)] == [503] * 6)
                 start()
                 wait_until(lambda: client.ask(NEWEST).status == 200)
                 assert asked_again(client) == kept
