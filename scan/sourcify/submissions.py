@@ -16,6 +16,8 @@ def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """A standard JSON input, its compiler's version and the contract's `path:Name`."""
     _check_transaction_hash(body)
     standard_input = _object(body, "stdJsonInput")
+    sources = standard_input.get("sources")
+    _check_number(sources if isinstance(sources, dict) else {})
     identifier = _text(body, "contractIdentifier")
     if ":" not in identifier:
         raise InvalidParameter(
@@ -57,8 +59,8 @@ def from_metadata(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
 
 def _sources(listed: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
     """Numbers and sizes come before hashes, which take 10 ms a megabyte and 2 us each."""
-    if max(len(listed), len(given)) > MAX_FILES:
-        raise InvalidParameter(f"sources may be at most {MAX_FILES} files.", field="sources")
+    _check_number(listed)
+    _check_number(given)
     encoded = {path: _encoded(path, content) for path, content in given.items()}
     if sum(map(len, encoded.values())) > MAX_SOURCE_BYTES:
         raise TooLarge("The sources together may have at most 1 MiB.", field="sources")
@@ -74,6 +76,12 @@ def _sources(listed: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, d
             )
         sources[path] = {"content": content}
     return sources
+
+
+def _check_number(sources: Mapping[str, Any]) -> None:
+    """Writing and reading 45,000 files again takes a thread 110 ms."""
+    if len(sources) > MAX_FILES:
+        raise InvalidParameter(f"sources may be at most {MAX_FILES} files.", field="sources")
 
 
 def _encoded(path: str, content: object) -> bytes:

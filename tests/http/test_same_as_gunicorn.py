@@ -12,7 +12,7 @@ from tests.support.serving import NOWHERE, connect, gunicorn
 UNLIMITED = {
     "RPC_URL": NOWHERE,
     "SCAN_RATE_LIMIT_ANONYMOUS": "10000000/minute",
-    "SCAN_RATE_LIMIT_PAGES": "10000000/minute",
+    "SCAN_RATE_LIMIT_PAGES": "10000000/minute",  # unknown paths are charged as pages are
 }
 RESPONSE = re.compile(rb"HTTP/1\.[01] ([0-9]{3}) (.*?)\r\n\r\n", re.DOTALL)
 LENGTH = re.compile(rb"Content-Length: ([0-9]+)")

@@ -378,6 +378,15 @@ def test_malformed_metadata_is_refused(explorer: Explorer, body: Any) -> None:
     assert is_error(response, 400, "invalid_parameter")
 
 
+def test_sources_of_a_standard_json_are_counted_before_they_are_written_again(
+    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = {**STANDARD, "sources": {f"{number}.sol": {} for number in range(MAX_FILES + 1)}}
+    monkeypatch.setattr(submissions, "json", None)
+    response = submit(explorer, CHECKSUMMED, standard_request(stdJsonInput=given))
+    assert is_error(response, 400, "invalid_parameter")
+
+
 @pytest.mark.parametrize(
     ("metadata_sources", "sources", "status"),
     [

@@ -210,7 +210,7 @@ def test_few_requests_wait_at_once(jobs: VerificationJobs, address: str) -> None
         thread.start()
     for thread in threads:
         thread.join()
-    assert sum(seconds >= 2 for seconds in waited) == 2  # of one client
+    assert sum(seconds >= 2 for seconds in waited) == 2  # see WaitingThreads
 
 
 def test_two_runners_share_jobs_and_run_each_once(
