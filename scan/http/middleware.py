@@ -141,8 +141,11 @@ class Middleware:
         """Each step once, whether the loop takes it or a thread."""
         if state.path == "/healthz" and state.method in ("GET", "HEAD"):
             return ALIVE
+        is_free = state.method == "OPTIONS" or state.interface is None
+        if is_free and not self._has_peeked(state, may_wait=may_wait):
+            return None
         if state.method == "OPTIONS":
-            return self._preflight(state, may_wait=may_wait)
+            return self._preflight(state)
         while not self._is_charged(state):
             charged = self._charge(state, may_wait=may_wait)
             if isinstance(charged, Charging):
@@ -181,14 +184,22 @@ class Middleware:
             and caller_of(state.environ, parameter).api_key is None
         )
 
-    def _preflight(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
-        """Browsers ask first what a path allows, which costs them nothing."""
+    def _has_peeked(self, state: RequestState, *, may_wait: bool) -> bool:
+        """What is free shows the limit too, where it is of an API (SPEC 8); False where that has to
+        wait, and may not."""
         interface = state.interface
-        if interface is not None and not interface.has_page_limit and state.charged is None:
+        is_of_api = (
+            state.path.startswith(API) if interface is None else not interface.has_page_limit
+        )
+        if is_of_api and state.charged is None:
             left = self._credentials.peek(caller_of(state.environ), may_wait=may_wait)
             if left is None:
-                return None
+                return False
             state.charged = Charged(left)
+        return True
+
+    def _preflight(self, state: RequestState) -> WsgiResponse:
+        """Browsers ask first what a path allows, which costs them nothing."""
         allow = ", ".join(sorted({*self._allowed_methods(state.path), "OPTIONS"}))
         requested = state.environ.get("HTTP_ACCESS_CONTROL_REQUEST_HEADERS", PREFLIGHT_HEADERS)
         headers = [

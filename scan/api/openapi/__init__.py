@@ -142,12 +142,8 @@ def document(
 def _error(status: int) -> Json:
     description, codes = ERRORS[status]
     names = (*RATE_HEADERS, "Retry-After") if status in (429, 502, 503) else RATE_HEADERS
-    schema = {
-        "allOf": [
-            ref("Error"),
-            {"properties": {"code": {"description": "Which fault.", "enum": codes}}},
-        ]
-    }
+    code = {"description": "Which fault.", "enum": [*codes]}
+    schema = {"allOf": [ref("Error"), {"properties": {"code": code}}]}
     return {
         "description": description,
         "headers": headers(*names),

@@ -9,6 +9,7 @@ from scan.api.openapi.schemas import (
     BIGINT,
     LIMIT,
     PAGE,
+    SCALARS,
     TOKEN,
     TOKEN_EXAMPLE,
     TRANSACTION,
@@ -165,7 +166,7 @@ CHAIN_PATHS: Json = {
             "The value that contracts sent to an address, or it sent as one, newest first",
             ref("AddressInternalTransferPage"),
             description="Calls, creations and self-destructions inside transactions, from the"
-            " node's traces. 404 also where no traces were read at all; the reason is in the error.",
+            " node's traces. 404 also where no traces were read at all; the error says why.",
             parameters=(ADDRESS, PAGE, LIMIT),
             errors=(404,),
         ),
@@ -258,7 +259,7 @@ def _answer(entity: str) -> Json:
         f"The {entity} of a query.",
         {
             "entity": {"const": entity, "description": "What was asked for."},
-            "count": number("Records in data.", 25),
+            "count": ref("QueryCount"),
             "data": array(ref(ENTITIES[entity]), "The records.", maxItems=MAX_LIMIT),
             **lacking,
         },
@@ -327,6 +328,7 @@ CHAIN_SCHEMAS: Json = {
     **{f"{_name(entity)}Query": _query(entity) for entity in ENTITIES},
     "Query": _by_entity("What to find.", "Query"),
     "QueryOrder": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
+    "QueryCount": {**SCALARS["Count"], "description": "Records in data."},
     "QueryLimit": number(
         "How many at most.", 25, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
     ),
