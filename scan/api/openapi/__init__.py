@@ -189,7 +189,10 @@ SERVICE_PATHS: Json = {
         },
     ),
     f"{PREFIX}/openapi.json": {
-        "get": operation("getDocument", "Service", "This document", {"type": "object"}),
+        "get": {
+            **operation("getDocument", "Service", "This document", {"type": "object"}),
+            "parameters": [],  # it shows no block
+        },
     },
 }
 SERVICE_SCHEMAS: Json = {

@@ -7,6 +7,7 @@ from scan.api.openapi.schemas import (
     RATE_HEADERS,
     Json,
     headers,
+    ref,
 )
 
 ETHERSCAN_TAG, SOURCIFY_TAG = "Etherscan's form", "Sourcify"
@@ -98,11 +99,16 @@ COMPATIBILITY_PARAMETERS: Json = {
         "in": "path",
         "required": True,
         "description": description,
-        "schema": {"type": "string"},
+        "schema": schema,
     }
-    for name, sent_as, description in (
-        ("chainId", "chain_id", "The indexed chain."),
-        ("contractAddress", "address", "The contract."),
-        ("verificationId", "verification_id", "As the submission returned it."),
+    for name, sent_as, description, schema in (
+        ("chainId", "chain_id", "The indexed chain.", {"type": "string", "pattern": "^[0-9]+$"}),
+        ("contractAddress", "address", "The contract.", ref("AnyCaseAddress")),
+        (
+            "verificationId",
+            "verification_id",
+            "As submitting returned it.",
+            {"type": "string", "pattern": "^[0-9a-fA-F-]+$"},
+        ),
     )
 }
