@@ -41,6 +41,7 @@ from scan.ethereum.gateway import NodeGateway
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.etherscan import blueprint as etherscan
+from scan.etherscan.actions import PUBLISHED
 from scan.etherscan.caches import new_caches
 from scan.etherscan.replies import ETHERSCAN
 from scan.http.credentials import Credentials
@@ -51,7 +52,7 @@ from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import request_state_of
-from scan.http.requests import reader
+from scan.http.requests import MAX_BODY_BYTES, reader
 from scan.http.services import Services
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
@@ -79,7 +80,6 @@ log = logging.getLogger(__name__)
 
 RECURSION_LIMIT = 1000
 OUR_FAULT = "Internal server error; it has been logged."
-MAX_BODY_BYTES = 1024 * 1024
 # Statements that no index bounds run up to their time-out; the other threads stay free.
 UNBOUNDED_STATEMENTS = 3
 LOG_LISTS_BYTES = 32 * 1024 * 1024
@@ -113,7 +113,7 @@ PAGES = (
     page_search,
     page_accounts,
 )
-OUTSIDE = (health, metrics, documentation)  # the version and the rate limits
+OUTSIDE = (health, metrics)  # the version and the rate limits
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -133,6 +133,7 @@ def create_app(settings: Settings | None = None) -> Flask:
         app.register_blueprint(module.blueprint)
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
+    app.register_blueprint(documentation.describe(settings.base_path, PUBLISHED))
     app.register_blueprint(documentation.docs(settings.base_path), url_prefix="/docs")
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")

@@ -1,6 +1,7 @@
 """GET /api/v1/openapi.json, and /docs, where a browser tries every request."""
 
 import functools
+from collections.abc import Collection, Mapping
 
 import orjson
 from flask import Blueprint, Response
@@ -9,9 +10,6 @@ from flask_swagger_ui import get_swaggerui_blueprint
 from scan.api.openapi import PREFIX, document
 from scan.http.requests import query_arguments
 from scan.http.responses import json_body
-from scan.http.services import services
-
-blueprint = Blueprint("documentation", __name__)
 
 DOCUMENT = f"{PREFIX}/openapi.json"
 
@@ -33,12 +31,14 @@ def docs(base_path: str) -> Blueprint:
     return page
 
 
-@blueprint.get(DOCUMENT)
-def openapi() -> Response:
-    query_arguments()
-    return json_body(_document(services().settings.base_path))
+def describe(base_path: str, etherscan_actions: Mapping[str, Collection[str]]) -> Blueprint:
+    """The document, as it is of one application; it is made for the first that asks."""
+    blueprint = Blueprint("documentation", __name__)
+    made = functools.cache(lambda: orjson.dumps(document(base_path, etherscan_actions)))
 
+    @blueprint.get(DOCUMENT)
+    def openapi() -> Response:
+        query_arguments()
+        return json_body(made())
 
-@functools.cache
-def _document(base_path: str) -> bytes:
-    return orjson.dumps(document(base_path))
+    return blueprint

@@ -38,16 +38,20 @@ def test_every_path_of_the_code_is_documented_and_no_other(client: FlaskClient) 
         if not rule.endpoint.startswith("pages_")
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
     }
-    assert {(method, path) for method, path, _ in OPERATIONS} == {
-        (method, path) for method, path in served if path not in PAGES
-    }
+    assert {
+        (method, server["url"].rstrip("/") + path)
+        for method, path, _ in OPERATIONS
+        for server in DOCUMENT["paths"][path].get("servers", [{"url": "/"}])
+    } == {(method, path) for method, path in served if path not in PAGES}
 
 
 def test_every_error_of_the_code_is_documented() -> None:
     codes = {(error.status, error.code) for error in ScanError.__subclasses__()}
     documented = {(status, code) for status, (*_, codes) in ERRORS.items() for code in codes}
-    # The first is an answer to no operation; nginx alone sees the second.
-    assert codes == documented | {(405, "method_not_allowed"), (421, "misdirected_request")}
+    assert codes == documented | {
+        (405, "method_not_allowed"),  # an answer to no operation
+        (421, "misdirected_request"),  # only nginx sees it
+    }
 
 
 def test_every_name_in_the_document_is_explained() -> None:
@@ -78,3 +82,18 @@ def test_examples_are_what_their_schemas_say() -> None:
 def test_ids_of_operations_differ() -> None:
     names = [operation["operationId"] for _, _, operation in OPERATIONS]
     assert len(set(names)) == len(names)
+
+
+def test_the_document_is_under_125_kilobytes_and_lists_what_is_offered(client: FlaskClient) -> None:
+    served = client.get("/api/v1/openapi.json")
+    assert served.json == DOCUMENT
+    assert len(served.data) < 125_000
+    offered = DOCUMENT["paths"]["/api"]["get"]["description"]
+    assert "- `account`: balance, balancemulti, txlist," in offered
+    assert "- `logs`: getLogs" in offered and "eth_getBlockByNumber" in offered
+
+
+def test_no_parameter_is_described_twice() -> None:
+    seen = [repr(p) for _, _, operation in OPERATIONS for p in operation.get("parameters", [])]
+    inline = [parameter for parameter in seen if "$ref" not in parameter[:8]]
+    assert len(set(inline)) == len(inline)

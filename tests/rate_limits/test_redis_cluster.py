@@ -76,7 +76,7 @@ def test_a_lost_cluster_is_asked_once_and_comes_back(tmp_path: Path) -> None:
 
         def answers() -> bool:
             try:
-                return limiter.peek_address("192.0.2.1").remaining == 2
+                return limiter.peek_address("192.0.2.1").limit == 3
             except Unavailable:
                 return False
 

@@ -8,13 +8,18 @@ from scan.api.openapi.chain import CHAIN_PATHS, CHAIN_SCHEMAS
 from scan.api.openapi.compatibility import (
     COMPATIBILITY_PARAMETERS,
     COMPATIBILITY_RESPONSES,
+    ETHERSCAN_DOCS,
+    ETHERSCAN_TAG,
+    SOURCIFY_DOCS,
+    SOURCIFY_TAG,
     etherscan_paths,
     sourcify_paths,
 )
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
-from scan.api.openapi.owners import EVENT_PAGES, OWNER_PATHS, OWNER_SCHEMAS
+from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, OWNER_SCHEMAS
+from scan.api.openapi.parameters import PARAMETERS
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
     ERRORS,
@@ -33,7 +38,6 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
-from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 
 PREFIX = "/api/v1"
 
@@ -67,22 +71,6 @@ _HEADERS: Json = {
                      {"type": "integer"}, 353),
 }  # fmt: skip
 
-_PAGE_PARAMETERS: Json = {
-    "page": number("The page, from 1.", 1, minimum=1, default=1),
-    "limit": number(
-        "Records on a page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
-    ),
-}
-
-_AT_LEAST_BLOCK: Json = {
-    "name": "X-Scan-At-Least-Block",
-    "in": "header",
-    "required": False,
-    "description": "A block that the answer has to know, such as one that another instance has"
-    " shown in X-Scan-Block. One that is not indexed yet is waited for shortly, then refused.",
-    "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
-}
-
 
 def document(
     base_path: str = "", etherscan_actions: Mapping[str, Collection[str]] = MappingProxyType({})
@@ -104,9 +92,11 @@ def document(
             {"name": "Chain", "description": "What the chain says."},
             {"name": "Contracts", "description": "Sources of contracts, and calls to them."},
             {"name": "API keys", "description": "Higher limits, for whoever owns an address."},
-            {"name": "Sourcify", "description": "Verification and lookups in Sourcify's form."},
+            {"name": SOURCIFY_TAG, "description": "Verification and lookups in Sourcify's form.",
+             "externalDocs": SOURCIFY_DOCS},
             {"name": "Webhooks", "description": "Being told, instead of asking."},
-            {"name": "Etherscan's form", "description": "For tools that speak it."},
+            {"name": ETHERSCAN_TAG, "description": "For tools that speak it.",
+             "externalDocs": ETHERSCAN_DOCS},
             {"name": "Service", "description": "How the service fares; without limits."},
         ],
         "paths": {
@@ -116,7 +106,7 @@ def document(
                 for path, page in pages.items()
             },
             **etherscan_paths(etherscan_actions),
-            **sourcify_paths(),
+            **sourcify_paths(base_path),
             **SERVICE_PATHS,
         },
         "webhooks": EVENT_PAGES,
@@ -127,15 +117,11 @@ def document(
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {
-                **{ERRORS[status][0]: _error(status) for status in ERRORS},
+                **{str(status): _error(status) for status in ERRORS},
                 **COMPATIBILITY_RESPONSES,
             },
-            "parameters": {
-                **{name: _parameter(name) for name in _PAGE_PARAMETERS},
-                "atLeastBlock": _AT_LEAST_BLOCK,
-                **COMPATIBILITY_PARAMETERS,
-            },
-            "headers": {name: _header(name) for name in _HEADERS},
+            "parameters": {**PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS},
+            "headers": {name.rpartition("-")[2]: _header(name) for name in _HEADERS},
             "securitySchemes": {
                 "ApiKey": {
                     "type": "apiKey",
@@ -154,21 +140,15 @@ def document(
 
 
 def _error(status: int) -> Json:
-    _, description, codes = ERRORS[status]
+    description, codes = ERRORS[status]
     names = (*RATE_HEADERS, "Retry-After") if status in (429, 502, 503) else RATE_HEADERS
-    schema = {"allOf": [ref("Error"), {"properties": {"code": one_of("Which fault.", codes)}}]}
-    example = {"error": description, "code": codes[-1]}
+    code = {"description": "Which fault.", "enum": [*codes]}
+    schema = {"allOf": [ref("Error"), {"properties": {"code": code}}]}
     return {
         "description": description,
         "headers": headers(*names),
-        "content": {"application/json": {"schema": schema, "example": example}},
+        "content": {"application/json": {"schema": schema}},
     }
-
-
-def _parameter(name: str) -> Json:
-    schema = dict(_PAGE_PARAMETERS[name])
-    description = schema.pop("description")
-    return {"name": name, "in": "query", "description": description, "schema": schema}
 
 
 def _header(name: str) -> Json:
@@ -209,7 +189,10 @@ SERVICE_PATHS: Json = {
         },
     ),
     f"{PREFIX}/openapi.json": {
-        "get": operation("getDocument", "Service", "This document", {"type": "object"}),
+        "get": {
+            **operation("getDocument", "Service", "This document", {"type": "object"}),
+            "parameters": [],  # it shows no block
+        },
     },
 }
 SERVICE_SCHEMAS: Json = {

@@ -1,14 +1,18 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /query."""
 
+from scan.api.addresses import MOST_ADDRESSES
 from scan.api.openapi.logs import LOG_FILTERS
 from scan.api.openapi.records import UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
+    ADDRESS,
     ADDRESS_EXAMPLE,
     BIGINT,
-    HASH_EXAMPLE,
     LIMIT,
     PAGE,
+    SCALARS,
+    TOKEN,
     TOKEN_EXAMPLE,
+    TRANSACTION,
     Json,
     address,
     amount,
@@ -30,6 +34,7 @@ from scan.api.openapi.schemas import (
 )
 from scan.api.query import FILTER_KEYS, MAX_DEX_NAME
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
+from scan.queries.search import MAX_FOUND, MAX_TEXT
 
 TAG = "Chain"
 
@@ -46,10 +51,6 @@ _BLOCK = path(
     text("Its number, its hash in any letter case, or latest: the newest indexed.", "17",
          pattern="^([0-9]{1,18}|0[xX][0-9a-fA-F]{64}|latest)$"),
 )  # fmt: skip
-_HASH = path(
-    "transaction_hash",
-    text("Its hash, in any letter case.", HASH_EXAMPLE, pattern="^0[xX][0-9a-fA-F]{64}$"),
-)
 
 CHAIN_PATHS: Json = {
     "/stats": {
@@ -84,7 +85,7 @@ CHAIN_PATHS: Json = {
             TAG,
             "One transaction, with its input, method and logs",
             ref("TransactionDetail"),
-            parameters=(_HASH,),
+            parameters=(TRANSACTION,),
             errors=(404,),
         ),
     },
@@ -94,10 +95,9 @@ CHAIN_PATHS: Json = {
             TAG,
             "The value that moved inside a transaction, in the order of the calls",
             ref("InternalTransferPage"),
-            description="The value that moved inside a transaction and the contracts created there,"
-            " also without value, in the order of the calls. 404 also where the traces of its block"
-            " were not read.",
-            parameters=(_HASH, PAGE, LIMIT),
+            description="With the contracts created there, also without value. 404 also where the"
+            " traces of its block were not read.",
+            parameters=(TRANSACTION, PAGE, LIMIT),
             errors=(404,),
         ),
     },
@@ -110,7 +110,7 @@ CHAIN_PATHS: Json = {
     "/tokens/{address}": {
         "get": operation(
             "getToken", TAG, "One token", ref("TokenDetail"), errors=(404,),
-            parameters=(path("address", any_case_address("The token's contract.", TOKEN_EXAMPLE)),),
+            parameters=(TOKEN,),
         ),
     },
     "/tokens/{address}/holders": {
@@ -118,16 +118,17 @@ CHAIN_PATHS: Json = {
             "listTokenHolders", TAG, "Who holds a token, largest balance first",
             ref("TokenHolderPage"), errors=(404,),
             parameters=(
-                path("address", any_case_address("The token's contract.", TOKEN_EXAMPLE)),
+                TOKEN,
                 PAGE, LIMIT,
             ),
         ),
     },
     "/addresses": {
         "get": operation(
-            "listAddresses", TAG, "Balances and counters of up to 100 addresses at once",
+            "listAddresses", TAG,
+            f"Balances and counters of up to {MOST_ADDRESSES} addresses at once",
             ref("AddressList"),
-            description="Balances and counters of up to 100 addresses at once, in the order asked."
+            description="Balances and counters of the addresses, in the order asked."
             " Balances are the node's at the indexed head where it answers at once, else what was"
             " read last, which is the head's, too, where nothing indexed has changed it since; an"
             " address never seen has txCount 0.",
@@ -145,10 +146,10 @@ CHAIN_PATHS: Json = {
     "/addresses/{address}": {
         "get": operation(
             "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
-            description="One address, with its newest transactions. Balance and isContract are the"
+            description="Balance and isContract are the"
             " node's at the indexed head where it answers at once, else what was read last, which"
             " is the head's, too, where nothing indexed has changed it since.",
-            parameters=(path("address", any_case_address("The address.")),),
+            parameters=(ADDRESS,),
             errors=(502,),
         ),
     },
@@ -156,7 +157,7 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "listAddressTokens", TAG, "The tokens an address holds; none of one never seen",
             ref("TokenBalancePage"),
-            parameters=(path("address", any_case_address("The holder.")), PAGE, LIMIT),
+            parameters=(ADDRESS, PAGE, LIMIT),
         ),
     },
     "/addresses/{address}/internal": {
@@ -164,23 +165,24 @@ CHAIN_PATHS: Json = {
             "listAddressInternalTransfers", TAG,
             "The value that contracts sent to an address, or it sent as one, newest first",
             ref("AddressInternalTransferPage"),
-            description="The value that contracts sent to an address, or it sent as one, newest"
-            " first: calls, creations (also without value) and self-destructions inside"
+            description="Calls, creations (also without value) and self-destructions inside"
             " transactions, from the node's traces. 404 also where no traces were read at all; the"
-            " reason is in the error.",
-            parameters=(path("address", any_case_address("Who sent or received.")), PAGE, LIMIT),
+            " error says why.",
+            parameters=(ADDRESS, PAGE, LIMIT),
             errors=(404,),
         ),
     },
     "/search": {
         "get": operation(
-            "search", TAG, "What a text may mean: at most 20, the best first", ref("SearchResults"),
+            "search", TAG,
+            f"Blocks, transactions, addresses, tokens and contracts: the best {MAX_FOUND}",
+            ref("SearchResults"),
             description="A block by number or hash, a transaction, an address, a label, a token by"
             " name or symbol, a verified contract by name; names in any letter case. Whole names"
             " come first, then what begins with the text, then names that hold it among the tokens"
             " held most.",
             parameters=(
-                query("q", text("What to look for.", "WETH", maxLength=100), required=True),
+                query("q", text("What to look for.", "WETH", maxLength=MAX_TEXT), required=True),
             ),
         ),
     },
@@ -212,19 +214,15 @@ CHAIN_PATHS: Json = {
 }  # fmt: skip
 
 
-def _block_number(description: str, example: int) -> Json:
-    return number(description, example, maximum=BIGINT)
-
-
 _FILTERS: Json = {
     "address": any_case_address("Who sent or received."),
     "from": any_case_address("Who sent."),
     "to": any_case_address("Who received."),
-    "tokenAddress": any_case_address("The token's contract.", TOKEN_EXAMPLE),
+    "tokenAddress": any_case_address("The token's contract."),
     "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
-    "blockNumber": _block_number("The block.", 17),
-    "blockFrom": _block_number("The first block.", 100),
-    "blockTo": _block_number("The last block.", 200),
+    "blockNumber": number("The block.", 17),
+    "blockFrom": number("The first block.", 100),
+    "blockTo": number("The last block.", 200),
 }
 _FILTERS_OF: Json = {
     "dex_trades": {**_FILTERS, "address": any_case_address("The maker.")},
@@ -237,23 +235,44 @@ def _query(entity: str) -> Json:
     return form(
         f"A query of {entity}.",
         {
-            "entity": {"type": "string", "const": entity, "description": "What is asked for."},
+            "entity": {"const": entity, "description": "What is asked for."},
             "filter": form(f"What {entity} must match, all of it.", filters, ()),
-            "orderBy": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
-            "limit": number(
-                "How many at most.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT,
-                default=DEFAULT_LIMIT,
-            ),
-            "offset": number("How many to pass over.", 0, maximum=BIGINT, default=0),
+            "orderBy": ref("QueryOrder"),
+            "limit": ref("QueryLimit"),
+            "offset": ref("QueryOffset"),
         },
         ("entity",),
-    )  # fmt: skip
+    )
+
+
+def _answer(entity: str) -> Json:
+    lacking = {"untracedBlocks": UNTRACED_BLOCKS} if entity == "internal_transfers" else {}
+    return record(
+        f"The {entity} of a query.",
+        {
+            "entity": {"const": entity, "description": "What was asked for."},
+            "count": ref("QueryCount"),
+            "data": array(ref(ENTITIES[entity]), "The records.", maxItems=MAX_LIMIT),
+            "total": ref("QueryTotal"),
+            **lacking,
+        },
+    )
+
+
+def _by_entity(description: str, ending: str) -> Json:
+    schemas = {entity: ref(f"{_schema_name(entity)}{ending}") for entity in ENTITIES}
+    mapping = {entity: schema["$ref"] for entity, schema in schemas.items()}
+    return {
+        "description": description,
+        "oneOf": [*schemas.values()],
+        "discriminator": {"propertyName": "entity", "mapping": mapping},
+    }
 
 
 CHAIN_SCHEMAS: Json = {
     "SearchResults": record(
         "What was found.",
-        {"results": array(ref("SearchResult"), "The best first.", maxItems=20)},
+        {"results": array(ref("SearchResult"), "The best first.", maxItems=MAX_FOUND)},
     ),
     "SearchResult": record(
         "Something that a text may mean.",
@@ -271,7 +290,7 @@ CHAIN_SCHEMAS: Json = {
     "TokenHolderPage": page_of("holders", "TokenHolder", "Holders, largest balance first."),
     "AddressList": record(
         "Addresses in the order asked.",
-        {"addresses": array(ref("AddressSummary"), "One for each.", maxItems=100)},
+        {"addresses": array(ref("AddressSummary"), "One for each.", maxItems=MOST_ADDRESSES)},
     ),
     "AddressSummary": record(
         "An address.",
@@ -290,39 +309,24 @@ CHAIN_SCHEMAS: Json = {
         "Internal transfers, newest first.",
         {
             "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=MAX_LIMIT),
-            "total": number("How many there are on all pages, exactly.", 354),
+            "total": ref("Total"),
             "untracedBlocks": UNTRACED_BLOCKS,
         },
     ),
     "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
     **{f"{_schema_name(entity)}Query": _query(entity) for entity in ENTITIES},
-    "Query": {
-        "description": "What to find.",
-        "oneOf": [ref(f"{_schema_name(entity)}Query") for entity in ENTITIES],
-        "discriminator": {
-            "propertyName": "entity",
-            "mapping": {e: f"#/components/schemas/{_schema_name(e)}Query" for e in ENTITIES},
-        },
+    "Query": _by_entity("What to find.", "Query"),
+    "QueryOrder": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
+    "QueryCount": {**SCALARS["Count"], "description": "Records in data."},
+    "QueryTotal": {
+        **nullable({**SCALARS["Total"]}),
+        "description": "How many records match the filter, exactly; null where several of its keys"
+        " other than blocks are combined, and of logs that the node is asked for.",
     },
-    "QueryAnswer": record(
-        "What was found.",
-        {
-            "entity": one_of("What was asked for.", [*ENTITIES]),
-            "count": number("Records in data.", DEFAULT_LIMIT, maximum=MAX_LIMIT),
-            "data": array(
-                {"anyOf": [ref(name) for name in ENTITIES.values()]},
-                "Records of the entity.",
-                maxItems=MAX_LIMIT,
-            ),
-            "total": nullable(
-                number(
-                    "How many records match the filter, exactly; null where several of its keys"
-                    " other than blocks are combined, and of logs that the node is asked for.",
-                    354,
-                )
-            ),
-            "untracedBlocks": UNTRACED_BLOCKS,
-        },
-        optional=("untracedBlocks",),
+    "QueryLimit": number(
+        "How many at most.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
     ),
+    "QueryOffset": number("How many to pass over.", 0, maximum=BIGINT, default=0),
+    **{f"{_schema_name(entity)}Answer": _answer(entity) for entity in ENTITIES},
+    "QueryAnswer": _by_entity("What was found.", "Answer"),
 }

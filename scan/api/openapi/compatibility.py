@@ -7,6 +7,7 @@ from scan.api.openapi.schemas import (
     RATE_HEADERS,
     Json,
     headers,
+    ref,
 )
 
 ETHERSCAN_TAG, SOURCIFY_TAG = "Etherscan's form", "Sourcify"
@@ -33,7 +34,6 @@ def etherscan_paths(actions: Mapping[str, Collection[str]]) -> Json:
         shared: Json = {
             "tags": [ETHERSCAN_TAG],
             "summary": f"An action in Etherscan's form{', version 2' if version else ''}",
-            "externalDocs": ETHERSCAN_DOCS,
             "responses": {"200": {"$ref": "#/components/responses/Etherscan"}},
         }
         paths[path] = {
@@ -58,27 +58,26 @@ _SOURCIFY = (
 )  # fmt: skip
 
 
-def sourcify_paths() -> Json:
+def sourcify_paths(base_path: str) -> Json:
     """Each path also stands below /server, as clients of Sourcify's server ask for it."""
+    servers = [{"url": base_path or "/"}, {"url": f"{base_path}/server"}]
     paths: Json = {}
-    for prefix, ending in (("", ""), ("/server", "AtServer")):
-        for method, path, name, summary, parameters, statuses in _SOURCIFY:
-            operation: Json = {
-                "operationId": f"{name}{ending}",
-                "tags": [SOURCIFY_TAG],
-                "summary": summary,
-                "externalDocs": SOURCIFY_DOCS,
-                "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in parameters],
-                "responses": {
-                    str(status): {"$ref": "#/components/responses/Sourcify"}
-                    for status in (*statuses, 401, 429, 503)
-                },
-            }
-            if method == "post":
-                schema = {"type": "object", "description": "As Sourcify documents it."}
-                content = {"application/json": {"schema": schema}}
-                operation["requestBody"] = {"required": True, "content": content}
-            paths[prefix + path] = {method: operation}
+    for method, path, name, summary, parameters, statuses in _SOURCIFY:
+        operation: Json = {
+            "operationId": name,
+            "tags": [SOURCIFY_TAG],
+            "summary": summary,
+            "parameters": [{"$ref": f"#/components/parameters/{name}"} for name in parameters],
+            "responses": {
+                str(status): {"$ref": "#/components/responses/Sourcify"}
+                for status in (*statuses, 401, 429, 503)
+            },
+        }
+        if method == "post":
+            schema = {"type": "object", "description": "As Sourcify documents it."}
+            content = {"application/json": {"schema": schema}}
+            operation["requestBody"] = {"required": True, "content": content}
+        paths[path] = {"servers": servers, method: operation}
     return paths
 
 
@@ -100,11 +99,16 @@ COMPATIBILITY_PARAMETERS: Json = {
         "in": "path",
         "required": True,
         "description": description,
-        "schema": {"type": "string"},
+        "schema": schema,
     }
-    for name, sent_as, description in (
-        ("chainId", "chain_id", "The indexed chain."),
-        ("contractAddress", "address", "The contract."),
-        ("verificationId", "verification_id", "As the submission returned it."),
+    for name, sent_as, description, schema in (
+        ("chainId", "chain_id", "The indexed chain.", {"type": "string", "pattern": "^[0-9]+$"}),
+        ("contractAddress", "address", "The contract.", ref("AnyCaseAddress")),
+        (
+            "verificationId",
+            "verification_id",
+            "As submitting returned it.",
+            {"type": "string", "pattern": "^[0-9a-fA-F-]+$"},
+        ),
     )
 }

@@ -1,10 +1,12 @@
 """Contracts: /verify and /contracts."""
 
 from scan.api.openapi.schemas import (
+    CONTRACT,
     Json,
     address,
     any_case_address,
     array,
+    extended,
     flag,
     form,
     hash32,
@@ -13,7 +15,6 @@ from scan.api.openapi.schemas import (
     nullable,
     one_of,
     operation,
-    path,
     record,
     ref,
     sends,
@@ -24,7 +25,6 @@ TAG = "Contracts"
 CONTRACT_EXAMPLE = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 MATCHES = ("full", "partial")
 _VERSION = "0.8.26"
-_CONTRACT = path("address", any_case_address("The contract.", CONTRACT_EXAMPLE))
 
 CONTRACT_PATHS: Json = {
     "/verify": {
@@ -50,15 +50,15 @@ CONTRACT_PATHS: Json = {
     "/contracts/{address}": {
         "get": operation(
             "getContract", TAG, "A verified contract", ref("Contract"),
-            parameters=(_CONTRACT,), errors=(404, 502),
+            parameters=(CONTRACT,), errors=(404, 502),
         ),
     },
     "/contracts/{address}/call": {
         "post": operation(
             "callContract", TAG, "Call a view or pure function", ref("CallAnswer"),
-            description="Call a view or pure function of a verified contract at the newest block."
-            " An overloaded one is found by its arguments, or named whole: `f(uint256,address)`.",
-            parameters=(_CONTRACT,),
+            description="The contract is a verified one; the call sees the newest block. An"
+            " overloaded one is found by its arguments, or named whole: `f(uint256,address)`.",
+            parameters=(CONTRACT,),
             body=sends(
                 ref("CallRequest"),
                 balance={"functionName": "balanceOf", "args": [CONTRACT_EXAMPLE]},
@@ -71,15 +71,7 @@ CONTRACT_PATHS: Json = {
 
 
 def _switch(description: str) -> Json:
-    return {
-        "description": f"{description} Also 0 and 1, as numbers or text.",
-        "examples": [True],
-        "anyOf": [
-            {"type": "boolean"},
-            {"type": "integer", "enum": [0, 1]},
-            {"type": "string", "enum": ["0", "1", "true", "false"]},
-        ],
-    }
+    return {**ref("Switch"), "description": description}
 
 
 _PROXY = record(
@@ -96,10 +88,19 @@ _SETTINGS: Json = {
 }
 
 CONTRACT_SCHEMAS: Json = {
+    "Switch": {
+        "description": "True or false, also 0 and 1, as numbers or text.",
+        "examples": [True],
+        "anyOf": [
+            {"type": "boolean"},
+            {"type": "integer", "enum": [0, 1]},
+            {"type": "string", "enum": ["0", "1", "true", "false"]},
+        ],
+    },
     "VerifyRequest": form(
         "A source, and what is known of how it was compiled.",
         {
-            "address": any_case_address("The contract.", CONTRACT_EXAMPLE),
+            "address": any_case_address("The contract."),
             "sourceCode": text(
                 "One Solidity file, or a Solidity standard JSON input, also in {{…}}. At most 1 MiB"
                 " of sources.",
@@ -140,11 +141,9 @@ CONTRACT_SCHEMAS: Json = {
         },
         ("address", "sourceCode", "compilerVersion"),
     ),
-    "Verified": record(
-        "The source gives the deployed code.",
+    "Verification": record(
+        "What was verified.",
         {
-            "success": flag("True."),
-            "message": text("What matched, in a sentence.", "Full match: the source, …"),
             "address": address("The contract.", CONTRACT_EXAMPLE),
             "match": one_of("Whether the metadata agrees, too.", MATCHES),
             "creationMatch": nullable(
@@ -160,6 +159,14 @@ CONTRACT_SCHEMAS: Json = {
             "constructorArguments": nullable(
                 hex_bytes("As the creating transaction has them; null where that is not known.")
             ),
+        },
+    ),
+    "Verified": extended(
+        "Verification",
+        "The source gives the deployed code.",
+        {
+            "success": flag("True."),
+            "message": text("What matched, in a sentence.", "Full match: the source, …"),
             "warning": nullable(
                 text(
                     "What was given and is not so, though the code matches.",
@@ -168,16 +175,10 @@ CONTRACT_SCHEMAS: Json = {
             ),
         },
     ),
-    "Contract": record(
+    "Contract": extended(
+        "Verification",
         "A verified contract.",
         {
-            "address": address("The contract.", CONTRACT_EXAMPLE),
-            "match": one_of("Whether the metadata agrees, too.", MATCHES),
-            "creationMatch": nullable(one_of("As match, of the creating code.", MATCHES)),
-            "contractName": text("The contract's name in the source.", "Token"),
-            "filePath": text("The file it stands in.", "contracts/Token.sol"),
-            "compilerVersion": text("The compiler's version.", f"{_VERSION}+commit.8a97fa7a"),
-            "settings": _SETTINGS,
             "abi": array({"type": "object"}, "Its ABI, as Solidity writes it."),
             "sources": {
                 "type": "object",
@@ -188,7 +189,6 @@ CONTRACT_SCHEMAS: Json = {
                 "examples": [{"contracts/Token.sol": {"content": "contract Token {}"}}],
             },
             "license": nullable(text("An SPDX identifier.", "MIT")),
-            "constructorArguments": nullable(hex_bytes("As the creating transaction has them.")),
             "codeHash": hash32("keccak-256 of the deployed code."),
             "verifiedAt": moment("When it was verified."),
             "verifiedBy": nullable(

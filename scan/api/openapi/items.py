@@ -1,20 +1,22 @@
 """Items of BEP721 and BEP1155: /tokens/:address/items and /addresses/:address/items."""
 
 from scan.api.openapi.schemas import (
+    ADDRESS,
     LIMIT,
     PAGE,
+    TOKEN,
     TOKEN_EXAMPLE,
+    TOKEN_ID,
     Json,
     address,
     amount,
-    any_case_address,
     array,
+    extended,
     nullable,
     number,
     one_of,
     operation,
     page_of,
-    path,
     record,
     ref,
     text,
@@ -24,20 +26,13 @@ TAG = "Chain"
 TYPES = ("BEP721", "BEP1155")
 NOT_FOUND = "404 for an unknown token, and for a BEP20, which has no items"
 
-_TOKEN = path("address", any_case_address("The token's contract.", TOKEN_EXAMPLE))
-_ID = path(
-    "token_id",
-    text("The id: a uint256 in decimal digits, without leading zeros.", "7",
-         pattern="^(0|[1-9][0-9]{0,77})$"),
-)  # fmt: skip
-
 ITEM_PATHS: Json = {
     "/tokens/{address}/items": {
         "get": operation(
             "listTokenItems", TAG, "The items of a token, newest first", ref("ItemPage"),
             description="Every id of a BEP721 or BEP1155 that was ever moved, each once: those"
             f" first moved last come first. Burnt ones stay, without an owner. {NOT_FOUND}.",
-            parameters=(_TOKEN, PAGE, LIMIT), errors=(404,),
+            parameters=(TOKEN, PAGE, LIMIT), errors=(404,),
         ),
     },
     "/tokens/{address}/items/{token_id}": {
@@ -47,13 +42,13 @@ ITEM_PATHS: Json = {
             description="One item, by the token's events: of a BEP721 its owner is who received it"
             " last. tokenUri is what the contract returns at the indexed head, as text; it is never"
             f" fetched. {NOT_FOUND}, or where no transfer of this id is indexed.",
-            parameters=(_TOKEN, _ID), errors=(404,),
+            parameters=(TOKEN, TOKEN_ID), errors=(404,),
         ),
     },
     "/tokens/{address}/items/{token_id}/transfers": {
         "get": operation(
             "listItemTransfers", TAG, "The transfers of one item, newest first",
-            ref("ItemTransferPage"), parameters=(_TOKEN, _ID, PAGE, LIMIT), errors=(404,),
+            ref("ItemTransferPage"), parameters=(TOKEN, TOKEN_ID, PAGE, LIMIT), errors=(404,),
         ),
     },
     "/addresses/{address}/items": {
@@ -61,7 +56,7 @@ ITEM_PATHS: Json = {
             "listAddressItems", TAG, "The items an address has", ref("ItemBalancePage"),
             description="The items of BEP721 and BEP1155 tokens that an address has: those whose id"
             " was first moved last come first.",
-            parameters=(path("address", any_case_address("The owner.")), PAGE, LIMIT),
+            parameters=(ADDRESS, PAGE, LIMIT),
         ),
     },
 }  # fmt: skip
@@ -77,10 +72,10 @@ _ITEM: Json = {
 
 ITEM_SCHEMAS: Json = {
     "Item": record("An item: one id of a token.", _ITEM),
-    "ItemDetail": record(
+    "ItemDetail": extended(
+        "Item",
         "An item alone.",
         {
-            **_ITEM,
             "tokenUri": nullable(
                 text(
                     "Its tokenURI(uint256), or uri(uint256) of a BEP1155, cleaned of control"

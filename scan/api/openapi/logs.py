@@ -2,14 +2,15 @@
 
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
-    BIGINT,
     LIMIT,
     PAGE,
     TOKEN_EXAMPLE,
     Json,
     address,
     any_case_address,
+    any_case_hash,
     array,
+    extended,
     flag,
     hash32,
     hex_bytes,
@@ -22,35 +23,32 @@ from scan.api.openapi.schemas import (
     query,
     record,
     ref,
-    text,
 )
-from scan.api.openapi.transaction_details import or_null
 from scan.ethereum.log_filter import TOPICS
 from scan.queries.logs import TOPIC_NAMES
 from scan.webhooks.registration import MAX_TOPICS_PER_POSITION
 
 _TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
-_ANY_CASE_HASH = "^0[xX][0-9a-fA-F]{64}$"
 
 
 def _topic(index: int) -> Json:
     what = "the hash of the event's signature" if index == 0 else "an indexed argument"
-    return text(f"Topic {index}, {what}, in any letter case.", _TRANSFER, pattern=_ANY_CASE_HASH)
+    return any_case_hash(f"Topic {index}, {what}.")
 
 
 LOG_FILTERS: Json = {
-    "address": any_case_address("The contract that emitted it.", TOKEN_EXAMPLE),
+    "address": any_case_address("The contract that emitted it."),
     **{name: _topic(index) for index, name in enumerate(TOPIC_NAMES)},
-    "blockFrom": number("The first block.", 100, maximum=BIGINT),
-    "blockTo": number("The last block.", 200, maximum=BIGINT),
+    "blockFrom": number("The first block.", 100),
+    "blockTo": number("The last block.", 200),
 }
 
 LOG_PATHS: Json = {
     "/logs": {
         "get": operation(
             "listLogs", "Chain", "Logs of contracts, newest first", ref("LogPage"),
-            description="Logs of contracts, newest first by (block, logIndex), that match all that"
-            " is given. An index with SCAN_LOGS=all answers from its own rows, one with `standard`"
+            description="Ordered by (block, logIndex); they match all that is given. An index with"
+            " SCAN_LOGS=all answers from its own rows, one with `standard`"
             " where topic0 is of a standard event; others ask the node, in the blocks in which the"
             " address emitted something. What is too much to ask for in one request is answered"
             " 503: narrow it by blockFrom and blockTo, an address or topics.",
@@ -67,7 +65,7 @@ _TOPICS = array(hash32("A topic.", _TRANSFER), "At most four; none of an anonymo
 _INDEX = number("Its index in the block.", 3)
 _TRANSACTION_INDEX = number("The transaction's index in the block.", 1)
 
-WANTED_TOPICS: Json = {
+_WANTED_TOPICS: Json = {
     "type": ["array", "null"],
     "description": "With event type log: which topics its logs must have, at each position as"
     " eth_getLogs takes them: null for any, a topic, or several of which one must match. A log"
@@ -76,9 +74,9 @@ WANTED_TOPICS: Json = {
     "items": {
         "anyOf": [
             {"type": "null"},
-            text("The topic.", _TRANSFER, pattern=_ANY_CASE_HASH),
+            any_case_hash("The topic."),
             array(
-                text("A topic.", _TRANSFER, pattern=_ANY_CASE_HASH), "Any of these.",
+                any_case_hash("A topic."), "Any of these.",
                 minItems=1, maxItems=MAX_TOPICS_PER_POSITION,
             ),
         ]
@@ -86,20 +84,18 @@ WANTED_TOPICS: Json = {
     "examples": [[_TRANSFER, None]],
 }  # fmt: skip
 
+WANTED_TOPICS = ref("WantedTopics")
 LOG_SCHEMAS: Json = {
+    "WantedTopics": _WANTED_TOPICS,
     "LogPage": page_of("logs", "Log", "Logs, newest first."),
-    "Log": record(
+    "Log": extended(
+        "TransactionLog",
         "A log that a contract emitted.",
         {
             "transactionHash": hash32("The transaction it was emitted in."),
             "blockNumber": number("The block it was emitted in.", 17),
-            "logIndex": _INDEX,
             "transactionIndex": _TRANSACTION_INDEX,
-            "address": address("The contract that emitted it.", TOKEN_EXAMPLE),
-            "topics": _TOPICS,
-            "data": hex_bytes("What is not in topics."),
             "timestamp": moment("When its block was made."),
-            "event": or_null("DecodedEvent", "The event; null where no ABI fits."),
         },
     ),
     "LogEvent": record(

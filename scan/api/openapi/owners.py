@@ -2,13 +2,14 @@
 
 from scan.accounts.api_keys import MAX_ACTIVE_KEYS, MAX_LABEL_CHARACTERS
 from scan.api.openapi.logs import WANTED_TOPICS
-from scan.api.openapi.records import METHOD_ID, TOKEN_TYPES
+from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
     LIMIT,
+    OWNER,
     PAGE,
-    SAFE_INTEGER,
     TOKEN_EXAMPLE,
+    WEBHOOK,
     Json,
     address,
     amount,
@@ -17,6 +18,7 @@ from scan.api.openapi.schemas import (
     flag,
     form,
     hash32,
+    identifier,
     moment,
     nullable,
     number,
@@ -24,11 +26,12 @@ from scan.api.openapi.schemas import (
     operation,
     page_of,
     path,
-    query,
     record,
     ref,
     sends,
+    shared,
     text,
+    token_type,
 )
 from scan.webhooks.registration import (
     EVENT_TYPES,
@@ -40,29 +43,18 @@ from scan.webhooks.urls import MAX_URL_CHARACTERS, PORTS
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
 STATUSES = ("pending", "delivered", "failed", "cancelled")
-_ID_EXAMPLE = 4503599627370496
 _SIGNED = "signed with the wallet's personal message signing"
 
-_OWNER = query("owner", any_case_address("The owner's address."), required=True)
 _WEBHOOK_ERRORS = (401, 403, 404)
 
 
-def _id(description: str) -> Json:
-    return number(description, _ID_EXAMPLE, minimum=1, maximum=SAFE_INTEGER)
-
-
-def _path_id(name: str, description: str) -> Json:
-    return path(name, number(description, _ID_EXAMPLE, minimum=1))
-
-
-_WEBHOOK = _path_id("webhook_id", "The webhook's id.")
-_DELIVERY = _path_id("delivery_id", "The delivery's id.")
+_DELIVERY = path("delivery_id", identifier("The delivery's id."))
 
 OWNER_PATHS: Json = {
     "/keys": {
         "get": operation(
-            "listKeys", KEYS, "The keys of an owner", ref("KeyList"), parameters=(_OWNER,),
-            description="The keys of an owner, with their prefixes. With SCAN_OWNER_AUTH=always the"
+            "listKeys", KEYS, "The keys of an owner", ref("KeyList"), parameters=(OWNER,),
+            description="Keys are named by their prefixes. With SCAN_OWNER_AUTH=always the"
             " request needs a key of that owner.",
             errors=(403,),
         ),
@@ -89,23 +81,24 @@ OWNER_PATHS: Json = {
     "/keys/{key_id}": {
         "delete": operation(
             "deleteKey", KEYS, "Delete a key", ref("Deleted"),
-            description="Delete a key with any key of the same owner, which may be the same one."
+            description="With any key of the same owner, which may be the same one."
             " The address stays claimed when its last key is deleted.",
-            parameters=(_path_id("key_id", "The key's id."),), errors=(404,), needs_key=True,
+            parameters=(path("key_id", identifier("The key's id.")),), errors=(404,),
+            needs_key=True,
         ),
     },
     "/webhooks": {
         "get": operation(
             "listWebhooks", WEBHOOKS, "The webhooks of an owner", ref("WebhookList"),
-            description="The webhooks of an owner. Where the owner has ever had an API key, the"
+            description="Where the owner has ever had an API key, the"
             " request needs one of its active keys.",
-            parameters=(_OWNER,), errors=(403,),
+            parameters=(OWNER,), errors=(403,),
         ),
         "post": operation(
             "createWebhook", WEBHOOKS, "Register a webhook for the events of an address",
             ref("CreatedWebhook"),
-            description="Register a webhook for the events of an address. Where the owner has ever"
-            " had an API key, the request needs one of its active keys. At most"
+            description="Where the owner has ever had an API key, the request needs one of its"
+            " active keys. At most"
             f" {MAX_PER_OWNER} webhooks of an owner, {MAX_PER_WATCH_ADDRESS} for a watched address"
             f" and {MAX_PER_CLIENT} of a client that sends no key of the owner are active at once"
             " (409).",
@@ -124,30 +117,30 @@ OWNER_PATHS: Json = {
     "/webhooks/{webhook_id}": {
         "delete": operation(
             "deleteWebhook", WEBHOOKS, "Delete a webhook", ref("Deleted"),
-            parameters=(_WEBHOOK,), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS,
         ),
         "patch": operation(
             "changeWebhook", WEBHOOKS, "Stop a webhook, or activate one that was stopped",
-            ref("Webhook"), parameters=(_WEBHOOK,), errors=(*_WEBHOOK_ERRORS, 409),
+            ref("Webhook"), parameters=(WEBHOOK,), errors=(*_WEBHOOK_ERRORS, 409),
             body=sends(ref("WebhookChange"), start={"active": True}),
         ),
     },
     "/webhooks/{webhook_id}/deliveries": {
         "get": operation(
             "listDeliveries", WEBHOOKS, "What a webhook was sent, newest first",
-            ref("DeliveryPage"), parameters=(_WEBHOOK, PAGE, LIMIT), errors=_WEBHOOK_ERRORS,
+            ref("DeliveryPage"), parameters=(WEBHOOK, PAGE, LIMIT), errors=_WEBHOOK_ERRORS,
         ),
     },
     "/webhooks/{webhook_id}/test": {
         "post": operation(
             "testWebhook", WEBHOOKS, "Send a test event", ref("TestSent"), status=201,
-            parameters=(_WEBHOOK,), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS,
         ),
     },
     "/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": {
         "post": operation(
             "retryDelivery", WEBHOOKS, "Send a delivery again", ref("Retried"), status=202,
-            parameters=(_WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS,
         ),
     },
 }  # fmt: skip
@@ -156,7 +149,7 @@ OWNER_SCHEMAS: Json = {
     "Key": record(
         "An API key, without the key itself.",
         {
-            "id": _id("Its id."),
+            "id": identifier("Its id."),
             "keyPrefix": text("Its first 12 characters.", "scan_1a2b3c4"),
             "label": text("Its owner's name for it; may be empty.", "my dashboard"),
             "requestsPerMinute": number("Its limit.", 100),
@@ -183,7 +176,7 @@ OWNER_SCHEMAS: Json = {
     "CreatedKey": record(
         "A new key.",
         {
-            "id": _id("Its id."),
+            "id": identifier("Its id."),
             "key": text(
                 "The key, shown only here.", "scan_" + 64 * "a", pattern="^scan_[0-9a-f]{64}$"
             ),
@@ -192,12 +185,12 @@ OWNER_SCHEMAS: Json = {
         },
     ),
     "Deleted": record(
-        "What was deleted.", {"success": flag("True."), "id": _id("Its id.")}
+        "What was deleted.", {"success": flag("True."), "id": identifier("Its id.")}
     ),
     "Webhook": record(
         "A webhook, without its secret.",
         {
-            "id": _id("Its id."),
+            "id": identifier("Its id."),
             "url": text("Where events go.", "https://hooks.example.com/scan"),
             "watchAddress": address("Whose events."),
             "eventTypes": array(one_of("An event.", EVENT_TYPES), "Which events."),
@@ -242,7 +235,7 @@ OWNER_SCHEMAS: Json = {
     "CreatedWebhook": record(
         "A new webhook.",
         {
-            "id": _id("Its id."),
+            "id": identifier("Its id."),
             "secret": text("The key of X-Scan-Signature, shown only here.", 64 * "b"),
             "message": text("What to do with it.", "Keep this secret now: it is shown only here."),
         },
@@ -250,7 +243,7 @@ OWNER_SCHEMAS: Json = {
     "Delivery": record(
         "An event on its way to a webhook.",
         {
-            "id": _id("Its id, sent as X-Scan-Delivery."),
+            "id": identifier("Its id, sent as X-Scan-Delivery."),
             "event": one_of("The event.", EVENT_TYPES),
             "blockNumber": nullable(number("Its block.", 17)),
             "status": one_of("Its state.", STATUSES),
@@ -269,12 +262,12 @@ OWNER_SCHEMAS: Json = {
     "TestSent": record(
         "A test event is on its way.",
         {
-            "deliveryId": _id("Its delivery."),
+            "deliveryId": identifier("Its delivery."),
             "message": text("Where to see how it went.", "A test event is on its way."),
         },
     ),
     "Retried": record(
-        "It will be sent again.", {"success": flag("True."), "deliveryId": _id("The delivery.")}
+        "It will be sent again.", {"success": flag("True."), "deliveryId": identifier("Its id.")}
     ),
     "TransactionEvent": record(
         "A transaction of the watched address.",
@@ -312,7 +305,7 @@ OWNER_SCHEMAS: Json = {
                     "value": amount("The amount, in the smallest unit.", "500000000000000000"),
                     "blockNumber": number("Its block.", 17),
                     "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
-                    "tokenType": one_of("The standard the token follows.", TOKEN_TYPES),
+                    "tokenType": token_type("The standard the token follows."),
                     "tokenId": nullable(amount("The token's id; null for a BEP20.", "7")),
                     "logIndex": number("Its log's index in the block.", 3),
                     "batchIndex": number("Its index in a TransferBatch, else 0.", 0),
@@ -334,8 +327,20 @@ def _header(name: str, schema: Json) -> Json:
     }  # fmt: skip
 
 
+EVENT_PARAMETERS: Json = {
+    "signature": _header(
+        "X-Scan-Signature",
+        text(
+            "sha256= and the lower-case hex HMAC-SHA256 of the body's bytes under the secret.",
+            "sha256=" + 64 * "c",
+        ),
+    ),
+    "delivery": _header("X-Scan-Delivery", text("The same in every attempt.", "17")),
+    "sender": _header("User-Agent", text("Who sends.", "Scan-Webhook/1.0")),
+}
+
+
 def _event(event: str, schema: str, summary: str) -> Json:
-    signature = "sha256= and the lower-case hex HMAC-SHA256 of the body's bytes under the secret."
     return {
         "post": {
             "operationId": f"receive{schema}",
@@ -345,10 +350,8 @@ def _event(event: str, schema: str, summary: str) -> Json:
             "description": "At least once; a retry sends the same bytes under the same"
             " X-Scan-Delivery. Compare the signature in constant time.",
             "parameters": [
-                _header("X-Scan-Signature", text(signature, "sha256=" + 64 * "c")),
                 _header("X-Scan-Event", one_of("The event.", (event,))),
-                _header("X-Scan-Delivery", text("The same in every attempt.", "17")),
-                _header("User-Agent", text("Who sends.", "Scan-Webhook/1.0")),
+                *(shared(name) for name in EVENT_PARAMETERS),
             ],
             "requestBody": {
                 "required": True,

@@ -7,6 +7,7 @@ from scan.api.openapi.schemas import (
     address,
     amount,
     array,
+    extended,
     flag,
     hash32,
     moment,
@@ -16,16 +17,15 @@ from scan.api.openapi.schemas import (
     record,
     ref,
     text,
+    token_type,
 )
-
-TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 
 _TOKEN: Json = {
     "address": address("The token's contract.", TOKEN_EXAMPLE),
     "name": text("Its name(), cleaned; empty where it has none.", "Wrapped Ether", maxLength=255),
     "symbol": text("Its symbol(), cleaned.", "WETH", maxLength=50),
     "decimals": number("How many decimals amounts have.", 18, maximum=255),
-    "type": one_of("The standard it follows (ERC-20, ERC-721, ERC-1155).", TOKEN_TYPES),
+    "type": token_type("The standard it follows."),
     "totalSupply": amount(
         "Its totalSupply(), in the smallest unit; of an NFT that has none, what its holders hold.",
         "1000000000000000000",
@@ -56,14 +56,7 @@ _PLACE: Json = {
     "logIndex": number("Its log's index in the block.", 3),
 }
 
-METHOD_ID = nullable(
-    text(
-        "The first 4 bytes of the input: which function was called. Null where there are fewer, and"
-        " where a contract is created.",
-        "0xa9059cbb",
-        pattern="^0x[0-9a-f]{8}$",
-    )
-)
+METHOD_ID = ref("MethodId")
 
 # Null, but for blockHash, also in rows indexed before these fields were stored, until
 # `scan backfill fields` has filled them.
@@ -101,10 +94,10 @@ RECORDS: Json = {
         },
     ),
     "Block": record("A block.", _BLOCK),
-    "BlockDetail": record(
+    "BlockDetail": extended(
+        "Block",
         "A block alone.",
         {
-            **_BLOCK,
             "withdrawals": array(
                 ref("Withdrawal"), "What validators withdrew; left out where they withdrew nothing."
             ),
@@ -138,10 +131,10 @@ RECORDS: Json = {
         },
     ),
     "Token": record("A token.", _TOKEN),
-    "TokenDetail": record(
+    "TokenDetail": extended(
+        "Token",
         "A token alone.",
         {
-            **_TOKEN,
             "transferCount": number("Its transfers.", 120),
             "firstSeen": moment("When its block was made."),
             "eventsConsistent": flag("False when its events give somebody less than nothing."),
@@ -171,20 +164,16 @@ RECORDS: Json = {
             "balance": text("In the smallest unit.", "250000000000000000", pattern="^[1-9][0-9]*$"),
         },
     ),
-    "Address": record(
+    "Address": extended(
+        "AddressSummary",
         "An address, also one that no indexed block mentions. It is seen as sender, recipient,"
         " created contract, miner, emitter of a log, party of a token transfer or of an internal"
         " one, or recipient of a withdrawal.",
         {
-            "address": address("The address."),
-            "balance": amount("What it holds, in wei, at balanceBlock.", "9999999000000000000000"),
-            "txCount": number("Transactions it sent, received or was created by.", 42),
-            "isContract": flag("Whether code stands at it."),
             "label": nullable(text("What the operator calls it.", "Treasury")),
             "firstSeen": nullable(moment("When it was first seen; null for one never seen.")),
             "lastSeen": nullable(moment("When it was last seen, or null.")),
             "recentTxs": array(ref("Transaction"), "Its newest 25 transactions.", maxItems=25),
-            "balanceBlock": number("The block that balance is of.", 353),
         },
     ),
     "InternalTransfer": record(
@@ -210,7 +199,7 @@ RECORDS: Json = {
             **_PLACE,
             "batchIndex": number("Its place in a TransferBatch, else 0.", 0),
             "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
-            "tokenType": one_of("The standard the token follows.", TOKEN_TYPES),
+            "tokenType": token_type("The standard the token follows."),
             "fromAddress": address("Who gave; zero where tokens are minted."),
             "toAddress": address("Who got; zero where tokens are burnt."),
             "value": amount("How much, in the smallest unit; 1 of a BEP721.", "500000000000000000"),

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from scan.api.contracts import MAX_VERIFY_BYTES
+from scan.http.requests import MAX_BODY_BYTES
 from scan.parameters import MAX_LIMIT
 
 Json = dict[str, Any]
@@ -12,30 +14,32 @@ TOKEN_EXAMPLE = "0x5fbdb2315678afecb367f032d93f642f64180aa3"
 HASH_EXAMPLE = "0x008ad7f8a3b7c2a5d4e1f60718293a4b5c6d7e8f90a1b2c3d4e5f60feafb5801"
 TIME_EXAMPLE = "2026-01-31T23:59:59Z"
 
-ANY_CASE_ADDRESS = "^0[xX][0-9a-fA-F]{40}$"
+TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
+
 SAFE_INTEGER = 2**53 - 1
 BIGINT = 2**63 - 1
 
 ERRORS = {
-    400: ("BadRequest", "Malformed, of the wrong type, or out of range.",
+    400: ("Malformed, of the wrong type, or out of range.",
           ("invalid_json", "invalid_parameter")),
-    401: ("Unauthorized", "A key is needed, or the one sent is unknown or inactive.",
+    401: ("A key is needed, or the one sent is unknown or inactive.",
           ("missing_api_key", "invalid_api_key")),
-    403: ("Forbidden", "The signature or the key is of another address.",
+    403: ("The signature or the key is of another address.",
           ("signature_mismatch", "owner_mismatch")),
-    404: ("NotFound", "Nothing of this name is known.", ("not_found",)),
-    409: ("Conflict", "This was done before, or there is no room for more.",
+    404: ("Nothing of this name is known.", ("not_found",)),
+    409: ("This was done before, or there is no room for more.",
           ("replayed_request", "limit_reached")),
-    413: ("TooLarge", "The body is over 1 MiB (of /verify: 5 MiB).", ("too_large",)),
-    415: ("UnsupportedMediaType", "The body is not declared as application/json.",
+    413: (f"The body is over {MAX_BODY_BYTES >> 20} MiB (of /verify:"
+          f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
+    415: ("The body is not declared as application/json.",
           ("unsupported_media_type",)),
-    422: ("Unprocessable", "Understood, but the compiler, the comparison or the contract says no.",
+    422: ("Well-formed, but compilation, comparison or the call failed.",
           ("verification_failed", "call_reverted")),
-    429: ("RateLimited", "The limit is used up; Retry-After says for how many seconds.",
+    429: ("The limit is used up; Retry-After says for how many seconds.",
           ("rate_limited",)),
-    502: ("UpstreamFailed", "The node does not answer; Retry-After says when to ask again.",
+    502: ("The node does not answer; Retry-After says when to ask again.",
           ("upstream_failed",)),
-    503: ("Unavailable", "The database or a compiler cannot serve now, or the question takes too"
+    503: ("The database or a compiler cannot serve now, or the question takes too"
           " long; Retry-After says when to ask again.", ("unavailable",)),
 }  # fmt: skip
 ALWAYS = (400, 401, 429, 503)
@@ -44,20 +48,94 @@ WITH_BODY = (413, 415)
 
 # What most fields are: a field refers to one of these, and says what it means.
 SCALARS: Json = {
-    "Count": {"type": "integer", "format": "int64", "minimum": 0, "maximum": BIGINT,
-              "description": "A number that fits into 63 bits.", "examples": [17]},
-    "Amount": {"type": "string", "pattern": "^(0|[1-9][0-9]{0,77})$", "examples": ["1000000000"],
-               "description": "A uint256 in decimal digits: JSON numbers end at 53 bits."},
-    "HexAddress": {"type": "string", "pattern": "^0x[0-9a-f]{40}$", "examples": [ADDRESS_EXAMPLE],
-                   "description": "An address, in lower case."},
-    "Hash": {"type": "string", "pattern": "^0x[0-9a-f]{64}$", "examples": [HASH_EXAMPLE],
-             "description": "32 bytes."},
-    "HexBytes": {"type": "string", "pattern": "^0x([0-9a-f]{2})*$", "examples": ["0x"],
-                 "description": "Bytes of any number."},
+    "Count": {
+        "type": "integer",
+        "format": "int64",
+        "minimum": 0,
+        "maximum": BIGINT,
+        "description": "A number that fits into 63 bits.",
+        "examples": [17],
+    },
+    "Amount": {
+        "type": "string",
+        "pattern": "^(0|[1-9][0-9]{0,77})$",
+        "examples": ["1000000000"],
+        "description": "A uint256 in decimal digits: JSON numbers end at 53 bits.",
+    },
+    "HexAddress": {
+        "type": "string",
+        "pattern": "^0x[0-9a-f]{40}$",
+        "examples": [ADDRESS_EXAMPLE],
+        "description": "An address, in lower case.",
+    },
+    "Hash": {
+        "type": "string",
+        "pattern": "^0x[0-9a-f]{64}$",
+        "examples": [HASH_EXAMPLE],
+        "description": "32 bytes.",
+    },
+    "HexBytes": {
+        "type": "string",
+        "pattern": "^0x([0-9a-f]{2})*$",
+        "examples": ["0x"],
+        "description": "Bytes of any number.",
+    },
     # Years beyond 9999 exist on test chains, so date-time would promise too much.
-    "Moment": {"type": "string", "examples": [TIME_EXAMPLE], "description": "ISO 8601, UTC.",
-               "pattern": "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$"},
+    "Moment": {
+        "type": "string",
+        "examples": [TIME_EXAMPLE],
+        "description": "ISO 8601, UTC.",
+        "pattern": "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
+    },
     "Flag": {"type": "boolean", "description": "True or false.", "examples": [True]},
+    "AnyCaseAddress": {
+        "type": "string",
+        "pattern": "^0[xX][0-9a-fA-F]{40}$",
+        "description": "An address, in any letter case.",
+        "examples": [ADDRESS_EXAMPLE],
+    },
+    "AnyCaseHash": {
+        "type": "string",
+        "pattern": "^0[xX][0-9a-fA-F]{64}$",
+        "description": "32 bytes, in any letter case.",
+        "examples": [HASH_EXAMPLE],
+    },
+    "Id": {
+        "type": "integer",
+        "format": "int64",
+        "minimum": 1,
+        "maximum": SAFE_INTEGER,
+        "description": "A random number below 2^53.",
+        "examples": [4503599627370496],
+    },
+    "Total": {
+        "type": "integer",
+        "format": "int64",
+        "minimum": 0,
+        "description": "How many there are on all pages, exactly.",
+        "examples": [354],
+    },
+    "TokenType": {
+        "type": "string",
+        "enum": [*TOKEN_TYPES],
+        "examples": [TOKEN_TYPES[0]],
+        "description": "A standard: ERC-20, ERC-721, ERC-1155.",
+    },
+    "MethodId": {
+        "type": ["string", "null"],
+        "pattern": "^0x[0-9a-f]{8}$",
+        "description": "The first 4 bytes of the input: which function was called. Null"
+        " where there are fewer, and where a contract is created.",
+        "examples": ["0xa9059cbb"],
+    },
+}
+# Of these there are fields that may be null.
+SCALARS |= {
+    f"{name}OrNull": {
+        "anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "null"}],
+        "description": f"{SCALARS[name]['description']} Or null.",
+    }
+    for name in ("Amount", "AnyCaseAddress", "Count", "HexAddress", "HexBytes", "Moment")
 }  # fmt: skip
 
 
@@ -101,13 +179,12 @@ def moment(description: str, example: str = TIME_EXAMPLE) -> Json:
 
 
 def one_of(description: str, words: Sequence[str]) -> Json:
-    return {"type": "string", "description": description, "enum": [*words], "examples": [words[0]]}
+    return {"type": "string", "description": description, "enum": [*words]}
 
 
 def nullable(schema: Json) -> Json:
     if "$ref" in schema:
-        description = schema["description"]
-        return {"anyOf": [{"$ref": schema["$ref"]}, {"type": "null"}], "description": description}
+        return {**schema, "$ref": f"{schema['$ref']}OrNull"}
     if "enum" in schema:
         schema = {**schema, "enum": [*schema["enum"], None]}
     return {**schema, "type": [schema["type"], "null"]}
@@ -143,7 +220,7 @@ def page_of(name: str, item: str, description: str) -> Json:
         description,
         {
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
-            "total": number("How many there are on all pages, exactly.", 354),
+            "total": ref("Total"),
         },
     )
 
@@ -151,8 +228,8 @@ def page_of(name: str, item: str, description: str) -> Json:
 def query(name: str, schema: Json, *, required: bool = False) -> Json:
     description = schema.pop("description")
     return {
-        "name": name, "in": "query", "required": required, "description": description,
-        "schema": schema,
+        "name": name, "in": "query", **({"required": True} if required else {}),
+        "description": description, "schema": schema,
     }  # fmt: skip
 
 
@@ -163,19 +240,55 @@ def path(name: str, schema: Json) -> Json:
     }  # fmt: skip
 
 
-def any_case_address(description: str, example: str = ADDRESS_EXAMPLE) -> Json:
-    return text(f"{description} In any letter case.", example, pattern=ANY_CASE_ADDRESS)
+def any_case_address(description: str) -> Json:
+    return _scalar("AnyCaseAddress", description)
 
 
-PAGE = {"$ref": "#/components/parameters/page"}
-LIMIT = {"$ref": "#/components/parameters/limit"}
-AT_LEAST_BLOCK = {"$ref": "#/components/parameters/atLeastBlock"}
+def any_case_hash(description: str) -> Json:
+    return _scalar("AnyCaseHash", description)
+
+
+def identifier(description: str) -> Json:
+    return _scalar("Id", description)
+
+
+def token_type(description: str) -> Json:
+    return _scalar("TokenType", description)
+
+
+def extended(base: str, description: str, fields: Mapping[str, Json], **more: Any) -> Json:
+    """A record that has the fields of another, and then more."""
+    own = record(description, fields, **more)
+    return {
+        "description": description,
+        "allOf": [ref(base), {k: v for k, v in own.items() if k != "description"}],
+    }
+
+
+def shared(name: str) -> Json:
+    return {"$ref": f"#/components/parameters/{name}"}
+
+
+PAGE = shared("page")
+LIMIT = shared("limit")
+AT_LEAST_BLOCK = shared("block")
+TOKEN = shared("token")
+ADDRESS = shared("address")
+CONTRACT = shared("contract")
+TRANSACTION = shared("transaction")
+TOKEN_ID = shared("tokenId")
+WEBHOOK = shared("webhook")
+OWNER = shared("owner")
 OPTIONAL_HEADERS = ("X-Scan-Block",)
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
 def headers(*names: str) -> Json:
-    return {name: {"$ref": f"#/components/headers/{name}"} for name in (*names, "X-Request-Id")}
+    """Each is a component, which is named by the last word."""
+    return {
+        name: {"$ref": f"#/components/headers/{name.rpartition('-')[2]}"}
+        for name in (*names, "X-Request-Id")
+    }
 
 
 def operation(
@@ -198,13 +311,13 @@ def operation(
         content["example"] = example
     answers: Json = {
         str(status): {
-            "description": summary,
+            "description": "Done.",
             "headers": headers(*RATE_HEADERS, *OPTIONAL_HEADERS),
             "content": {"application/json": content},
         }
     }
     for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors}):
-        answers[str(code)] = {"$ref": f"#/components/responses/{ERRORS[code][0]}"}
+        answers[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {
         "operationId": name,
         "tags": [tag],

@@ -1,11 +1,11 @@
 """One transaction with its input, method and logs."""
 
-from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
     address,
     array,
+    extended,
     flag,
     hash32,
     hex_bytes,
@@ -41,12 +41,19 @@ _ARGUMENT = record(
 )
 
 
-def _decoded(what: str, example: str) -> Json:
-    return record(
-        what,
+def or_null(name: str, description: str) -> Json:
+    return {"anyOf": [ref(name), {"type": "null"}], "description": description}
+
+
+DETAIL_SCHEMAS: Json = {
+    "DecodedArgument": _ARGUMENT,
+    "Decoded": record(
+        "A call of a function, or an event.",
         {
-            "name": text("Its name.", example.partition("(")[0]),
-            "signature": text("Its name and types, whose hash identifies it.", example),
+            "name": text("Its name.", "transfer"),
+            "signature": text(
+                "Its name and types, whose hash identifies it.", "transfer(address,uint256)"
+            ),
             "arguments": array(ref("DecodedArgument"), "Its arguments, in order."),
             "source": one_of(
                 "Whose ABI it is: the contract's (or that of the implementation behind a proxy) by"
@@ -54,17 +61,7 @@ def _decoded(what: str, example: str) -> Json:
                 SOURCES,
             ),
         },
-    )
-
-
-def or_null(name: str, description: str) -> Json:
-    return {"anyOf": [ref(name), {"type": "null"}], "description": description}
-
-
-DETAIL_SCHEMAS: Json = {
-    "DecodedArgument": _ARGUMENT,
-    "DecodedMethod": _decoded("A call of a function.", "transfer(address,uint256)"),
-    "DecodedEvent": _decoded("An event.", "Transfer(address,address,uint256)"),
+    ),
     "TransactionLog": record(
         "A log.",
         {
@@ -72,16 +69,16 @@ DETAIL_SCHEMAS: Json = {
             "topics": array(hash32("A topic.", _TOPIC), "Its topics.", maxItems=4),
             "data": hex_bytes("Its data."),
             "logIndex": number("Its index in the block.", 3),
-            "event": or_null("DecodedEvent", "Its event; null where no ABI fits."),
+            "event": or_null("Decoded", "Its event; null where no ABI fits."),
         },
     ),
-    "TransactionDetail": record(
+    "TransactionDetail": extended(
+        "Transaction",
         "A transaction with what the node has of it beside the index, decoded. Of its contracts the"
         f" first {MAX_CONTRACTS} are decoded by their own ABIs.",
         {
-            **RECORDS["Transaction"]["properties"],
             "input": nullable(hex_bytes("Its calldata, or the code that creates a contract.")),
-            "method": or_null("DecodedMethod", "The function it called; null where no ABI fits."),
+            "method": or_null("Decoded", "The function it called; null where no ABI fits."),
             "logs": nullable(array(ref("TransactionLog"), "Its logs, in order.")),
             "unavailable": nullable(
                 text(
