@@ -6,8 +6,9 @@ from contextlib import contextmanager, nullcontext
 
 import pytest
 
+from scan.accounts import key_lookup
 from scan.accounts.api_keys import ApiKey, new_key
-from scan.accounts.key_lookup import CACHED_S, MAX_CACHED, PAUSE_AFTER_FAILURE_S, ApiKeyLookup
+from scan.accounts.key_lookup import CACHED_S, PAUSE_AFTER_FAILURE_S, ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.accounts.owner_authorization import Requester, is_claimed, require_owner
 from scan.database.connection import Database
@@ -84,11 +85,12 @@ def test_forgetting_asks_again_at_once(database):
     assert lookup.find(key.text) is None
 
 
-def test_unknown_keys_fill_a_bounded_memory(database):
+def test_unknown_keys_fill_a_bounded_memory(database, monkeypatch):
+    monkeypatch.setattr(key_lookup, "MAX_CACHED", 50)
     lookup = ApiKeyLookup(database, clock=lambda: 0.0)
-    for _ in range(MAX_CACHED + 10):
-        lookup._store(new_key().hash, object())
-    assert len(lookup._cache) == MAX_CACHED
+    for _ in range(60):
+        assert lookup.find(new_key().text) is None
+    assert len(lookup._cache) == 50
     assert lookup.find("scan_" + "0" * 64) is None
 
 

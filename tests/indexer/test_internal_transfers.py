@@ -89,7 +89,7 @@ def test_blocks_in_which_much_value_moves_are_read_few_at_a_time(
 ) -> None:
     purses(Stage(anvil))
     expected = fresh_digest(postgres, template, anvil)
-    monkeypatch.setattr(block_traces, "MOST_TRANSFERS", 0)
+    monkeypatch.setattr(block_traces, "MAX_TRANSFERS", 0)
     with Indexing(database_url, anvil.url) as indexing:
         indexing.wait_for(anvil.head())
     assert digest(database_url) == expected

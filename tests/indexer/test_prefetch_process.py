@@ -121,7 +121,7 @@ def test_tables_are_the_same_when_nearly_all_is_forgotten_between_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A batch is inspected before the one before it can be asked of the database."""
-    monkeypatch.setattr(contract_inspection, "MAX_KNOWN", 0)
+    monkeypatch.setattr(contract_inspection, "MAX_CONTRACTS", 0)
     monkeypatch.setattr(prefetch, "FETCH_BLOCKS", 2)
     monkeypatch.setattr(catch_up, "BATCH_BLOCKS", 2)
     with Indexing(database_url, scenario.anvil.url) as indexing:

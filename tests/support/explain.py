@@ -48,7 +48,7 @@ class ExplainingDatabase(Database):
     def prepared_row(self, statement: str, **params: object) -> Row | None:
         found = super().prepared_row(statement, **params)
         used = self._statements[statement]
-        with self._connection().cursor() as cursor:
+        with self._working() as connection, connection.cursor() as cursor:
             name = self._prepare(cursor, used, params)  # the one that was just run
         values = [value for key, value in params.items() if key not in (used.literals or ())]
         places = f"({', '.join(['%s'] * len(values))})" if values else ""
@@ -56,7 +56,7 @@ class ExplainingDatabase(Database):
         return found
 
     def _explain(self, statement: str, text: str, values: Any) -> None:
-        with self._connection().cursor() as cursor:
+        with self._working() as connection, connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
             root = cursor.fetchone()[0][0]["Plan"]
         self.plans.append(Plan(statement, list(_walk(root)), _buffers(root)))
