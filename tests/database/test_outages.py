@@ -157,7 +157,7 @@ def test_an_index_with_nothing_in_it_is_empty(server: Postgres, url: str) -> Non
         }
         for entity in ("transactions", "blocks", "tokens", "token_transfers", "dex_trades"):
             found = client.post("/api/v1/query", json={"entity": entity}).json
-            assert found == {"entity": entity, "count": 0, "data": []}
+            assert found == {"entity": entity, "count": 0, "data": [], "total": 0}
         assert client.get("/readyz").json["indexedBlock"] is None
 
 
