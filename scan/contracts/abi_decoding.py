@@ -276,9 +276,9 @@ def _is_plausible(decoded: Decoded) -> bool:
 _T = TypeVar("_T")
 
 
-def _only(found: Iterable[_T | None]) -> _T | None:
+def _only(candidates: Iterable[_T | None]) -> _T | None:
     """None where several fit: none of them is known to be the right one."""
-    fitting = [each for each in found if each is not None]
+    fitting = [candidate for candidate in candidates if candidate is not None]
     return fitting[0] if len(fitting) == 1 else None
 
 

@@ -91,8 +91,14 @@ class ContractAbis:
         block; have now, where the node has no such state. Raises as the session does.
         """
         contracts = self.find({emitter.address for emitter in emitters}, budget)
-        known = {each: contracts[each.address] for each in emitters if each.address in contracts}
-        targets = self._implementations_of([e for e, each in known.items() if each.delegates], node)
+        known = {
+            emitter: contracts[emitter.address]
+            for emitter in emitters
+            if emitter.address in contracts
+        }
+        targets = self._implementations_of(
+            [emitter for emitter, contract in known.items() if contract.delegates], node
+        )
         abis = self._abis_of(self._rows({*targets.values()}), budget)
         for emitter, implementation in targets.items():
             own = known[emitter]

@@ -101,13 +101,13 @@ def eip1967_implementations(
     words = _read_at(node, "eth_getStorageAt", slots)
     implementations, beacons = words[::2], words[1::2]
     behind_beacons = {
-        place: (({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL},), proxies[place][1])
-        for place, beacon in enumerate(beacons)
-        if beacon and not implementations[place]
+        index: (({"to": to_hex(beacon), "data": IMPLEMENTATION_CALL},), proxies[index][1])
+        for index, beacon in enumerate(beacons)
+        if beacon and not implementations[index]
     }
     answers = _read_at(node, "eth_call", [*behind_beacons.values()])
-    for place, answer in zip(behind_beacons, answers, strict=True):
-        implementations[place] = answer
+    for index, answer in zip(behind_beacons, answers, strict=True):
+        implementations[index] = answer
     return implementations
 
 
@@ -117,10 +117,10 @@ def _read_at(
     """Words that are addresses, of calls at blocks."""
     at_block = [Call(method, (*params, hex(number))) for params, number in calls]
     results = node.results(at_block, MAX_ANSWER_BYTES)
-    refused = [place for place, word in enumerate(results) if isinstance(word, RpcError)]
-    now = [Call(method, (*calls[place][0], "latest")) for place in refused]
-    for place, word in zip(refused, node.results(now, MAX_ANSWER_BYTES), strict=True):
-        results[place] = word
+    refused = [index for index, word in enumerate(results) if isinstance(word, RpcError)]
+    now = [Call(method, (*calls[index][0], "latest")) for index in refused]
+    for index, word in zip(refused, node.results(now, MAX_ANSWER_BYTES), strict=True):
+        results[index] = word
     return [_address(word) for word in results]
 
 

@@ -128,7 +128,7 @@ class Node:
             size = self._batch_sizes.get(method, MAX_BATCH)
             chunk = calls[done : done + size]
             try:
-                found, read_bytes = self._exchange(chunk, ends_at, most_bytes)
+                results, read_bytes = self._exchange(chunk, ends_at, most_bytes)
             except NodeError as error:
                 self._batch_sizes[method] = max(1, len(chunk) // 2)
                 if not _is_worth_halving(error, len(chunk)):
@@ -138,7 +138,7 @@ class Node:
             if len(chunk) == size and 2 * read_bytes <= (most_bytes or MAX_ANSWER_BYTES):
                 self._batch_sizes[method] = min(MAX_BATCH, size + max(1, size // 8))
             done += len(chunk)
-            yield found, read_bytes
+            yield results, read_bytes
 
     def _exchange(
         self, calls: Sequence[Call], ends_at: float | None, most_bytes: int | None
@@ -149,10 +149,10 @@ class Node:
         """
         failure: NodeError | None = None
         urls = self._usable_urls()
-        for place, url in enumerate(urls):
+        for index, url in enumerate(urls):
             timeout_s = self._timeout_s
             if ends_at is not None:
-                timeout_s = (ends_at - time.monotonic()) / (len(urls) - place)
+                timeout_s = (ends_at - time.monotonic()) / (len(urls) - index)
             if timeout_s <= 0:
                 raise failure or TimedOut("the node did not answer in time")
             try:

@@ -129,7 +129,7 @@ class TransactionReader:
         if any(content > Content.INPUT for content in needed.values()):
             calls.append(Call("eth_getBlockReceipts", (number,)))
         block, *receipts = node.results(calls)
-        if not isinstance(block, dict) or not all(isinstance(each, list) for each in receipts):
+        if not isinstance(block, dict) or not all(isinstance(whole, list) for whole in receipts):
             return {}
         sent_by_hash = {sent["hash"]: sent for sent in block["transactions"]}
         receipts_by_hash = {

@@ -44,8 +44,8 @@ def _require_own_chain(asked: Parameters) -> None:
         return
     known = caches().chain_ids
     if not known:
-        found = network.chain_id(reader())
-        known += [found] if found else []
+        chain_id = network.chain_id(reader())
+        known += [chain_id] if chain_id else []
     if known and str(asked.integer("chainid", 0)) != known[0]:
         raise Failure(WRONG_CHAIN.format(known[0]))
 

@@ -2,7 +2,6 @@
 
 import json
 import unicodedata
-from datetime import UTC, datetime
 
 COIN_DECIMALS = 18
 MAX_NAME = 60
@@ -57,10 +56,6 @@ def share(part: int | str, whole: int | str) -> str:
 def day_time(iso: str) -> str:
     """`2026-01-31T23:59:59Z` as `2026-01-31 23:59:59 UTC`."""
     return iso.replace("T", " ").replace("Z", " UTC")
-
-
-def iso_time(unix_s: int) -> str:
-    return datetime.fromtimestamp(unix_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def visible(text: str) -> str:

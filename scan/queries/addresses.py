@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import orjson
 
-from scan.errors import NotFound
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
 from scan.queries.pages import Page
@@ -80,10 +79,6 @@ def items_held(reader: Reader, address: bytes, limit: int, offset: int) -> Page:
     return Page(
         *reader.row("queries/addresses_list_items", address=address, limit=limit, offset=offset)
     )
-
-
-def unseen() -> NotFound:
-    return NotFound("This address has not been seen in any indexed block.")
 
 
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:

@@ -107,14 +107,14 @@ def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:
     abis, budget = reader.sources.contract_abis, DecodingBudget()
     contracts = abis.find({log.address for log in logs}, budget)
     proxies = [
-        place
-        for place, log in enumerate(logs)
+        index
+        for index, log in enumerate(logs)
         if _may_be_of_implementation(log, contracts.get(log.address))
     ]
     at_block = _proxies_at(reader, records, proxies, budget)
     events = [
-        decode_event(log, at_block.get(place, contracts.get(log.address)), budget)
-        for place, log in enumerate(logs)
+        decode_event(log, at_block.get(index, contracts.get(log.address)), budget)
+        for index, log in enumerate(logs)
     ]
     unknown = {
         log.topics[0][:4]
@@ -122,8 +122,8 @@ def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:
         if event is None and log.topics
     }
     signatures = abis.imported(unknown)
-    for place, log in enumerate(logs):
-        events[place] = events[place] or decode_event_by(log, signatures, budget)
+    for index, log in enumerate(logs):
+        events[index] = events[index] or decode_event_by(log, signatures, budget)
     return [None if event is None else event.record() for event in events]
 
 
