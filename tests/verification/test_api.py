@@ -225,11 +225,12 @@ def test_a_contract_deployed_anew_with_other_code_is_not_verified(explorer: Expl
             "contracts/contracts_get_code", address=bytes.fromhex(other[2:])
         )
         number = explorer.anvil.head() + 1
-        transaction.copy(
-            "contracts",
-            "address, block_number, code_hash",
-            [(bytes.fromhex(address[2:]), number, bytes(code_hash))],
-        )
+        contract = {
+            "address": bytes.fromhex(address[2:]),
+            "block_number": number,
+            "code_hash": bytes(code_hash),
+        }
+        transaction.copy_records("contracts", list(contract), [contract])
     assert explorer.contract(address).status_code == 404
     assert explorer.call(address, "x").status_code == 404
 
