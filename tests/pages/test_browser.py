@@ -265,7 +265,7 @@ def test_the_documentation_is_whole_and_from_here_alone(page: Page, over_http: s
         operation["operationId"]
         for path in documented["paths"].values()
         for method, operation in path.items()
-        if method != "parameters"
+        if method in ("get", "post", "patch", "delete")
     ]
     shown = page.evaluate("[...document.querySelectorAll('.opblock')].map(block => block.id)")
     assert {block.rsplit("-", 1)[-1] for block in shown} >= set(names)
