@@ -119,7 +119,7 @@ OUTSIDE = (health, metrics)  # the version and the rate limits
 def create_app(settings: Settings | None = None) -> Flask:
     """Everything a worker process serves; raises SettingError for a malformed environment."""
     settings = settings or Settings.from_environment()
-    # py_ecc, of eth-account, sets 100,000: nested JSON would end the process, not the request.
+    # Where eth-account is imported, its py_ecc sets 100,000: nested JSON would end the process.
     sys.setrecursionlimit(RECURSION_LIMIT)
     app = Application("scan", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
