@@ -48,8 +48,8 @@ class Limiter(NamedTuple):
             Window(self.address_rate, address),
         )
 
-    def of_form(self, address: str) -> tuple[Window, ...]:
-        """A form that may hold a key: against the ceiling of the client's address."""
+    def of_unknown_key(self, address: str) -> tuple[Window, ...]:
+        """A request whose key is not known yet: against the ceiling of the client's address."""
         return (Window(self.address_rate, address),)
 
     def of_page(self, address: str) -> tuple[Window, ...]:

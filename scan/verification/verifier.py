@@ -94,7 +94,10 @@ def verify(parts: Verifier, submission: Submission, client: str | None = None) -
 
 def _abi(match: Match) -> str:
     """As JSON; a call of the contract reads it, so it may not be of any size."""
-    abi = _json(match.contract.output.get("abi", []))
+    try:
+        abi = _json(match.contract.output.get("abi", []))
+    except orjson.JSONEncodeError:  # 200 structures in each other compile
+        raise VerificationFailed("The contract's ABI is nested too deep.") from None
     if len(abi) > MAX_ABI_BYTES:
         raise VerificationFailed("The contract's ABI has more than 1 MiB of JSON.")
     return abi
