@@ -1,4 +1,4 @@
-"""Signatures of plain wallets: the shapes that are accepted, and the address that signed."""
+"""Signatures of plain wallets: accepted formats, and recovery of the signer's address."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ _PARITY_OF_V = {0: 0, 1: 1, 27: 0, 28: 1}
 
 
 class MalformedSignature(ValueError):
-    """Bytes that no wallet's personal message signing gives."""
+    """Bytes that cannot be a wallet's signature of a personal message."""
 
 
 class WalletSignature(NamedTuple):
@@ -51,7 +51,7 @@ def _split(data: bytes) -> WalletSignature:
 
 
 def recover_signer(message: SignableMessage, signature: WalletSignature) -> bytes | None:
-    """The 20-byte address that signed, or None where r is no point of the curve."""
+    """The signer's 20-byte address, or None if r is not on the curve."""
     vrs = (27 + signature.y_parity, signature.r, signature.s)
     try:
         address: str = Account.recover_message(message, vrs=vrs)

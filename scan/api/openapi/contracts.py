@@ -169,8 +169,8 @@ CONTRACT_SCHEMAS: Json = {
             "message": text("What matched, in a sentence.", "Full match: the source, …"),
             "warning": nullable(
                 text(
-                    "What was given and is not so, though the code matches.",
-                    "The constructor arguments given are not those of the creating transaction.",
+                    "A submitted value that is wrong although the code matches.",
+                    "The submitted constructor arguments differ from …",
                 )
             ),
         },
