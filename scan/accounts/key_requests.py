@@ -1,4 +1,4 @@
-"""The signed request for an API key: its message (SPEC 5.3), its age, and who signed it."""
+"""The signed request for an API key: its message (SPEC 5.3), its age and its signer."""
 
 from scan.accounts import contract_wallets
 from scan.accounts.wallet_signatures import (
@@ -12,7 +12,7 @@ from scan.ethereum.gateway import NodeSession
 from scan.hex import to_hex
 
 MAX_AGE_MS, MAX_AHEAD_MS = 5 * 60_000, 60_000
-MAX_SIGNATURE_BYTES = 8192  # of a contract wallet, which may be many signatures in one
+MAX_SIGNATURE_BYTES = 8192  # a contract wallet's may consist of many signatures
 
 
 def key_request_message(owner: bytes, timestamp_ms: int) -> str:
@@ -36,8 +36,8 @@ def require_recent(timestamp_ms: int, now_ms: int) -> None:
 def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: NodeSession) -> None:
     """Raises unless the owner signed: a plain wallet by recovery, a contract by ERC-1271.
 
-    InvalidParameter for a signature that is malformed, SignatureMismatch for one of another wallet,
-    Unavailable while too many wait for the node.
+    InvalidParameter for a malformed signature, SignatureMismatch for another wallet's, Unavailable
+    if too many requests wait for the node.
     """
     message = key_request_message(owner, timestamp_ms)
     hashed = message_hash(message)
@@ -54,7 +54,7 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     if is_accepted is None and malformed is not None:
         raise InvalidParameter(f"signature is malformed: {malformed}.", field="signature")
     raise SignatureMismatch(
-        f"The signature is not by {to_hex(owner)} over the expected message: three"
-        f" lines joined by a line feed: {message!r}.",
+        f"The signature is not by {to_hex(owner)} over the expected message, three lines"
+        f" separated by a line feed: {message!r}.",
         field="signature",
     )

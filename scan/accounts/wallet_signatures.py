@@ -1,4 +1,4 @@
-"""Signatures of plain wallets: the shapes that are accepted, and the address that signed."""
+"""Signatures of plain wallets: accepted formats, and recovery of the signer's address."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ _PARITY_OF_V = {0: 0, 1: 1, 27: 0, 28: 1}
 
 
 class MalformedSignature(ValueError):
-    """Bytes that no wallet's personal message signing gives."""
+    """Bytes that cannot be a wallet's signature of a personal message."""
 
 
 class WalletSignature(NamedTuple):
@@ -51,7 +51,7 @@ def _split(data: bytes) -> WalletSignature:
 
 
 def recover_signer(hashed: bytes, signature: WalletSignature) -> bytes | None:
-    """The 20-byte address that signed a message hash, or None where r is no point of the curve."""
+    """The 20-byte address that signed a message hash, or None if r is not on the curve."""
     # Not eth-account's recover_message: importing it takes 40 % of the service's start.
     vrs = (signature.y_parity, signature.r, signature.s)
     try:

@@ -1,4 +1,4 @@
-"""`scan key`: a key for a wallet, over HTTP; the keys in the database, for operators."""
+"""`scan key`: requests a key over HTTP; lists and revokes keys in the database."""
 
 import argparse
 import json
@@ -40,7 +40,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_active(settings: Settings, options: argparse.Namespace) -> int:
-    """One line a key: id, prefix, owner, requests a minute and in all, last use, label."""
+    """One line per key: id, prefix, owner, requests a minute and in total, last use, label."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     database = _database(settings)
     for row in database.rows("commands/api_keys_list", owner=owner):
@@ -116,7 +116,7 @@ def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
     except HTTPError as error:
         raise ScanError(_reason(error)) from None
     except (URLError, OSError, ValueError) as error:
-        raise ScanError(f"the response from {url} is not one of Scan: {error}") from None
+        raise ScanError(f"no valid response from {url}: {error}") from None
 
 
 def _reason(error: HTTPError) -> str:
