@@ -1,7 +1,5 @@
 """The signed request for an API key: its message (SPEC 5.3), its age and its signer."""
 
-from eth_account.messages import SignableMessage, encode_defunct
-
 from scan.accounts import contract_wallets
 from scan.accounts.wallet_signatures import (
     MalformedSignature,
@@ -17,11 +15,9 @@ MAX_AGE_MS, MAX_AHEAD_MS = 5 * 60_000, 60_000
 MAX_SIGNATURE_BYTES = 8192  # a contract wallet's may consist of many signatures
 
 
-def key_request_message(owner: bytes, timestamp_ms: int) -> SignableMessage:
-    """The three lines of SPEC 5.3 as an EIP-191 personal message."""
-    return encode_defunct(
-        text=f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
-    )
+def key_request_message(owner: bytes, timestamp_ms: int) -> str:
+    """The three lines that a wallet signs as an EIP-191 personal message (SPEC 5.3)."""
+    return f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
 
 
 def require_recent(timestamp_ms: int, now_ms: int) -> None:
@@ -44,20 +40,21 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     if too many requests wait for the node.
     """
     message = key_request_message(owner, timestamp_ms)
+    hashed = message_hash(message)
     signer, malformed = None, None
     try:
-        signer = recover_signer(message, parse_signature(signature))
+        signer = recover_signer(hashed, parse_signature(signature))
     except MalformedSignature as error:
         malformed = error
     if signer == owner:
         return
-    is_accepted = contract_wallets.accepts(node, owner, message_hash(message), signature)
+    is_accepted = contract_wallets.accepts(node, owner, hashed, signature)
     if is_accepted:
         return
     if is_accepted is None and malformed is not None:
         raise InvalidParameter(f"signature is malformed: {malformed}.", field="signature")
     raise SignatureMismatch(
         f"The signature is not by {to_hex(owner)} over the expected message, three lines"
-        f" separated by a line feed: {message.body.decode()!r}.",
+        f" separated by a line feed: {message!r}.",
         field="signature",
     )

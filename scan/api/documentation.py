@@ -9,7 +9,6 @@ import orjson
 from flask import Blueprint, Response, send_from_directory
 
 from scan.api.openapi import PREFIX, document
-from scan.http.requests import query_arguments
 from scan.http.responses import json_body
 
 DOCUMENT = f"{PREFIX}/openapi.json"
@@ -21,6 +20,12 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+
+
+def paths() -> frozenset[str]:
+    """Of the document, the page and its files; without trailing slashes."""
+    names = {*PAGE_FILES, *(file.name for file in SWAGGER_UI.iterdir())}
+    return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in names)})
 
 
 def docs() -> Blueprint:
@@ -45,7 +50,6 @@ def describe(base_path: str, etherscan_actions: Mapping[str, Collection[str]]) -
 
     @blueprint.get(DOCUMENT)
     def openapi() -> Response:
-        query_arguments()
         return json_body(body())
 
     return blueprint

@@ -9,6 +9,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from eth_account import Account
+from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
 from scan import parameters
@@ -78,7 +79,8 @@ def _signed_body(private_key: str, timestamp_ms: int, label: str) -> dict[str, A
         reason = "must be a private key of 64 hex digits"
         raise SettingError("SCAN_PRIVATE_KEY", "***", reason) from None
     owner = bytes.fromhex(wallet.address[2:])
-    signature = wallet.sign_message(key_request_message(owner, timestamp_ms)).signature
+    message = key_request_message(owner, timestamp_ms)
+    signature = wallet.sign_message(encode_defunct(text=message)).signature
     return _body(owner, timestamp_ms, to_hex(bytes(signature)), label)
 
 
@@ -92,7 +94,7 @@ def _body(owner: bytes, timestamp_ms: int, signature: str, label: str) -> dict[s
 
 
 def _explain(owner: bytes, timestamp_ms: int) -> None:
-    message = key_request_message(owner, timestamp_ms).body.decode()
+    message = key_request_message(owner, timestamp_ms)
     print(
         "Sign these three lines with the wallet (personal message signing):\n\n"
         f"{message}\n\n"

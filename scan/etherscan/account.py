@@ -9,6 +9,7 @@ from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
 from scan.queries import blocks, internal_transfers, token_transfers
 from scan.queries import transactions as transaction_queries
@@ -92,11 +93,13 @@ def _transfers(parameters: Parameters, token_type: str) -> Reply:
     return rows_reply(rows, NO_TRANSACTIONS, page.total)
 
 
+@requires(Prerequisite.NODE)
 def token_balance(parameters: Parameters) -> Reply:
     call_data = BALANCE_OF + parameters.address().hex().rjust(64, "0")
     return Reply(_integer_at(parameters, call_data))
 
 
+@requires(Prerequisite.NODE)
 def token_supply(parameters: Parameters) -> Reply:
     return Reply(_integer_at(parameters, TOTAL_SUPPLY))
 

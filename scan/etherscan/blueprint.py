@@ -1,11 +1,14 @@
 """One Etherscan-compatible request: parameters, chain id, action, response."""
 
+from urllib.parse import parse_qsl
+
 from flask import Blueprint, Response, request
 
 from scan.etherscan.actions import find_action
 from scan.etherscan.caches import caches
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
+from scan.http.prerequisites import Prerequisite, prerequisite_of, requires
 from scan.http.requests import form, reader
 from scan.queries import network
 
@@ -21,6 +24,16 @@ def _failure_response(failure: Failure) -> Response:
     return _response(failure.reply)
 
 
+def _prerequisite(query: str) -> Prerequisite | None:
+    """Of the action that a query names; an unknown one has none."""
+    try:
+        action = find_action(Parameters(parse_qsl(query)))
+    except Failure:
+        return None
+    return prerequisite_of(action)
+
+
+@requires(_prerequisite)
 def _respond() -> Response:
     # The form's value counts if a name is in both.
     parameters = Parameters([*request.args.items(multi=True), *form().items(multi=True)])

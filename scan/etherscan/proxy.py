@@ -6,6 +6,7 @@ from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, RpcReply
 from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
 from scan.http.services import services
 
@@ -13,15 +14,20 @@ MOST_GAS = 30_000_000
 NOT_SENDING = "Error! eth_sendRawTransaction is disabled (SCAN_SEND_TRANSACTIONS is off)"
 
 
-def run_method(name: str, parameters: Parameters) -> RpcReply:
-    """The node's own result or error."""
-    params = METHODS[name](parameters)
-    try:
-        return RpcReply("result", reader().node.call(name, *params))
-    except AnswerTooLarge:
-        raise Failure("Error! The node's response is too large; request less data") from None
-    except RpcError as error:
-        return RpcReply("error", _error(error))
+def method(name: str) -> Callable[[Parameters], RpcReply]:
+    """An action: the node's own result or error."""
+
+    @requires(Prerequisite.NODE)
+    def call(parameters: Parameters) -> RpcReply:
+        params = METHODS[name](parameters)
+        try:
+            return RpcReply("result", reader().node.call(name, *params))
+        except AnswerTooLarge:
+            raise Failure("Error! The node's response is too large; request less data") from None
+        except RpcError as error:
+            return RpcReply("error", _error(error))
+
+    return call
 
 
 def _error(error: RpcError) -> dict[str, object]:

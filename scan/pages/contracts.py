@@ -9,6 +9,7 @@ from werkzeug.datastructures import MultiDict
 from scan import parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, form, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
@@ -40,6 +41,7 @@ def get_source_file(address: str) -> Response:
 
 
 @blueprint.post("/address/<address>/call")
+@requires(Prerequisite.NODE)
 def call_function(address: str) -> Response:
     """The contract's page with the result of a view function."""
     key = address_of(address)
@@ -69,6 +71,7 @@ def _argument(text: str) -> object:
 
 
 @blueprint.post("/address/<address>/verify")
+@requires(Prerequisite.LONG_WAIT)
 def verify_source(address: str) -> Response:
     """Redirects to the contract's tab after a match, otherwise shows the form again."""
     key = address_of(address)

@@ -44,6 +44,11 @@ def url_of(name: str) -> str:
     return f"{PREFIX}/{files()[name].version}/{name}"
 
 
+def paths() -> frozenset[str]:
+    """Of this release's files."""
+    return frozenset(map(url_of, files()))
+
+
 @blueprint.get(f"{PREFIX}/<version>/<name>")
 def static_file(version: str, name: str) -> Response:
     """With another version the file is served but not cached: during an upgrade another instance

@@ -41,11 +41,14 @@ class ConcurrencyLimit:
         Without `clients_wait` a client that holds its maximum is rejected at once.
         """
         if not self.take(client, wait_s=wait_s):
-            raise Unavailable(self._busy, retry_after_s=self._retry_after_s)
+            raise self._refusal()
         try:
             yield
         finally:
             self.give_back(client)
+
+    def _refusal(self) -> Unavailable:
+        return Unavailable(self._busy, retry_after_s=self._retry_after_s)
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         """Take a place, which another thread may give back; returns whether one was free."""
@@ -100,16 +103,31 @@ class WaitingThreads(ConcurrencyLimit):
         self._in_line = 0
         self._changed_hands_at = 0.0
 
-    def is_full_for(self, client: Hashable) -> bool:
-        """Whether no place is free; without the lock, so that may have changed on return."""
-        return not self._is_free_for(client)
+    def are_in_use(self) -> bool:
+        return self._taken > 0
+
+    def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None:
+        """What place() would raise at once; takes no lock, so that it may be over by then."""
+        return self._refusal() if self._is_vain(client, wait_s) else None
+
+    def refusal_for_long(self, client: Hashable) -> Unavailable | None:
+        """As refusal(), of place_for_long()."""
+        return None if self._is_free_for_long(client) else self._refusal()
+
+    def _is_vain(self, client: Hashable, wait_s: float) -> bool:
+        """Whether no place would get free for the client, or too many wait for one already."""
+        if self._is_free_for(client):
+            return False
+        idle_s = time.monotonic() - self._changed_hands_at
+        return idle_s >= wait_s or self._in_line >= self._places_in_line
+
+    def _is_free_for_long(self, client: Hashable) -> bool:
+        return self._taken + 1 < self._places and self._is_free_for(client)
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         with self._changed:
-            if not self._is_free_for(client):
-                idle_s = time.monotonic() - self._changed_hands_at
-                if idle_s >= wait_s or self._in_line >= self._places_in_line:
-                    return False
+            if self._is_vain(client, wait_s):
+                return False
             self._in_line += 1
             try:
                 is_taken = super().take(client, wait_s=wait_s)
@@ -122,13 +140,13 @@ class WaitingThreads(ConcurrencyLimit):
     def take_for_long(self, client: Hashable) -> bool:
         """As take(), without waiting, for operations of seconds; leaves one place for the node."""
         with self._changed:
-            return self._taken + 1 < self._places and self.take(client)
+            return self._is_free_for_long(client) and self.take(client)
 
     @contextmanager
     def place_for_long(self, client: Hashable) -> Iterator[None]:
         """As place(), see take_for_long()."""
         if not self.take_for_long(client):
-            raise Unavailable(self._busy, retry_after_s=self._retry_after_s)
+            raise self._refusal()
         try:
             yield
         finally:

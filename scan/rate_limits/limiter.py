@@ -48,8 +48,8 @@ class Limiter(NamedTuple):
             Window(self.address_rate, address),
         )
 
-    def of_form(self, address: str) -> tuple[Window, ...]:
-        """A form that may contain a key: against the client address's limit over all keys."""
+    def of_unknown_key(self, address: str) -> tuple[Window, ...]:
+        """A request with an unverified key: against the client address's limit over all keys."""
         return (Window(self.address_rate, address),)
 
     def of_page(self, address: str) -> tuple[Window, ...]:

@@ -87,11 +87,20 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
         compiler = verifier.installer.compiler(submission.version)
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, contract.code, place)
-            abi = _json(match.contract.output.get("abi", []))
-    if len(abi) > MAX_ABI_BYTES:  # every call of the contract reads it
-        raise VerificationFailed("The contract's ABI is larger than 1 MiB of JSON.")
+            abi = _abi(match)
     creation = _creation(verifier.node, contract, match)
     return _store(verifier.database, contract, submission, match, creation, abi)
+
+
+def _abi(match: Match) -> str:
+    """As JSON. It is bounded, since every call of the contract reads it."""
+    try:
+        abi = _json(match.contract.output.get("abi", []))
+    except orjson.JSONEncodeError:  # 200 structures in each other compile
+        raise VerificationFailed("The contract's ABI is nested too deeply.") from None
+    if len(abi) > MAX_ABI_BYTES:
+        raise VerificationFailed("The contract's ABI is larger than 1 MiB of JSON.")
+    return abi
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:
