@@ -333,6 +333,6 @@ def test_the_documentation_has_a_strict_policy(over_http: str) -> None:
 
 def test_another_site_may_ask(page: Page, over_http: str) -> None:
     """A browser lets a page of another origin read the answer and its headers."""
-    page.open(f"{over_http.replace('127.0.0.1', 'localhost')}/docs/")
+    page.open(f"{over_http.replace('127.0.0.1', 'localhost')}/healthz")
     script = f"fetch('{over_http}/api/v1/stats', {{headers: {{'X-Request-Id': 'a-page'}}}})"
     assert page.evaluate(f"{script}.then(answer => answer.headers.get('x-request-id'))") == "a-page"
