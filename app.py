@@ -26,6 +26,7 @@ from scan.api import (
     search,
     tokens,
     transactions,
+    transfers,
     webhooks,
 )
 from scan.api import query as query_api
@@ -92,6 +93,7 @@ BLUEPRINTS = (
     transactions,
     tokens,
     items,
+    transfers,
     addresses,
     contracts,
     logs,

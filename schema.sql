@@ -527,15 +527,16 @@ RETURN format(
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance)::json;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
-    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+    x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
     '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
-    '"timestamp":"%s"}',
+    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s}',
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
-    hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
-    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+    hex(x.token_address), k.type, hex(x.from_address), hex(x.to_address), x.value,
+    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
+    k.decimals)::json;
 
 -- An item; its id stands in its first transfer.
 CREATE OR REPLACE FUNCTION token_item_record(i token_items, token_id numeric, token_type text)
@@ -597,16 +598,20 @@ RETURN format(
     '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
     type, value, json_text(name), json_text(symbol), match)::json;
 
+-- Of a token that never moved nothing but its address is known.
 CREATE OR REPLACE FUNCTION dex_trade_record(
-    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz, token_in tokens,
+    token_out tokens)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
     '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
-    '"timestamp":"%s"}',
+    '"timestamp":"%s","tokenInSymbol":%s,"tokenInDecimals":%s,"tokenOutSymbol":%s,'
+    '"tokenOutDecimals":%s}',
     hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
-    iso(mined_at))::json;
+    iso(mined_at), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
+    json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'))::json;
 
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
@@ -1134,6 +1139,28 @@ RETURN format(
     x.log_index, coalesce(x.batch_index, 0), json_hex(method_id(t)));
 
 -- What statements of the release before call, while both are in use.
+CREATE OR REPLACE FUNCTION token_transfer_record(
+    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
+    '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
+    '"timestamp":"%s"}',
+    hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
+    hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
+    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+
+CREATE OR REPLACE FUNCTION dex_trade_record(
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
+    '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
+    '"timestamp":"%s"}',
+    hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
+    hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
+    iso(mined_at))::json;
+
 CREATE OR REPLACE FUNCTION page_of_range(
     first bigint, last bigint, skip bigint, size bigint, direction text)
 RETURNS TABLE (lowest bigint, highest bigint) LANGUAGE sql IMMUTABLE AS $$

@@ -1,4 +1,4 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /tokens, /items and /internal."""
+"""GET /api/v1/addresses, /addresses/:address, and its /tokens and /items."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,10 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.lists import PAGED, RANGE, list_body, window_of
+from scan.http.lists import PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value
-from scan.queries import addresses, internal_transfers
+from scan.queries import addresses
 
 blueprint = Blueprint("addresses", __name__)
 
@@ -76,11 +76,3 @@ def list_items_held(address: str) -> Response:
     window = window_of(query_arguments(*PAGED))
     key = parameters.address(address)
     return list_body("items", addresses.items_held(reader(), key, window))
-
-
-@blueprint.get("/addresses/<address>/internal")
-def list_internal_transfers(address: str) -> Response:
-    window = window_of(query_arguments(*PAGED, *RANGE))
-    key = parameters.address(address)
-    page = internal_transfers.page(reader(), window, address=key)
-    return list_body("internalTransfers", page)
