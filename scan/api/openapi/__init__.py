@@ -146,11 +146,26 @@ def document(
     }  # fmt: skip
 
 
+_REORGANISED: Json = {
+    "commonBlock": record(
+        "With reorganised: the newest block that the branch of the cursor and the chain share. Drop"
+        " the records of later blocks.",
+        {"number": {"type": "integer", "examples": [17]}, "hash": ref("Hash")},
+    ),
+    "cursor": {
+        "type": ["string", "null"],
+        "description": "With reorganised: goes on from there; null: begin again.",
+        "examples": ["P5McU6d74Yg1fDd8eDY4Njg2"],
+    },
+}
+
+
 def _error(status: int) -> Json:
     description, codes = ERRORS[status]
     names = (*RATE_HEADERS, "Retry-After") if status in (429, 502, 503) else RATE_HEADERS
     code = {"description": "Which fault.", "enum": [*codes]}
-    schema = {"allOf": [ref("Error"), {"properties": {"code": code}}]}
+    more = _REORGANISED if status == 409 else {}
+    schema = {"allOf": [ref("Error"), {"properties": {"code": code, **more}}]}
     return {
         "description": description,
         "headers": headers(*names),
