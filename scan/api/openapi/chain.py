@@ -277,7 +277,7 @@ CHAIN_SCHEMAS: Json = {
         "Internal transfers, newest first.",
         {
             "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=MAX_LIMIT),
-            "total": ref("Total"),
+            "total": ref("QueryTotal"),
             "untracedBlocks": UNTRACED_BLOCKS,
             "next": ref("Next"),
         },

@@ -7,12 +7,20 @@ from scan.api.openapi.schemas import (
     PAGED,
     RANGE,
     TOKEN,
+    TOKEN_EXAMPLE,
     Json,
+    address,
     any_case_address,
     flag,
+    hash32,
+    moment,
+    nullable,
+    number,
+    one_of,
     operation,
     page_of,
     query,
+    record,
     ref,
     shared,
     text,
@@ -101,9 +109,55 @@ FILTERED_PATHS: Json = {
         "The value that contracts sent to an address, or it sent as one",
         "AddressInternalTransferPage", "internal_transfers", ADDRESS, fixed=("address",),
     ),
+    "/contracts": {
+        "get": operation(
+            "listContracts", "Contracts", "Verified contracts, those verified last first",
+            ref("ContractPage"), parameters=PAGED,
+        )
+    },
+    "/pools": {
+        "get": operation(
+            "listPools", TAG, "Pools of exchanges by number of trades", ref("PoolPage"),
+            parameters=(
+                *PAGED, shared("orderBy"), shared("filter-dex"), shared("filter-tokenAddress")
+            ),
+        )
+    },
 }  # fmt: skip
 FILTERED_SCHEMAS: Json = {
-    "TransactionPage": page_of("transactions", "Transaction", "Transactions, newest first."),
-    "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers, newest first."),
-    "TradePage": page_of("trades", "DexTrade", "Trades, newest first."),
+    "TransactionPage": page_of("transactions", "Transaction", "Transactions.", "QueryTotal"),
+    "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers.", "QueryTotal"),
+    "TradePage": page_of("trades", "DexTrade", "Trades.", "QueryTotal"),
+    "ContractPage": page_of("contracts", "VerifiedContract", "Contracts, verified last first."),
+    "VerifiedContract": record(
+        "A contract whose code at its address now is verified.",
+        {
+            "address": address("The contract."),
+            "contractName": text("Its name.", "Token"),
+            "compilerVersion": text("The compiler.", "v0.8.26+commit.8a97fa7a"),
+            "match": one_of("Whether the metadata is the same, too.", ("full", "partial")),
+            "license": nullable(text("SPDX identifier.", "MIT")),
+            "verifiedAt": moment("When it was verified."),
+        },
+    ),
+    "PoolPage": page_of("pools", "Pool", "Pools, those with most trades first.", "QueryTotal"),
+    "Pool": record(
+        "A pool of two tokens.",
+        {
+            "address": address("The pool."),
+            "dex": text("The exchange.", "uniswap-v2"),
+            **{
+                f"token{n}{field}": schema
+                for n in (0, 1)
+                for field, schema in (
+                    ("", address("A token.", TOKEN_EXAMPLE)),
+                    ("Symbol", nullable(text("Null where it never moved.", "WETH"))),
+                    ("Decimals", nullable(number("Null where it never moved.", 18))),
+                )
+            },
+            "tradeCount": number("Its trades.", 3),
+            "lastTradeHash": nullable(hash32("The transaction of its newest trade.")),
+            "lastTradeAt": nullable(moment("When that was made.")),
+        },
+    ),
 }

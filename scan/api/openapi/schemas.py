@@ -144,7 +144,7 @@ SCALARS |= {
         "anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "null"}],
         "description": f"{SCALARS[name]['description']} Or null.",
     }
-    for name in ("Amount", "AnyCaseAddress", "Count", "HexAddress", "HexBytes", "Moment")
+    for name in ("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment")
 }  # fmt: skip
 
 
@@ -237,13 +237,13 @@ def ref(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def page_of(name: str, item: str, description: str) -> Json:
-    """The answer of a paginated list."""
+def page_of(name: str, item: str, description: str, total: str = "Total") -> Json:
+    """The answer of a paginated list; `total` is QueryTotal where it can be filtered."""
     return record(
         description,
         {
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
-            "total": ref("Total"),
+            "total": ref(total),
             "next": ref("Next"),
         },
     )
