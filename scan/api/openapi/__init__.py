@@ -23,6 +23,7 @@ from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, 
 from scan.api.openapi.parameters import PARAMETERS
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
+    ALWAYS,
     ERRORS,
     OPTIONAL_HEADERS,
     RATE_HEADERS,
@@ -50,7 +51,9 @@ calls to them; API keys and signed webhooks.
   2^53. Block numbers and counts are numbers. Times are ISO 8601 in UTC. Addresses and hashes are
   accepted in any letter case and returned in lower case.
 - Requests are limited per client address, or per key with a higher limit if they have an API key.
-  Every response has the limit and the remaining requests in its headers.
+  Every response has the limit, the remaining requests and the reset time in `X-RateLimit-Limit`,
+  `X-RateLimit-Remaining` and `X-RateLimit-Reset`, and the request's id in `X-Request-Id`; 429, 502
+  and 503 have `Retry-After`.
 - Errors are `{"error": message, "code": slug}`, with `field` if one parameter is invalid. Unknown
   paths return 404, unsupported methods 405 with `Allow`.
 - Unknown query parameters are errors, except those that begin with `_`, which are ignored.
@@ -121,7 +124,8 @@ def document(
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {
-                **{str(status): _error(status) for status in ERRORS},
+                **{str(status): _error(status) for status in ERRORS if status not in ALWAYS},
+                "default": _error(*ALWAYS),
                 **COMPATIBILITY_RESPONSES,
             },
             "parameters": {
@@ -159,15 +163,17 @@ _REORGANISED: Json = {
 }
 
 
-def _error(status: int) -> Json:
-    description, codes = ERRORS[status]
-    names = (*RATE_HEADERS, "Retry-After") if status in (429, 502, 503) else RATE_HEADERS
-    code = {"description": "The error code.", "enum": [*codes]}
-    more = _REORGANISED if status == 409 else {}
+def _error(*statuses: int) -> Json:
+    described = [ERRORS[status][0] for status in statuses]
+    if len(statuses) > 1:
+        described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
+    codes = [code for status in statuses for code in ERRORS[status][1]]
+    code = {"description": "The error code.", "enum": codes}
+    more = _REORGANISED if statuses == (409,) else {}
     schema = {"allOf": [ref("Error"), {"properties": {"code": code, **more}}]}
     return {
-        "description": description,
-        "headers": headers(*names),
+        "description": " ".join(described),
+        "headers": headers(*RATE_HEADERS, *(("Retry-After",) if statuses == (502,) else ())),
         "content": {"application/json": {"schema": schema}},
     }
 

@@ -146,15 +146,12 @@ FILTERED_SCHEMAS: Json = {
         {
             "address": address("The pool."),
             "dex": text("The exchange.", "uniswap-v2"),
-            **{
-                f"token{n}{field}": schema
-                for n in (0, 1)
-                for field, schema in (
-                    ("", address("A token.", TOKEN_EXAMPLE)),
-                    ("Symbol", nullable(text("Null where it never moved.", "WETH"))),
-                    ("Decimals", nullable(number("Null where it never moved.", 18))),
-                )
-            },
+            "token0": address("A token.", TOKEN_EXAMPLE),
+            "token0Symbol": ref("Symbol"),
+            "token0Decimals": ref("Decimals"),
+            "token1": address("The other token."),
+            "token1Symbol": ref("Symbol"),
+            "token1Decimals": ref("Decimals"),
             "tradeCount": number("Its trades.", 3),
             "lastTradeHash": nullable(hash32("The transaction of its newest trade.")),
             "lastTradeAt": nullable(moment("When that was made.")),

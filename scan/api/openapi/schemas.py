@@ -39,8 +39,9 @@ ERRORS = {
     503: ("The database or a compiler is unavailable, or the query takes too long.",
           ("unavailable",)),
 }  # fmt: skip
-ALWAYS = (400, 401, 429, 503)
+ALWAYS = (400, 401, 429, 503)  # of every operation: its `default` response
 WITH_BODY = (413, 415)
+ABOUT_THE_CHAIN = ("Chain", "Contracts")  # tags of operations that read the index
 
 
 # Types of most fields; a field refers to one of them and adds its description.
@@ -343,18 +344,20 @@ def operation(
     example: object = None,
 ) -> Json:
     """An operation under /api/v1, with the headers, parameters and errors of all of them."""
-    list_headers, list_errors = (("Link",), (409,)) if CURSOR in parameters else ((), ())
+    is_list = CURSOR in parameters
     content: Json = {"schema": result}
     if example is not None:
         content["example"] = example
     responses: Json = {
         str(status): {
             "description": "Success.",
-            "headers": headers(*RATE_HEADERS, *OPTIONAL_HEADERS, *list_headers),
+            # Those of all responses are in the document's description.
+            **({"headers": {"Link": {"$ref": "#/components/headers/Link"}}} if is_list else {}),
             "content": {"application/json": content},
-        }
+        },
+        "default": {"$ref": "#/components/responses/default"},
     }
-    for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors, *list_errors}):
+    for code in sorted({*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}):
         responses[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {
         "operationId": name,
@@ -362,7 +365,7 @@ def operation(
         "summary": summary,
         **({"description": description} if description else {}),
         **({"security": [{"ApiKey": []}, {"Bearer": []}]} if needs_key else {}),
-        "parameters": [*parameters, AT_LEAST_BLOCK],
+        "parameters": [*parameters, *([AT_LEAST_BLOCK] if tag in ABOUT_THE_CHAIN else [])],
         "responses": responses,
     }
     if body:
