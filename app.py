@@ -121,7 +121,7 @@ SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
 def create_app(settings: Settings | None = None) -> Flask:
     """Everything a worker process serves; raises SettingError for a malformed environment."""
     settings = settings or Settings.from_environment()
-    # py_ecc, of eth-account, sets 100,000: nested JSON would end the process, not the request.
+    # Where eth-account is imported, its py_ecc sets 100,000: nested JSON would end the process.
     sys.setrecursionlimit(RECURSION_LIMIT)
     app = Application("scan", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
@@ -136,7 +136,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
     app.register_blueprint(documentation.describe(settings.base_path, PUBLISHED))
-    app.register_blueprint(documentation.docs(settings.base_path), url_prefix="/docs")
+    app.register_blueprint(documentation.docs(), url_prefix="/docs")
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
     app.register_error_handler(errors.ScanError, _answer_error)

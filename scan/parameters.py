@@ -14,7 +14,7 @@ DEFAULT_LIMIT = 25
 PAGED = ("page", "limit")  # the parameters of a paginated list
 BIGINT_MAX = 2**63 - 1
 LONGEST_NAME = 50  # of an unknown name, in an error
-# While JSON is counted and parsed no other thread runs: 5 MiB of `{"":{}},` took 1.2 s and 45,000
+# While JSON is counted and parsed no other thread runs: 5 MiB of `{"":{}},` took 1.2 s, 45,000
 # files 90 ms. Counting takes at most 40 ms, parsing this many values 15 ms. A standard JSON input
 # has two for each file: all of OpenZeppelin 500; metadata three for each parameter of the ABI.
 MOST_JSON_VALUES = 30_000

@@ -48,7 +48,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
 }
 
 _SPELLED = {name.lower(): name for name in ("getLogs", *proxy.METHODS)}
-# As Etherscan's documentation spells them.
+# The actions as spelled in Etherscan's documentation.
 PUBLISHED: Mapping[str, Collection[str]] = {
     module: [_SPELLED.get(name, name) for name in actions] for module, actions in MODULES.items()
 }
