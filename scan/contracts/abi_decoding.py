@@ -102,7 +102,7 @@ class AbiIndex(NamedTuple):
 
 
 def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
-    """Indexes an ABI's JSON up to MAX_ENTRIES and MAX_TYPES; skips entries that cannot be decoded."""
+    """Indexes an ABI up to MAX_ENTRIES and MAX_TYPES; skips entries that cannot be decoded."""
     index = AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list))
     types_left = MAX_TYPES
     for definition in islice(entries, MAX_ENTRIES):
