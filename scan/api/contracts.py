@@ -1,4 +1,4 @@
-"""POST /api/v1/verify, GET /contracts/:address and POST /contracts/:address/call."""
+"""POST /api/v1/verify, GET /contracts and /contracts/:address, POST /contracts/:address/call."""
 
 import orjson
 from flask import Blueprint, Response, request
@@ -7,6 +7,7 @@ from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
+from scan.http.lists import PAGED, list_body, window_of
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
@@ -48,6 +49,12 @@ def _verified(verified: Verified) -> dict[str, object]:
         "constructorArguments": _hex(arguments),
         "warning": verified.warning,
     }
+
+
+@blueprint.get("/contracts")
+def list_contracts() -> Response:
+    window = window_of(query_arguments(*PAGED))
+    return list_body("contracts", contracts.verified_page(reader(), window))
 
 
 @blueprint.get("/contracts/<address>")
