@@ -1,4 +1,4 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /tokens, /items and /internal."""
+"""GET /api/v1/addresses, /addresses/:address, and its /history, /tokens, /items and /internal."""
 
 from collections.abc import Mapping
 
@@ -10,12 +10,16 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value, list_body
-from scan.queries import addresses, internal_transfers
+from scan.http.services import services
+from scan.queries import addresses, history, internal_transfers, network
+from scan.queries.history import HistoryFilter
 from scan.queries.pages import Window
 
 blueprint = Blueprint("addresses", __name__)
 
 MOST_ADDRESSES = 100
+HISTORY_FILTERS = ("types", "direction", "token", "counterparty")
+HISTORY_PAGE = ("limit", "cursor")
 
 
 @blueprint.get("/addresses")
@@ -76,6 +80,54 @@ def list_items_held(address: str) -> Response:
     limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
     key = parameters.address(address)
     return list_body("items", addresses.items_held(reader(), key, limit, offset))
+
+
+@blueprint.get("/addresses/<address>/history")
+def list_history(address: str) -> Response:
+    arguments = query_arguments(*HISTORY_FILTERS, "blockFrom", "blockTo", "orderBy", *HISTORY_PAGE)
+    key = parameters.address(address)
+    limit, _ = parameters.limit_and_offset(arguments)
+    window = Window(
+        limit,
+        0,
+        parameters.one_of(arguments.get("orderBy", "desc"), "orderBy", ("desc", "asc")),
+        parameters.integer_text(arguments, "blockFrom", default=0, least=0),
+        parameters.integer_text(
+            arguments, "blockTo", default=parameters.BIGINT_MAX, least=0
+        ),
+    )
+    found = history.page(
+        reader(),
+        key,
+        window,
+        _history_filter(arguments),
+        symbol=network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol),
+        cursor=arguments.get("cursor"),
+    )
+    rest = {
+        "total": found.page.total,
+        "complete": found.reason is None,
+        "reason": found.reason,
+        "unexplained": None if found.unexplained_wei is None else str(found.unexplained_wei),
+        "next": found.next,
+    }
+    return json_body(f'{{"history":{found.page.data},{orjson.dumps(rest).decode()[1:]}')
+
+
+def _history_filter(arguments: Mapping[str, str]) -> HistoryFilter:
+    types = history.TYPES
+    if "types" in arguments:
+        given = [text.strip() for text in arguments["types"].split(",")]
+        types = tuple(parameters.one_of(text, "types", history.TYPES) for text in given)
+    direction = arguments.get("direction")
+    if direction is not None:
+        parameters.one_of(direction, "direction", history.DIRECTIONS)
+    return HistoryFilter(
+        tuple(sorted(set(types))),
+        direction,
+        parameters.optional_address(arguments, "token"),
+        parameters.optional_address(arguments, "counterparty"),
+    )
 
 
 @blueprint.get("/addresses/<address>/internal")

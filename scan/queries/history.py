@@ -1,0 +1,114 @@
+"""Everything that moved value to or from an address, as one list in the chain's order.
+
+Its rows add up to what the address has: of the coin what came in, less what went out, is its balance,
+and of a token its balance by events. Where that does not hold, `reason` says why.
+"""
+
+from typing import NamedTuple
+
+from scan.queries import balances
+from scan.queries.balances import Balance, Head
+from scan.queries.cursors import ORDINAL, Traversal
+from scan.queries.pages import Page, Window
+from scan.queries.reader import Reader
+
+TYPES = (
+    *("transaction", "fee", "internal_transfer", "token_transfer", "block_reward"),
+    "withdrawal",
+)
+DIRECTIONS = ("in", "out", "self")
+# Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals.
+POSITION = (ORDINAL,) * 7
+REASONS = (
+    *("start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
+    "inconsistent_events",
+)
+
+
+class HistoryFilter(NamedTuple):
+    """None: whatever it is. A token leaves its transfers alone."""
+
+    types: tuple[str, ...] = TYPES
+    direction: str | None = None
+    token: bytes | None = None
+    counterparty: bytes | None = None
+
+
+class History(NamedTuple):
+    """A page, and whether all rows together are the whole history.
+
+    They are of the coin, or of the token that they were filtered by. `unexplained_wei` is the balance
+    less the sum of the coin's rows; None where the balance is not known, and of a token.
+    """
+
+    page: Page
+    next: str | None
+    reason: str | None
+    unexplained_wei: int | None
+
+
+def page(
+    reader: Reader,
+    address: bytes,
+    window: Window,
+    wanted: HistoryFilter,
+    *,
+    symbol: str,
+    cursor: str | None = None,
+) -> History:
+    """`symbol` is the coin's; the offset of the window does not apply.
+
+    Raises InvalidParameter for a cursor of another list, Reorganised.
+    """
+    blocks = {"block_from": window.block_from, "block_to": window.block_to}
+    filters = {"address": address, **wanted._asdict(), **blocks}
+    traversal = Traversal.of("history", filters, window.direction, cursor, POSITION)
+    data, count, total, position, newest, seen, *state = reader.row(
+        "queries/history_list",
+        # Which index is the narrowest depends on the values themselves.
+        planned_per_call=wanted.token is not None or wanted.counterparty is not None,
+        address=address,
+        types=list(wanted.types),
+        flow=wanted.direction or "all",
+        token=wanted.token,
+        counterparty=wanted.counterparty,
+        has_range=blocks != {"block_from": 0, "block_to": Window(0, 0).block_to},
+        **blocks,
+        after=list(traversal.cursor.position) if traversal.cursor else None,
+        seen_block=traversal.seen_block,
+        direction=window.direction,
+        limit=window.limit,
+        symbol=symbol,
+    )
+    traversal.require_same_chain(seen)
+    following = traversal.next(position, newest)
+    stored, head, (net, start_block, untraced_blocks, are_events_consistent) = (
+        Balance(*state[:3]),
+        Head(*state[3:6]),
+        state[6:],
+    )
+    if wanted.token is not None:
+        reason = "inconsistent_events" if are_events_consistent is False else None
+        return History(Page(data, count, total), following, reason, None)
+    [balance] = balances.at_head(reader, [address], [stored], head)
+    unexplained = None
+    if balance.is_current and balance.wei is not None:
+        unexplained = int(balance.wei) - int(net)
+    reason = _reason(start_block, untraced_blocks, unexplained)
+    return History(Page(data, count, total), following, reason, unexplained)
+
+
+def _reason(
+    start_block: int | None, untraced_blocks: int | None, unexplained_wei: int | None
+) -> str | None:
+    """Why the coin's rows are not all there are; None where they are.
+
+    A sum that equals the balance proves nothing where blocks were not read: what came may have gone.
+    """
+    if start_block:
+        return "start_block"
+    if untraced_blocks != 0:
+        return "untraced_blocks"
+    if unexplained_wei is None:
+        return "balance_unknown"
+    return "unexplained_balance" if unexplained_wei else None
