@@ -12,9 +12,28 @@ ALTER TABLE IF EXISTS addresses
 -- commit
 DO $$
 BEGIN
-    IF to_regclass('addresses') IS NULL OR to_regclass('withdrawals') IS NULL THEN
+    IF to_regclass('addresses') IS NULL THEN
         RETURN;
     END IF;
+    -- As schema.sql has them: an old database gets them only after all migrations.
+    CREATE TABLE IF NOT EXISTS internal_transfers (
+        ordinal bigint PRIMARY KEY,
+        block_number bigint NOT NULL,
+        transaction_index integer NOT NULL,
+        transfer_index integer NOT NULL,
+        type smallint NOT NULL,
+        from_address bytea NOT NULL,
+        to_address bytea NOT NULL,
+        value numeric(78, 0) NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS withdrawals (
+        block_number bigint NOT NULL,
+        withdrawal_index bigint NOT NULL,
+        validator_index bigint NOT NULL,
+        address bytea NOT NULL,
+        amount_wei numeric(78, 0) NOT NULL,
+        PRIMARY KEY (block_number, withdrawal_index)
+    );
     IF NOT pg_try_advisory_xact_lock(hashtextextended('scan.indexer', 0)) THEN
         RAISE 'an indexer is running' USING ERRCODE = 'lock_not_available',
             HINT = 'An indexer of an older release is running: stop it until the migration is done.';

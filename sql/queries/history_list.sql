@@ -31,13 +31,14 @@ WITH span AS MATERIALIZED (
         seen.transactions_before + seen.transaction_count AS seen_transaction,
         seen.internal_transfers_before + seen.internal_transfer_count AS seen_internal,
         seen.token_transfers_before + seen.token_transfer_count AS seen_transfer
-    FROM (SELECT b.* FROM blocks b
-            WHERE b.number >= %(block_from)s ORDER BY b.number ASC LIMIT 1) AS oldest
-    JOIN (SELECT b.* FROM blocks b
-            WHERE b.number <= %(block_to)s ORDER BY b.number DESC LIMIT 1) AS newest
-        ON oldest.number <= newest.number
+    FROM blocks oldest
+    JOIN blocks newest ON oldest.number <= newest.number
     -- What came after the newest block that the client has seen is not of these pages.
     LEFT JOIN blocks seen ON seen.number = %(seen_block)s AND %(direction)s = 'desc'
+    WHERE oldest.number = (SELECT b.number FROM blocks b
+            WHERE b.number >= %(block_from)s ORDER BY b.number ASC LIMIT 1)
+        AND newest.number = (SELECT b.number FROM blocks b
+            WHERE b.number <= %(block_to)s ORDER BY b.number DESC LIMIT 1)
 ), bounds AS MATERIALIZED (
     SELECT v.list, v.first, v.beyond,
         CASE WHEN %(direction)s = 'asc' THEN greatest(v.first, a[v.number]) ELSE v.first END AS low,
@@ -211,12 +212,11 @@ WITH span AS MATERIALIZED (
         LIMIT %(limit)s + 1
     )
 ), placed AS MATERIALIZED (
-    SELECT e.*, row_number() OVER (
+    SELECT e.type, e.ordinal, e.block_number, e.transaction_index, e.flow, e.counterparty, e.amount,
+        e.token_address, e.token_id, e.place, e.batch_index, row_number() OVER (
         ORDER BY e.block_number * s.sign, coalesce(e.transaction_index, 2147483647) * s.sign,
             e.rank * s.sign, e.ordinal * s.sign) AS number
     FROM entries e, (SELECT CASE WHEN %(direction)s = 'asc' THEN 1::bigint ELSE -1 END AS sign) AS s
-), page AS MATERIALIZED (
-    SELECT * FROM placed WHERE number <= %(limit)s
 ), lists AS (
     -- What an address sent and received count a transfer to oneself each, its whole list once.
     SELECT v.list, coalesce(v.entries, 0) AS entries, v.sign, b.first, b.beyond
@@ -275,18 +275,20 @@ SELECT index_version(),
             coalesce(k.symbol, %(symbol)s), coalesce(k.decimals, 18)::integer, p.token_address,
             k.type, p.token_id, t.hash, method_id(t), p.block_number, b.timestamp,
             p.transaction_index, p.place, p.batch_index), ',' ORDER BY p.number))
-    FROM page p
+    FROM placed p
     JOIN blocks b ON b.number = p.block_number
     LEFT JOIN transactions t ON t.ordinal = b.transactions_before + p.transaction_index
-    LEFT JOIN tokens k ON k.address = p.token_address),
-    (SELECT count(*) FROM page),
+    LEFT JOIN tokens k ON k.address = p.token_address
+    WHERE p.number <= %(limit)s),
+    (SELECT count(*) FROM placed WHERE number <= %(limit)s),
     CASE WHEN %(token)s IS NULL AND %(counterparty)s IS NULL
         THEN (SELECT coalesce(sum(c.entries), 0)::bigint FROM counted c) END,
     CASE WHEN EXISTS (SELECT FROM placed WHERE number > %(limit)s) THEN (
         SELECT array_agg(coalesce(
             (SELECT CASE WHEN v.number = 6 THEN p.block_number
                     ELSE p.ordinal + (%(direction)s = 'asc')::integer END
-                FROM page p WHERE p.type = v.type ORDER BY p.number DESC LIMIT 1),
+                FROM placed p
+                WHERE p.type = v.type AND p.number <= %(limit)s ORDER BY p.number DESC LIMIT 1),
             (%(after)s::bigint[])[v.number],
             CASE WHEN %(direction)s = 'asc' OR v.number = 7 THEN 0 ELSE 1::bigint << 62 END)
             ORDER BY v.number)
@@ -294,7 +296,7 @@ SELECT index_version(),
             (4, 'token_transfer'), (5, 'block_reward'), (6, 'withdrawal'), (7, 'withdrawal')
         ) AS v (number, type)) END,
     (SELECT int8send(b.number) || b.hash FROM blocks b
-        WHERE b.number = (SELECT max(p.block_number) FROM page p)),
+        WHERE b.number = (SELECT max(block_number) FROM placed WHERE number <= %(limit)s)),
     (SELECT int8send(b.number) || b.hash FROM blocks b WHERE b.number = %(seen_block)s),
     a.balance::text, a.balance_block,
     EXISTS (SELECT FROM contracts c WHERE c.address = %(address)s),

@@ -16,6 +16,7 @@ from scan.api.openapi.compatibility import (
     sourcify_paths,
 )
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
+from scan.api.openapi.history import HISTORY_PATHS, HISTORY_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, OWNER_SCHEMAS
@@ -102,7 +103,7 @@ def document(
         "paths": {
             **{
                 PREFIX + path: page
-                for pages in (CHAIN_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS)
+                for pages in (CHAIN_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS)
                 for path, page in pages.items()
             },
             **etherscan_paths(etherscan_actions),
@@ -112,7 +113,7 @@ def document(
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **HISTORY_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS,
                 **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },

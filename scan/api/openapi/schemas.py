@@ -28,7 +28,7 @@ ERRORS = {
           ("signature_mismatch", "owner_mismatch")),
     404: ("Nothing of this name is known.", ("not_found",)),
     409: ("This was done before, or there is no room for more.",
-          ("replayed_request", "limit_reached")),
+          ("replayed_request", "limit_reached", "reorganised")),
     413: (f"The body is over {MAX_BODY_BYTES >> 20} MiB (of /verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("The body is not declared as application/json.",
