@@ -8,18 +8,17 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
+from scan.http.lists import PAGED, RANGE, list_body, window_of
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, json_value, list_body
+from scan.http.responses import json_body, json_value
 from scan.http.services import services
 from scan.queries import addresses, history, internal_transfers, network
 from scan.queries.history import HistoryFilter
-from scan.queries.pages import Window
 
 blueprint = Blueprint("addresses", __name__)
 
 MOST_ADDRESSES = 100
 HISTORY_FILTERS = ("types", "direction", "token", "counterparty")
-HISTORY_PAGE = ("limit", "cursor")
 
 
 @blueprint.get("/addresses")
@@ -70,48 +69,34 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    window = window_of(query_arguments(*PAGED))
     key = parameters.address(address)
-    return list_body("tokens", addresses.tokens_held(reader(), key, limit, offset))
+    return list_body("tokens", addresses.tokens_held(reader(), key, window))
 
 
 @blueprint.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    window = window_of(query_arguments(*PAGED))
     key = parameters.address(address)
-    return list_body("items", addresses.items_held(reader(), key, limit, offset))
+    return list_body("items", addresses.items_held(reader(), key, window))
 
 
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
-    arguments = query_arguments(*HISTORY_FILTERS, "blockFrom", "blockTo", "orderBy", *HISTORY_PAGE)
+    arguments = query_arguments(*HISTORY_FILTERS, *RANGE, "orderBy", "limit", "cursor")
+    direction = parameters.one_of(arguments.get("orderBy", "desc"), "orderBy", ("desc", "asc"))
     key = parameters.address(address)
-    limit, _ = parameters.limit_and_offset(arguments)
-    window = Window(
-        limit,
-        0,
-        parameters.one_of(arguments.get("orderBy", "desc"), "orderBy", ("desc", "asc")),
-        parameters.integer_text(arguments, "blockFrom", default=0, least=0),
-        parameters.integer_text(
-            arguments, "blockTo", default=parameters.BIGINT_MAX, least=0
-        ),
+    symbol = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
+    window, wanted = window_of(arguments, direction), _history_filter(arguments)
+    page = history.page(reader(), key, window, wanted, symbol=symbol)
+    unexplained = None if page.unexplained_wei is None else str(page.unexplained_wei)
+    return list_body(
+        "history",
+        page,
+        complete=page.reason is None,
+        reason=page.reason,
+        unexplained=unexplained,
     )
-    found = history.page(
-        reader(),
-        key,
-        window,
-        _history_filter(arguments),
-        symbol=network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol),
-        cursor=arguments.get("cursor"),
-    )
-    rest = {
-        "total": found.page.total,
-        "complete": found.reason is None,
-        "reason": found.reason,
-        "unexplained": None if found.unexplained_wei is None else str(found.unexplained_wei),
-        "next": found.next,
-    }
-    return json_body(f'{{"history":{found.page.data},{orjson.dumps(rest).decode()[1:]}')
 
 
 def _history_filter(arguments: Mapping[str, str]) -> HistoryFilter:
@@ -132,10 +117,7 @@ def _history_filter(arguments: Mapping[str, str]) -> HistoryFilter:
 
 @blueprint.get("/addresses/<address>/internal")
 def list_internal_transfers(address: str) -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
+    window = window_of(query_arguments(*PAGED, *RANGE))
     key = parameters.address(address)
     page = internal_transfers.page(reader(), window, address=key)
-    return json_body(
-        f'{{"internalTransfers":{page.data},"total":{page.total},'
-        f'"untracedBlocks":{page.untraced_blocks}}}'
-    )
+    return list_body("internalTransfers", page)

@@ -23,9 +23,10 @@ import orjson
 from scan.errors import InvalidParameter, Reorganised
 
 DIGEST_BYTES = 8
+MAX_CURSOR = 600  # characters
 INVALID = "cursor is not one that this list gave for this filter and order; begin without it."
 
-_TEXT = re.compile(r"[A-Za-z0-9_-]{1,600}\Z")
+_TEXT = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_CURSOR}}}\Z")
 _NUMBER = re.compile(r"(0|[1-9][0-9]{0,99})\Z")
 _HEX = re.compile(r"x(?:[0-9a-f]{2})*\Z")
 
@@ -89,30 +90,35 @@ class Traversal:
             return cls(scope, direction, None)
         return cls(scope, direction, _decode(text, scope, kinds, has_blocks=has_blocks))
 
+    def position(self, values: int) -> tuple[Value | None, ...]:
+        """The cursor's; so many None at the list's beginning."""
+        return self.cursor.position if self.cursor else (None,) * values
+
     @property
     def after(self) -> Value | None:
-        """Of a position of one value; None for the list's beginning."""
-        return self.cursor.position[0] if self.cursor else None
+        """The position in a list where it is one value."""
+        return self.position(1)[0]
 
     @property
     def seen_block(self) -> int | None:
         return self.cursor.newest.number if self.cursor and self.cursor.newest else None
 
-    def next(self, position: Sequence[Value] | None, newest: bytes | None) -> str | None:
+    def next(
+        self, position: Sequence[Value] | None, newest: BlockReference | None = None
+    ) -> str | None:
         """The text for a page that ended at `position`; None where no rows follow.
 
         Descending, the newest of all rows stood on the first page.
         """
         if position is None:
             return None
-        reference = BlockReference.read(newest)
         if self.cursor is not None and self.direction == "desc":
-            reference = self.cursor.newest
-        return _encode(Cursor(tuple(position), reference), self.scope)
+            newest = self.cursor.newest
+        return _encode(Cursor(tuple(position), newest), self.scope)
 
-    def require_same_chain(self, seen: bytes | None) -> None:
-        """`seen` is the reference of seen_block as it is now; raises Reorganised."""
-        if self.cursor is not None and BlockReference.read(seen) != self.cursor.newest:
+    def require_same_chain(self, seen: BlockReference | None) -> None:
+        """`seen` is what seen_block is now; raises Reorganised."""
+        if self.cursor is not None and seen != self.cursor.newest:
             raise Reorganised("The chain was reorganised below this cursor; begin without it.")
 
 

@@ -4,12 +4,14 @@ Its rows add up to what the address has: of the coin what came in, less what wen
 and of a token its balance by events. Where that does not hold, `reason` says why.
 """
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from scan.parameters import BIGINT_MAX
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
-from scan.queries.cursors import ORDINAL, Traversal
-from scan.queries.pages import Page, Window
+from scan.queries.cursors import ORDINAL, BlockReference
+from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
 TYPES = (
@@ -34,35 +36,27 @@ class HistoryFilter(NamedTuple):
     counterparty: bytes | None = None
 
 
-class History(NamedTuple):
-    """A page, and whether all rows together are the whole history.
+@dataclass(frozen=True)
+class HistoryPage(Page):
+    """`reason` says why all rows together are not the whole history: None where they are.
 
     They are of the coin, or of the token that they were filtered by. `unexplained_wei` is the balance
     less the sum of the coin's rows; None where the balance is not known, and of a token.
     """
 
-    page: Page
-    next: str | None
-    reason: str | None
-    unexplained_wei: int | None
+    reason: str | None = None
+    unexplained_wei: int | None = None
 
 
 def page(
-    reader: Reader,
-    address: bytes,
-    window: Window,
-    wanted: HistoryFilter,
-    *,
-    symbol: str,
-    cursor: str | None = None,
-) -> History:
+    reader: Reader, address: bytes, window: Window, wanted: HistoryFilter, *, symbol: str
+) -> HistoryPage:
     """`symbol` is the coin's; the offset of the window does not apply.
 
     Raises InvalidParameter for a cursor of another list, Reorganised.
     """
-    blocks = {"block_from": window.block_from, "block_to": window.block_to}
-    filters = {"address": address, **wanted._asdict(), **blocks}
-    traversal = Traversal.of("history", filters, window.direction, cursor, POSITION)
+    traversal = window.traversal("history", {"address": address, **wanted._asdict()}, POSITION)
+    window = in_blocks(reader, window)
     data, count, total, position, newest, seen, *state = reader.row(
         "queries/history_list",
         # Which index is the narrowest depends on the values themselves.
@@ -72,30 +66,29 @@ def page(
         flow=wanted.direction or "all",
         token=wanted.token,
         counterparty=wanted.counterparty,
-        has_range=blocks != {"block_from": 0, "block_to": Window(0, 0).block_to},
-        **blocks,
+        block_from=window.block_from,
+        block_to=window.block_to,
+        has_range=window.block_from > 0 or window.block_to < BIGINT_MAX,
         after=list(traversal.cursor.position) if traversal.cursor else None,
         seen_block=traversal.seen_block,
         direction=window.direction,
         limit=window.limit,
         symbol=symbol,
     )
-    traversal.require_same_chain(seen)
-    following = traversal.next(position, newest)
-    stored, head, (net, start_block, untraced_blocks, are_events_consistent) = (
-        Balance(*state[:3]),
-        Head(*state[3:6]),
-        state[6:],
+    traversal.require_same_chain(BlockReference.read(seen))
+    following = traversal.next(position, BlockReference.read(newest))
+    *stored, head_number, head_hash, unchanged_from, net, start_block, untraced, are_consistent = (
+        state
     )
     if wanted.token is not None:
-        reason = "inconsistent_events" if are_events_consistent is False else None
-        return History(Page(data, count, total), following, reason, None)
-    [balance] = balances.at_head(reader, [address], [stored], head)
-    unexplained = None
-    if balance.is_current and balance.wei is not None:
-        unexplained = int(balance.wei) - int(net)
-    reason = _reason(start_block, untraced_blocks, unexplained)
-    return History(Page(data, count, total), following, reason, unexplained)
+        reason = "inconsistent_events" if are_consistent is False else None
+        return HistoryPage(data, count, total, following, reason=reason)
+    head = Head(head_number, head_hash, unchanged_from)
+    [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
+    is_known = balance.is_current or balance.block == head.number
+    unexplained = int(balance.wei) - int(net) if is_known and balance.wei is not None else None
+    reason = _reason(start_block, untraced, unexplained)
+    return HistoryPage(data, count, total, following, reason=reason, unexplained_wei=unexplained)
 
 
 def _reason(

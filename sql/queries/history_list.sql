@@ -295,9 +295,9 @@ SELECT index_version(),
         FROM (VALUES (1, 'transaction'), (2, 'fee'), (3, 'internal_transfer'),
             (4, 'token_transfer'), (5, 'block_reward'), (6, 'withdrawal'), (7, 'withdrawal')
         ) AS v (number, type)) END,
-    (SELECT int8send(b.number) || b.hash FROM blocks b
+    (SELECT block_reference(b) FROM blocks b
         WHERE b.number = (SELECT max(block_number) FROM placed WHERE number <= %(limit)s)),
-    (SELECT int8send(b.number) || b.hash FROM blocks b WHERE b.number = %(seen_block)s),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s),
     a.balance::text, a.balance_block,
     EXISTS (SELECT FROM contracts c WHERE c.address = %(address)s),
     head.number, head.hash, newest_untraced_block(),

@@ -3,7 +3,9 @@
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
     ADDRESS,
+    CURSOR,
     LIMIT,
+    RANGE,
     TOKEN_EXAMPLE,
     Json,
     address,
@@ -36,17 +38,13 @@ HISTORY_PATHS: Json = {
             " in, less what went out, is the balance, unless `complete` is false. total is null by"
             " token or counterparty.",
             parameters=(
-                ADDRESS, LIMIT,
-                query("cursor", text("`next` of a page with the same filter.", "P5McU6d74Yg1")),
+                ADDRESS, LIMIT, CURSOR, *RANGE,
                 query("types", text(f"Some of {', '.join(TYPES)}, with commas.", "fee")),
                 query("direction", one_of("Only this way.", DIRECTIONS)),
                 query("token", any_case_address("Only transfers of this token.")),
                 query("counterparty", any_case_address("Only from or to it.")),
-                query("blockFrom", number("The first block.", 100)),
-                query("blockTo", number("The last block.", 200)),
                 query("orderBy", one_of("Newest first, or asc.", ("desc", "asc"))),
             ),
-            errors=(409, 502),
         ),
     },
 }  # fmt: skip
@@ -74,7 +72,7 @@ HISTORY_SCHEMAS: Json = {
                     pattern="^-?[0-9]+$",
                 )
             ),
-            "next": nullable(text("The cursor of the next page, if any.", "P5McU6d74Yg1")),
+            "next": ref("Next"),
         },
     ),
     "HistoryRow": record(
