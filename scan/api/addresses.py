@@ -1,6 +1,6 @@
 """GET /api/v1/addresses, /addresses/:address, and its /history, /tokens, /items and /internal."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import orjson
 from flask import Blueprint, Response
@@ -100,7 +100,7 @@ def list_history(address: str) -> Response:
 
 
 def _history_filter(arguments: Mapping[str, str]) -> HistoryFilter:
-    types = history.TYPES
+    types: Collection[str] = history.TYPES
     if "types" in arguments:
         given = [text.strip() for text in arguments["types"].split(",")]
         types = tuple(parameters.one_of(text, "types", history.TYPES) for text in given)

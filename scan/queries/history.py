@@ -1,7 +1,7 @@
 """Everything that moved value to or from an address, as one list in the chain's order.
 
-Its rows add up to what the address has: of the coin what came in, less what went out, is its balance,
-and of a token its balance by events. Where that does not hold, `reason` says why.
+Its rows add up to what the address has: of the coin what came in, less what went out, is its
+balance, and of a token its balance by events. Where that does not hold, `reason` says why.
 """
 
 from dataclasses import dataclass
@@ -40,8 +40,8 @@ class HistoryFilter(NamedTuple):
 class HistoryPage(Page):
     """`reason` says why all rows together are not the whole history: None where they are.
 
-    They are of the coin, or of the token that they were filtered by. `unexplained_wei` is the balance
-    less the sum of the coin's rows; None where the balance is not known, and of a token.
+    They are of the coin, or of the token that they were filtered by. `unexplained_wei` is the
+    balance less the sum of the coin's rows; None where the balance is not known, and of a token.
     """
 
     reason: str | None = None
@@ -85,8 +85,9 @@ def page(
         return HistoryPage(data, count, total, following, reason=reason)
     head = Head(head_number, head_hash, unchanged_from)
     [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
-    is_known = balance.is_current or balance.block == head.number
-    unexplained = int(balance.wei) - int(net) if is_known and balance.wei is not None else None
+    unexplained = None
+    if balance.is_current and balance.wei is not None:
+        unexplained = int(balance.wei) - int(net)
     reason = _reason(start_block, untraced, unexplained)
     return HistoryPage(data, count, total, following, reason=reason, unexplained_wei=unexplained)
 
@@ -96,7 +97,8 @@ def _reason(
 ) -> str | None:
     """Why the coin's rows are not all there are; None where they are.
 
-    A sum that equals the balance proves nothing where blocks were not read: what came may have gone.
+    A sum that equals the balance proves nothing where blocks were not read: what came may have
+    gone again.
     """
     if start_block:
         return "start_block"

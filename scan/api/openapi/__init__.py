@@ -105,7 +105,10 @@ def document(
         "paths": {
             **{
                 PREFIX + path: page
-                for pages in (CHAIN_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS)
+                for pages in (
+                    *(CHAIN_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS),
+                    OWNER_PATHS,
+                )
                 for path, page in pages.items()
             },
             **etherscan_paths(etherscan_actions),
@@ -115,7 +118,8 @@ def document(
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **HISTORY_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **HISTORY_SCHEMAS, **ITEM_SCHEMAS,
+                **LOG_SCHEMAS,
                 **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },

@@ -144,7 +144,10 @@ SCALARS |= {
         "anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "null"}],
         "description": f"{SCALARS[name]['description']} Or null.",
     }
-    for name in ("Amount", "AnyCaseAddress", "Count", "HexAddress", "HexBytes", "Moment")
+    for name in (
+        *("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment"),
+        "TokenType",
+    )
 }  # fmt: skip
 
 
