@@ -167,7 +167,8 @@ CREATE TABLE IF NOT EXISTS withdrawals (
     PRIMARY KEY (block_number, withdrawal_index)
 );
 -- serves queries/history_list, indexer/addresses_restore_last_seen
-CREATE INDEX IF NOT EXISTS withdrawals_by_address ON withdrawals (address, block_number);
+CREATE INDEX IF NOT EXISTS withdrawals_of_address
+    ON withdrawals (address, block_number, withdrawal_index);
 
 -- Which contracts emitted a log in which block, or were made there by another contract: an address
 -- is seen there too.

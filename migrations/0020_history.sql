@@ -9,6 +9,7 @@ ALTER TABLE IF EXISTS addresses
     ADD COLUMN IF NOT EXISTS withdrawal_count bigint,
     ADD COLUMN IF NOT EXISTS produced_count bigint,
     ADD COLUMN IF NOT EXISTS net_wei numeric;
+DROP INDEX IF EXISTS withdrawals_by_address; -- withdrawals_of_address has its index, too
 -- commit
 DO $$
 BEGIN

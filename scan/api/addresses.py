@@ -7,12 +7,13 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.ethereum.block_parameter import BlockId
 from scan.hex import to_hex
 from scan.http.lists import PAGED, RANGE, list_body, window_of
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
-from scan.queries import addresses, history, internal_transfers, network
+from scan.queries import addresses, blocks, history, internal_transfers, network
 from scan.queries.history import HistoryFilter
 
 blueprint = Blueprint("addresses", __name__)
@@ -50,9 +51,9 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
 
 @blueprint.get("/addresses/<address>")
 def get_address(address: str) -> Response:
-    query_arguments()
+    block = _block(query_arguments("block"))
     key = parameters.address(address)
-    account = addresses.get(reader(), key)
+    account = addresses.get(reader(), key, block)
     detail = {
         "address": to_hex(key),
         "balance": account.balance.required_wei(),
@@ -67,11 +68,21 @@ def get_address(address: str) -> Response:
     return json_body(orjson.dumps(detail))
 
 
+def _block(arguments: Mapping[str, str]) -> BlockId | None:
+    """The block whose state is asked for; None: the newest."""
+    if arguments.get("block", "latest") == "latest":
+        return None
+    return blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
+
+
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    window = window_of(query_arguments(*PAGED))
+    arguments = query_arguments(*PAGED, "block")
+    window, block = window_of(arguments), _block(arguments)
     key = parameters.address(address)
-    return list_body("tokens", addresses.tokens_held(reader(), key, window))
+    if block is None:
+        return list_body("tokens", addresses.tokens_held(reader(), key, window))
+    return list_body("tokens", addresses.tokens_held_at(reader(), key, window, block))
 
 
 @blueprint.get("/addresses/<address>/items")

@@ -17,7 +17,7 @@
 -- index: transactions_coin_by_from, transactions_coin_by_to, transactions_to_self,
 --   transactions_by_from, internal_transfers_by_from, internal_transfers_by_to,
 --   internal_transfers_to_self, token_transfers_by_from, token_transfers_by_to,
---   token_transfers_to_self, token_transfers_by_token, blocks_with_fees, withdrawals_by_address,
+--   token_transfers_to_self, token_transfers_by_token, blocks_with_fees, withdrawals_of_address,
 --   addresses_pkey, list_checkpoints_pkey, tokens_pkey, transactions_pkey, blocks_pkey
 WITH span AS MATERIALIZED (
     SELECT oldest.number AS first_block, newest.number + 1 AS end_block,
@@ -65,7 +65,8 @@ WITH span AS MATERIALIZED (
         WHERE 'transaction' = ANY (%(types)s) AND %(flow)s IN ('all', 'out', 'self')
             AND %(token)s IS NULL
             AND t.from_address = %(address)s AND t.status AND t.value > 0
-            AND (%(flow)s <> 'out' OR coalesce(t.to_address, t.contract_address) <> t.from_address)
+            AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
+                OR coalesce(t.to_address, t.contract_address) <> t.from_address)
             AND (%(flow)s <> 'self' OR (t.to_address = %(address)s
                 AND t.to_address IS NOT DISTINCT FROM t.from_address))
             AND (%(counterparty)s IS NULL OR coalesce(t.to_address, t.contract_address) = %(counterparty)s)
@@ -114,7 +115,8 @@ WITH span AS MATERIALIZED (
         WHERE 'internal_transfer' = ANY (%(types)s) AND %(flow)s IN ('all', 'out', 'self')
             AND %(token)s IS NULL
             AND i.from_address = %(address)s
-            AND (%(flow)s <> 'out' OR i.to_address <> i.from_address)
+            AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
+                OR i.to_address <> i.from_address)
             AND (%(flow)s <> 'self' OR (i.to_address = %(address)s
                 AND i.to_address IS NOT DISTINCT FROM i.from_address))
             AND (%(counterparty)s IS NULL OR i.to_address = %(counterparty)s)
@@ -149,7 +151,8 @@ WITH span AS MATERIALIZED (
         FROM token_transfers x
         WHERE 'token_transfer' = ANY (%(types)s) AND %(flow)s IN ('all', 'out', 'self')
             AND x.from_address = %(address)s
-            AND (%(flow)s <> 'out' OR x.to_address <> x.from_address)
+            AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
+                OR x.to_address <> x.from_address)
             AND (%(flow)s <> 'self' OR (x.to_address = %(address)s
                 AND x.to_address IS NOT DISTINCT FROM x.from_address))
             AND (%(counterparty)s IS NULL OR x.to_address = %(counterparty)s)

@@ -10,6 +10,7 @@ from scan.api.openapi.schemas import (
     PAGED,
     RANGE,
     SCALARS,
+    STATE_BLOCK,
     TOKEN,
     TOKEN_EXAMPLE,
     TRANSACTION,
@@ -153,16 +154,18 @@ CHAIN_PATHS: Json = {
             "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
             description="Balance and isContract are the"
             " node's at the indexed head where it answers at once, else what was read last, which"
-            " is the head's, too, where nothing indexed has changed it since.",
-            parameters=(ADDRESS,),
-            errors=(502,),
+            " is the head's, too, where nothing indexed has changed it since. With `block` they are"
+            " that block's, and the rest is the head's.",
+            parameters=(ADDRESS, STATE_BLOCK),
+            errors=(404, 422, 502),
         ),
     },
     "/addresses/{address}/tokens": {
         "get": operation(
             "listAddressTokens", TAG, "The tokens an address holds; none of one never seen",
             ref("TokenBalancePage"),
-            parameters=(ADDRESS, *PAGED),
+            parameters=(ADDRESS, *PAGED, STATE_BLOCK),
+            errors=(404,),
         ),
     },
     "/addresses/{address}/internal": {

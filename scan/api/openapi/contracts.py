@@ -2,6 +2,7 @@
 
 from scan.api.openapi.schemas import (
     CONTRACT,
+    STATE_BLOCK,
     Json,
     address,
     any_case_address,
@@ -56,9 +57,10 @@ CONTRACT_PATHS: Json = {
     "/contracts/{address}/call": {
         "post": operation(
             "callContract", TAG, "Call a view or pure function", ref("CallAnswer"),
-            description="The contract is a verified one; the call sees the newest block. An"
-            " overloaded one is found by its arguments, or named whole: `f(uint256,address)`.",
-            parameters=(CONTRACT,),
+            description="The contract is a verified one; the call sees the newest block, or that"
+            " named. An overloaded one is found by its arguments, or named whole:"
+            " `f(uint256,address)`.",
+            parameters=(CONTRACT, STATE_BLOCK),
             body=sends(
                 ref("CallRequest"),
                 balance={"functionName": "balanceOf", "args": [CONTRACT_EXAMPLE]},

@@ -55,8 +55,8 @@ HISTORY_SCHEMAS: Json = {
             "complete": flag("Whether all rows together explain the balance."),
             "reason": nullable(
                 one_of(
-                    "Why not: blocks not indexed, or without traces; coin that no block explains (as"
-                    " at genesis); no balance; a token whose events do not add up.",
+                    "Why not: blocks not indexed, or without traces; coin no block explains, as"
+                    " at genesis; no balance; a token whose events do not add up.",
                     REASONS,
                 )
             ),
@@ -67,8 +67,8 @@ HISTORY_SCHEMAS: Json = {
         },
     ),
     "HistoryRow": record(
-        "An amount of the coin or of a token that an address gained, spent or moved to itself; null is"
-        " what a row of its type does not have.",
+        "An amount of the coin or of a token that an address gained, spent or moved to itself; null"
+        " is what a row of its type does not have.",
         {
             "type": one_of("What moved it.", TYPES),
             "direction": one_of("Which way.", DIRECTIONS),

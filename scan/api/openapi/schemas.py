@@ -34,7 +34,7 @@ ERRORS = {
     415: ("The body is not declared as application/json.",
           ("unsupported_media_type",)),
     422: ("Well-formed, but compilation, comparison or the call failed.",
-          ("verification_failed", "call_reverted")),
+          ("verification_failed", "call_reverted", "history_unavailable")),
     429: ("The limit is used up; Retry-After says for how many seconds.",
           ("rate_limited",)),
     502: ("The node does not answer; Retry-After says when to ask again.",
@@ -302,6 +302,7 @@ CURSOR = shared("cursor")
 PAGED = (PAGE, LIMIT, CURSOR)
 RANGE = tuple(map(shared, ("blockFrom", "blockTo", "timeFrom", "timeTo")))
 AT_LEAST_BLOCK = shared("block")
+STATE_BLOCK = shared("stateBlock")
 TOKEN = shared("token")
 ADDRESS = shared("address")
 CONTRACT = shared("contract")
