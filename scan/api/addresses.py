@@ -1,4 +1,4 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /history, /tokens, /items and /internal."""
+"""GET /api/v1/addresses, /addresses/:address, and its /history, /tokens and /items."""
 
 from collections.abc import Collection, Mapping
 
@@ -9,11 +9,12 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.ethereum.block_parameter import BlockId
 from scan.hex import to_hex
-from scan.http.lists import PAGED, RANGE, list_body, window_of
+from scan.http.lists import PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
-from scan.queries import addresses, blocks, history, internal_transfers, network
+from scan.queries import addresses, blocks, history, network
+from scan.queries.entities import RANGE
 from scan.queries.history import HistoryFilter
 
 blueprint = Blueprint("addresses", __name__)
@@ -95,10 +96,9 @@ def list_items_held(address: str) -> Response:
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
     arguments = query_arguments(*HISTORY_FILTERS, *RANGE, "orderBy", "limit", "cursor")
-    direction = parameters.one_of(arguments.get("orderBy", "desc"), "orderBy", ("desc", "asc"))
     key = parameters.address(address)
     symbol = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
-    window, wanted = window_of(arguments, direction), _history_filter(arguments)
+    window, wanted = window_of(arguments), _history_filter(arguments)
     page = history.page(reader(), key, window, wanted, symbol=symbol)
     unexplained = None if page.unexplained_wei is None else str(page.unexplained_wei)
     return list_body(
@@ -124,11 +124,3 @@ def _history_filter(arguments: Mapping[str, str]) -> HistoryFilter:
         parameters.optional_address(arguments, "token"),
         parameters.optional_address(arguments, "counterparty"),
     )
-
-
-@blueprint.get("/addresses/<address>/internal")
-def list_internal_transfers(address: str) -> Response:
-    window = window_of(query_arguments(*PAGED, *RANGE))
-    key = parameters.address(address)
-    page = internal_transfers.page(reader(), window, address=key)
-    return list_body("internalTransfers", page)

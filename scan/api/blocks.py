@@ -2,21 +2,23 @@
 
 from collections.abc import Mapping
 
+import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.http.lists import PAGED, RANGE, list_body, window_of
+from scan.http.lists import ORDERED, PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
-from scan.queries import blocks
+from scan.queries import blocks, entities
+from scan.queries.entities import FILTER_KEYS
 
 blueprint = Blueprint("blocks", __name__)
 
 
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
-    arguments = query_arguments("time", *PAGED, *RANGE)
+    arguments = query_arguments("time", *ORDERED)
     if "time" in arguments:
         return _block_at(arguments)
     return list_body("blocks", blocks.page(reader(), window_of(arguments)))
@@ -39,3 +41,17 @@ def get_block(block: str) -> Response:
     if record is None:
         raise NotFound("This block is not indexed.")
     return json_body(record)
+
+
+@blueprint.get("/blocks/<block>/transactions")
+def list_transactions_of_block(block: str) -> Response:
+    """Not of `latest`, in which pages would be of one block after the other."""
+    keys = FILTER_KEYS["transactions"]
+    arguments = query_arguments(*keys, *PAGED, "orderBy")
+    record = blocks.get(reader(), parameters.block_number_or_hash(block))
+    if record is None:
+        raise NotFound("This block is not indexed.")
+    number = orjson.loads(record)["number"]
+    window = window_of(arguments)._replace(block_from=number, block_to=number)
+    page = entities.page(reader(), "transactions", window, arguments)
+    return list_body("transactions", page)

@@ -9,17 +9,36 @@ from flask import Response, request
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.http.services import services
 from scan.parameters import BIGINT_MAX
+from scan.queries import entities
+from scan.queries.entities import FILTER_KEYS, RANGE
 from scan.queries.pages import Page, Window
 
 PAGED = ("page", "limit", "cursor")
-RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
+ORDERED = (*PAGED, *RANGE, "orderBy")
+NAMES = {
+    "transactions": "transactions",
+    "token_transfers": "transfers",
+    "dex_trades": "trades",
+    "internal_transfers": "internalTransfers",
+}
+
+
+def entity_list(entity: str, **fixed: str) -> Response:
+    """A list that can be filtered by all keys of its entity but those that its path fixes."""
+    keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
+    arguments = query_arguments(*keys, *ORDERED)
+    page = entities.page(reader(), entity, window_of(arguments), {**arguments, **fixed})
+    return list_body(NAMES[entity], page)
 
 
 def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
-    """Of a list's query string: PAGED, and RANGE where the list has it."""
+    """Of a list's query string: PAGED, or ORDERED where the list has it."""
+    if "orderBy" in arguments:
+        direction = parameters.one_of(arguments["orderBy"], "orderBy", ("asc", "desc"))
     cursor = arguments.get("cursor")
     number = parameters.integer_text(arguments, "page", default=1, least=1)
     limit = parameters.integer_text(

@@ -4,13 +4,15 @@ Its rows add up to what the address has: of the coin what came in, less what wen
 balance, and of a token its balance by events. Where that does not hold, `reason` says why.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
-from scan.queries.cursors import ORDINAL, BlockReference
+from scan.queries.cursors import ORDINAL, BlockReference, Traversal, Value
+from scan.queries.orphaned_cursors import RowEnds, require_same_chain
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
@@ -75,7 +77,9 @@ def page(
         limit=window.limit,
         symbol=symbol,
     )
-    traversal.require_same_chain(BlockReference.read(seen))
+    require_same_chain(
+        reader, traversal, BlockReference.read(seen), lambda ends: _position_at(traversal, ends)
+    )
     following = traversal.next(position, BlockReference.read(newest))
     *stored, head_number, head_hash, unchanged_from, net, start_block, untraced, are_consistent = (
         state
@@ -90,6 +94,17 @@ def page(
         unexplained = int(balance.wei) - int(net)
     reason = _reason(start_block, untraced, unexplained)
     return HistoryPage(data, count, total, following, reason=reason, unexplained_wei=unexplained)
+
+
+def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
+    """For a client that has dropped the rows above a block: with all up to there, or older ones."""
+    blocks, transactions = ends.blocks, ends.transactions
+    lists = (transactions, transactions, ends.internal_transfers, ends.token_transfers, blocks)
+    if traversal.direction == "asc" or traversal.cursor is None:
+        return (*lists, blocks, 0)
+    before = [int(value) for value in traversal.cursor.position]
+    withdrawal = min((before[5], before[6]), (blocks, 0))
+    return (*map(min, lists, before[:5]), *withdrawal)
 
 
 def _reason(

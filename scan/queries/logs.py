@@ -16,6 +16,7 @@ from scan.hex import data, to_hex
 from scan.queries import node_logs
 from scan.queries.cursors import ORDINAL, BlockReference
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
+from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.pages import Page, Window, filtered_page, in_blocks
 from scan.queries.reader import Reader
 
@@ -68,9 +69,7 @@ def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bo
 def records(
     reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False
 ) -> LogPage:
-    """The total is None where it would have to be counted, unless has_total asks for it; it is
-    counted in a node's logs newest first alone.
-    """
+    """The total is None where it would have to be counted, unless has_total asks for it."""
     scope = Scope(*reader.row("queries/logs_get_scope", topic0=log_filter.topics[0]))
     if scope.has_stored(log_filter):
         stored = filtered_page(
@@ -101,19 +100,23 @@ def _of_node(
     """Its logs have no ordinals: a cursor stands at a block and a log of it."""
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
-    total = None
-    if traversal.cursor is not None:
-        block, index = traversal.cursor.position
-        logs = node_logs.read_page(
-            reader, log_filter, span, direction, 0, limit, after=(int(block), int(index))
-        )
-        traversal.require_same_chain(_reference(reader, traversal.seen_block))
-        if has_total:
-            _, total = node_logs.read_page_and_total(reader, log_filter, span, 0, 0)
-    elif has_total:
+    if has_total and direction == "desc" and traversal.cursor is None:
         logs, total = node_logs.read_page_and_total(reader, log_filter, span, offset, limit)
     else:
-        logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit)
+        after = None
+        if traversal.cursor is not None:
+            block, index = traversal.cursor.position
+            after = int(block), int(index)
+        logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit, after)
+        require_same_chain(
+            reader,
+            traversal,
+            _reference(reader, traversal.seen_block),
+            lambda ends: _position_at(direction, after, ends.blocks),
+        )
+        total = None
+        if has_total:
+            _, total = node_logs.read_page_and_total(reader, log_filter, span, 0, 0)
     following = None
     if len(logs) == limit and (total is None or offset + limit < total):
         newest = logs[0] if direction == "desc" else logs[-1]
@@ -122,6 +125,13 @@ def _of_node(
             BlockReference(newest.block_number, newest.block_hash),
         )
     return LogPage(_records(reader, logs), total, following)
+
+
+def _position_at(direction: str, after: tuple[int, int] | None, next_block: int) -> tuple[int, int]:
+    """Behind which the logs below a block follow, or those from it on."""
+    if direction == "asc":
+        return next_block, -1
+    return min((next_block, 0), after or (0, 0))
 
 
 def _reference(reader: Reader, number: int | None) -> BlockReference | None:

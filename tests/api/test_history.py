@@ -337,9 +337,14 @@ def test_a_fork_changes_rows_totals_and_sums(made: Made) -> None:
     path = f"/api/v1/addresses/0x{ME.hex()}/history"
     refused = made.client.get(path, query_string={"limit": 4, "cursor": before["next"]})
     assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
+    common = refused.json["commonBlock"]["number"]
+    kept = [row for row in before["history"] if row["blockNumber"] <= common]
+    older = mine(made, limit=100, cursor=refused.json["cursor"])["history"]
+    assert common == 5 and kept
     rest = mine(made, limit=100, orderBy="asc", cursor=late["next"])
     rows = history(made.client, "0x" + ME.hex(), 3)
     assert [*late["history"], *rest["history"]] == rows[::-1]
+    assert [*kept, *older] == [row for row in rows if row["blockNumber"] <= common]
     assert [row["type"] for row in rows[:2]] == ["transaction", "fee"]
     assert (rows[0]["direction"], rest["total"]) == ("self", 5 * 3 + 2)
     chain.store_balances({ME: sums(rows, is_coin)[True]})

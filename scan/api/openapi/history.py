@@ -19,6 +19,7 @@ from scan.api.openapi.schemas import (
     query,
     record,
     ref,
+    shared,
     text,
 )
 from scan.parameters import MAX_LIMIT
@@ -40,7 +41,7 @@ HISTORY_PATHS: Json = {
                 query("direction", one_of("Only this way.", DIRECTIONS)),
                 query("token", any_case_address("Only transfers of this token.")),
                 query("counterparty", any_case_address("Only from or to it.")),
-                query("orderBy", one_of("Newest first, or asc.", ("desc", "asc"))),
+                shared("orderBy"),
             ),
         ),
     },

@@ -1,4 +1,4 @@
-"""Parameters that several operations have."""
+"""Parameters shared by operations."""
 
 from scan.api.openapi.schemas import (
     Json,
@@ -15,11 +15,11 @@ from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
 
 PARAMETERS: Json = {
-    "page": query("page", number("The page, from 1.", 1, minimum=1, default=1)),
+    "page": query("page", number("The page, starting at 1.", 1, minimum=1, default=1)),
     "limit": query(
         "limit",
         number(
-            "Records on a page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+            "Records per page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
         ),
     ),
     "cursor": query(
@@ -36,8 +36,8 @@ PARAMETERS: Json = {
         "name": "X-Scan-At-Least-Block",
         "in": "header",
         "required": False,
-        "description": "A block that the answer has to know, such as one that another instance has"
-        " shown in X-Scan-Block. One that is not indexed yet is waited for shortly, then refused.",
+        "description": "A block that must be indexed, such as an X-Scan-Block of another instance."
+        " Waits shortly for it, then returns 503.",
         "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     },
     "stateBlock": query(
@@ -52,6 +52,14 @@ PARAMETERS: Json = {
     "token": path("address", any_case_address("The token's contract.")),
     "contract": path("address", any_case_address("The contract.")),
     "transaction": path("transaction_hash", any_case_hash("The transaction's hash.")),
+    "blockNumberOrHash": path(
+        "block",
+        text(
+            "Its number, or its hash in any letter case.",
+            "17",
+            pattern="^([0-9]{1,18}|0[xX][0-9a-fA-F]{64})$",
+        ),
+    ),
     "tokenId": path(
         "token_id",
         text(
