@@ -11,7 +11,7 @@ from scan.ethereum.client import Call, RpcError
 from scan.hex import BadHex, to_hex
 from scan.queries.reader import Reader
 
-UNREAD = "The node does not answer, and this balance has not been read yet."
+UNREAD = "The node does not respond, and this balance has not been read yet."
 
 
 class Head(NamedTuple):
