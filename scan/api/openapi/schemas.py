@@ -364,7 +364,8 @@ def operation(
         },
         "default": {"$ref": "#/components/responses/default"},
     }
-    for code in sorted({*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}):
+    more = {*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}
+    for code in sorted(more - {*ALWAYS}):
         responses[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {
         "operationId": name,
