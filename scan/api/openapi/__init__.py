@@ -17,6 +17,7 @@ from scan.api.openapi.compatibility import (
 )
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
 from scan.api.openapi.filtered import FILTER_PARAMETERS, FILTERED_PATHS, FILTERED_SCHEMAS
+from scan.api.openapi.history import HISTORY_PATHS, HISTORY_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, OWNER_SCHEMAS
@@ -110,7 +111,8 @@ def document(
             **{
                 PREFIX + path: page
                 for pages in (
-                    CHAIN_PATHS, FILTERED_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS
+                    *(CHAIN_PATHS, FILTERED_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS),
+                    *(CONTRACT_PATHS, OWNER_PATHS),
                 )
                 for path, page in pages.items()
             },
@@ -121,8 +123,9 @@ def document(
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS, **ITEM_SCHEMAS,
-                **LOG_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS,
+                **HISTORY_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS, **CONTRACT_SCHEMAS,
+                **OWNER_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {

@@ -10,6 +10,7 @@ from scan.api.openapi.schemas import (
     BIGINT,
     PAGED,
     SCALARS,
+    STATE_BLOCK,
     TOKEN,
     TOKEN_EXAMPLE,
     TRANSACTION,
@@ -136,16 +137,18 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
             description="Balance and isContract are read from the node at the indexed head; if it"
-            " does not respond at once, they are the last known, as of balanceBlock.",
-            parameters=(ADDRESS,),
-            errors=(502,),
+            " does not respond at once, they are the last known, as of balanceBlock. With `block`"
+            " they are of that block, everything else is of the head.",
+            parameters=(ADDRESS, STATE_BLOCK),
+            errors=(404, 422, 502),
         ),
     },
     "/addresses/{address}/tokens": {
         "get": operation(
             "listAddressTokens", TAG, "The tokens held by an address",
             ref("TokenBalancePage"),
-            parameters=(ADDRESS, *PAGED),
+            parameters=(ADDRESS, *PAGED, STATE_BLOCK),
+            errors=(404,),
         ),
     },
     "/search": {

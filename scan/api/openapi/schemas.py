@@ -32,8 +32,8 @@ ERRORS = {
     413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
-    422: ("Compilation, comparison or the call failed.",
-          ("verification_failed", "call_reverted")),
+    422: ("Compilation, comparison or the call failed, or the node lacks old state.",
+          ("verification_failed", "call_reverted", "history_unavailable")),
     429: ("The rate limit is exceeded.", ("rate_limited",)),
     502: ("The node does not respond.", ("upstream_failed",)),
     503: ("The database or a compiler is unavailable, or the query takes too long.",
@@ -155,7 +155,10 @@ SCALARS |= {
         "anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "null"}],
         "description": f"{SCALARS[name]['description']} Or null.",
     }
-    for name in ("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment")
+    for name in (
+        *("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment"),
+        "TokenType",
+    )
 }  # fmt: skip
 
 
@@ -310,6 +313,7 @@ CURSOR = shared("cursor")
 PAGED = (PAGE, LIMIT, CURSOR)
 RANGE = tuple(map(shared, ("blockFrom", "blockTo", "timeFrom", "timeTo")))
 AT_LEAST_BLOCK = shared("block")
+STATE_BLOCK = shared("stateBlock")
 TOKEN = shared("token")
 ADDRESS = shared("address")
 CONTRACT = shared("contract")
