@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from scan.bulk import derivation, loading
 from scan.bulk.contracts import inspect_range
+from scan.bulk.estimates import estimate, free_bytes
 from scan.bulk.progress import StageProgress
 from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, split
 from scan.bulk.spool import spool
@@ -32,6 +33,7 @@ log = logging.getLogger(__name__)
 
 RANGE_BLOCKS = 500
 ATTEMPTS, MAX_PAUSE_S = 8, 20.0
+GB = 10**9
 
 # In the transaction that makes blocks visible: what differs from the node, a line each.
 Audit = Callable[[Transaction], Sequence[str]]
@@ -123,6 +125,35 @@ class ChainBackfill:
                 range_blocks=range_blocks,
             )
         return self._required_plan()
+
+    def describe(self, plan: Plan) -> str:
+        """What it will do and take; raises CannotBackfill for too small a disk, and NodeError."""
+        if plan.stage != "spool":
+            return f"continuing at stage {plan.stage}, up to block {plan.last_block}"
+        needed = estimate(self._node, plan.first_block, plan.last_block)
+        free = free_bytes(plan.folder)
+        if free < needed.file_bytes:
+            raise CannotBackfill(
+                f"{plan.folder} has {free / GB:.1f} GB free; about {needed.file_bytes / GB:.1f} GB"
+                " are needed: give another --folder"
+            )
+        return (
+            f"blocks {plan.first_block} to {plan.last_block}, about {needed.transactions:,}"
+            f" transactions (from a sample); about {needed.file_bytes / GB:.1f} GB of files in"
+            f" {plan.folder} meanwhile, {needed.table_bytes / GB:.1f} GB in the database;"
+            f" {self._resources.memory_bytes / GB:.1f} GB of memory besides that of the workers"
+        )
+
+    def discard(self) -> None:
+        """End a backfill that is not accepted: the index is empty then. Raises NotTheWriter."""
+        Writer(self._database).acquire_lock()
+        plan = self._required_plan()
+        with self._database.transaction() as tx:
+            loading.require_writer(tx)
+            tx.execute("bulk/tables_truncate")
+            tx.execute("bulk/chain_reset")
+            tx.execute("bulk/state_delete")
+        shutil.rmtree(plan.folder, ignore_errors=True)
 
     def run(self) -> bool:
         """All stages from where it is; whether it came to its end before `stop`.

@@ -49,6 +49,7 @@ def load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
     _copy(tx, warehouse, table)
     for _, create in indexes:
         tx.script(create)
+    tx.script(f"ANALYZE {table}")
 
 
 def require_writer(tx: Transaction) -> None:

@@ -141,7 +141,11 @@ def dask_client(workers: int, scheduler: str) -> Iterator[Any]:
             n_workers=workers,
             threads_per_worker=1,
             processes=True,
+            # Whoever reaches a scheduler has it run code, so its peers have certificates.
+            security=True,
+            protocol="tls://",
             dashboard_address=None,
+            scheduler_kwargs={"dashboard": False},
             silence_logs=logging.ERROR,
         ) as cluster,
         Client(cluster) as client,

@@ -26,6 +26,10 @@ class Transaction:
     def rows(self, statement: str, **params: object) -> list[Row]:
         return run(self._cursor, self._statements[statement], params)
 
+    def row(self, statement: str, **params: object) -> Row | None:
+        rows = self.rows(statement, **params)
+        return rows[0] if rows else None
+
     def execute(self, statement: str, **params: object) -> int:
         """Run it; how many rows it touched."""
         run(self._cursor, self._statements[statement], params)
