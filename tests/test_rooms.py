@@ -38,6 +38,7 @@ PLACES = {
     "numpy": ("scan.bulk",),
     "duckdb": ("scan.bulk",),
     "distributed": ("scan.bulk",),
+    "dask": ("scan.bulk",),
 }
 
 SQL = re.compile(

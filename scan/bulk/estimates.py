@@ -4,12 +4,11 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import disk_usage
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scan.ethereum.client import Call, Node, NodeError
-from scan.hex import BadHex, quantity
 
-SAMPLE_BLOCKS = 200
+SAMPLE_BLOCKS = 100
 # Estimates. Files: 90 bytes of hashes and addresses that nothing compresses, and as much again for
 # events and what DuckDB derives. Tables: rows and indexes, measured at 10 M transactions.
 FILE_BYTES = 300
@@ -25,7 +24,7 @@ class Estimate(NamedTuple):
 def estimate(node: Node, first: int, last: int) -> Estimate:
     """Raises NodeError."""
     numbers = sorted(random.sample(range(first, last + 1), min(SAMPLE_BLOCKS, last - first + 1)))
-    calls = [Call("eth_getBlockTransactionCountByNumber", (hex(n),)) for n in numbers]
+    calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in numbers]
     transactions = _mean(list(node.results(calls))) * (last - first + 1)
     return Estimate(
         int(transactions), int(transactions * FILE_BYTES), int(transactions * TABLE_BYTES)
@@ -39,8 +38,8 @@ def free_bytes(folder: Path) -> int:
     return disk_usage(folder).free
 
 
-def _mean(counts: Sequence[object]) -> float:
+def _mean(headers: Sequence[Any]) -> float:
     try:
-        return sum(map(quantity, counts)) / len(counts)
-    except BadHex as error:
-        raise NodeError(f"the node's answer is malformed: {error}") from error
+        return sum(len(header["transactions"]) for header in headers) / len(headers)
+    except (TypeError, KeyError) as error:
+        raise NodeError(f"the node's answer is malformed: {error!r}") from error

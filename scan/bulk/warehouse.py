@@ -19,6 +19,7 @@ from scan.database.statements import load_statements
 
 FILE = "derived.duckdb"
 MACROS = ("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text")
+WarehouseError = duckdb.Error  # such as one for memory or disk
 
 
 class Warehouse:

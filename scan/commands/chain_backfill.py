@@ -37,10 +37,9 @@ class ExtraMissing(ScanError):
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """DONE when the head is set; NOT_DONE when it was stopped, or failed, and may be continued."""
     try:
-        import duckdb
-
         from scan.bulk.chain_backfill import CannotBackfill, ChainBackfill, Resources
         from scan.bulk.spool import SpoolFailed, dask_client
+        from scan.bulk.warehouse import WarehouseError
     except ImportError as error:
         raise ExtraMissing(
             f"this needs the extra `bulk` ({error.name} is not installed): pip install 'scan[bulk]'"
@@ -86,7 +85,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             _write_line("an indexer is running on this database: stop it before")
         except (NodeError, RpcError, MalformedBlock, WrongChain, WrongLogs) as error:
             _write_line(str(error))
-        except (CannotBackfill, SpoolFailed, duckdb.Error, OSError) as error:
+        except (CannotBackfill, SpoolFailed, WarehouseError, OSError) as error:
             _write_line(str(error))
     _write_line("stopped; the next run continues from here")
     return NOT_DONE
