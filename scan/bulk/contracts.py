@@ -7,8 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+import pyarrow
+from pyarrow import compute
+
 from scan.bulk.block_columns import CONTRACT_SIGHTS
-from scan.bulk.columns import read_file
+from scan.bulk.columns import ADDRESS, read_file
 from scan.bulk.range_files import Range, RangeFiles
 from scan.ethereum.events import SwapEvent, TransferShape
 from scan.indexer.block_rows import BlockRows, SwapLog, TransferLog
@@ -36,18 +39,24 @@ def inspect_range(
     the first code counts, and what was created anew. Of most addresses only the first is asked for.
     """
     table = read_file(files.path("contract_sights", blocks), CONTRACT_SIGHTS)
-    sights = list(map(Sight, *(column.to_pylist() for column in table.columns)))
+    is_repeated = compute.and_(
+        compute.invert(table["is_first"]), compute.equal(table["sight"], "code")
+    )
+    sights = _sights(table.filter(compute.invert(is_repeated)))
     contracts = [sight for sight in sights if sight.sight in ("code", "created")]
+    events = [sight for sight in sights if sight.log_index is not None]
     first = inspector.inspect(_blocks([sight for sight in contracts if sight.is_first]))
     without_code = inspector.without_code({sight.address for sight in contracts})
-    events = [sight for sight in sights if sight.log_index is not None]
-    again = [
-        sight
-        for sight in contracts
-        if not sight.is_first and (sight.sight == "created" or sight.address in without_code)
-    ]
-    second = inspector.inspect(_blocks([*again, *events]))
+    repeated = table.filter(is_repeated)
+    addresses = pyarrow.array(list(without_code), ADDRESS)
+    repeated = repeated.filter(compute.is_in(repeated["address"], value_set=addresses))
+    created = [sight for sight in contracts if not sight.is_first]
+    second = inspector.inspect(_blocks([*created, *_sights(repeated), *events]))
     return second._replace(codes=first.codes + second.codes, transfers=[], trades=[], supplies=[])
+
+
+def _sights(table: pyarrow.Table) -> list[Sight]:
+    return list(map(Sight, *(column.to_pylist() for column in table.columns)))
 
 
 def _blocks(sights: Iterable[Sight]) -> Sequence[BlockRows]:

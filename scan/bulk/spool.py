@@ -3,6 +3,7 @@
 dask's scheduler gives a killed worker's range to another one.
 """
 
+import gc
 import logging
 import threading
 import time
@@ -18,6 +19,7 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.block_source import BlockSource, FetchedBlock
 from scan.indexer.log_selection import LogSelection
+from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 from scan.indexer.reorganisation import are_linked
 from scan.settings import Settings
 
@@ -94,6 +96,7 @@ def spool_range(
     urls = rpc_urls[turn:] + rpc_urls[:turn]
     key = (urls, ca_bundle, traces)
     if key not in _sources:
+        gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         _sources[key] = BlockSource(Node(urls, ca_bundle=ca_bundle), traces=traces)
     for attempt in range(ATTEMPTS):
         try:

@@ -21,7 +21,7 @@ MEMORY_BYTES = 256 * 1024 * 1024
 def local_client() -> Iterator[Any]:
     with (
         LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
         ) as cluster,
         Client(cluster) as client,
     ):
