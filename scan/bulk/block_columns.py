@@ -77,33 +77,46 @@ SPOOLED = {
 }
 # Stand for a pool's tokens while only the direction is to be known.
 _TOKEN0, _TOKEN1 = b"0", b"1"
+MAX_ROWS = 50_000  # as Python's objects, which take 20 times as much as columns
 
 Rows = list[tuple[Any, ...]]
 
 
-def make_tables(
-    blocks: Sequence[FetchedBlock], selection: LogSelection
-) -> dict[str, pyarrow.Table]:
-    """A table of each kind in SPOOLED, for consecutive blocks.
+class RangeTables:
+    """The tables of consecutive blocks, grown block by block; as Arrow's columns they are small."""
 
-    Raises OverflowError or pyarrow's errors for values outside of their columns.
-    """
-    rows: dict[str, Rows] = {kind: [] for kind in SPOOLED}
-    sights = _Sights(rows["contract_sights"])
-    for fetched in blocks:
-        _add_block(rows, sights, fetched, selection)
-    tables = {}
-    for kind, columns in SPOOLED.items():
-        values = zip(*rows[kind], strict=True) if rows[kind] else ([] for _ in columns)
-        tables[kind] = make_table(columns, dict(zip(columns, map(list, values), strict=True)))
-    return tables
+    def __init__(self, selection: LogSelection) -> None:
+        self._selection = selection
+        self._tables: dict[str, list[pyarrow.Table]] = {kind: [] for kind in SPOOLED}
+        self._rows: dict[str, Rows] = {kind: [] for kind in SPOOLED}
+        self._sights = _Sights()
+
+    def add(self, blocks: Sequence[FetchedBlock]) -> None:
+        """Raises OverflowError or pyarrow's errors for values outside of their columns."""
+        for fetched in blocks:
+            _add_block(self._rows, self._sights, fetched, self._selection)
+        if sum(map(len, self._rows.values())) >= MAX_ROWS:
+            self._make_tables()
+
+    def finish(self) -> dict[str, pyarrow.Table]:
+        """A table of each kind in SPOOLED."""
+        self._make_tables()
+        return {kind: pyarrow.concat_tables(tables) for kind, tables in self._tables.items()}
+
+    def _make_tables(self) -> None:
+        for kind, columns in SPOOLED.items():
+            rows = self._rows[kind]
+            values = zip(*rows, strict=True) if rows else ([] for _ in columns)
+            table = make_table(columns, dict(zip(columns, map(list, values), strict=True)))
+            self._tables[kind].append(table)
+            rows.clear()
 
 
 class _Sights:
-    """Rows of CONTRACT_SIGHTS."""
+    """Rows of CONTRACT_SIGHTS, of which those of earlier blocks decide which is the first."""
 
-    def __init__(self, rows: Rows) -> None:
-        self._rows = rows
+    def __init__(self) -> None:
+        self.rows: Rows = []
         self._seen: set[bytes] = set()
         self._emitted: set[tuple[bytes, str]] = set()
 
@@ -111,14 +124,14 @@ class _Sights:
         sight = "created" if is_created else "code"
         is_first = address not in self._seen
         self._seen.add(address)
-        self._rows.append((block.number, block.hash, address, sight, is_first, None, None))
+        self.rows.append((block.number, block.hash, address, sight, is_first, None, None))
 
     def add_event(
         self, block: DecodedBlock, address: bytes, sight: str, log_index: int, form: str
     ) -> None:
         if (address, sight) not in self._emitted:
             self._emitted.add((address, sight))
-            self._rows.append((block.number, block.hash, address, sight, True, log_index, form))
+            self.rows.append((block.number, block.hash, address, sight, True, log_index, form))
 
 
 def _add_block(
@@ -148,6 +161,8 @@ def _add_block(
     addresses, created = possible_contracts(fetched)
     for address in addresses:
         sights.add_contract(block, address, address in created)
+    rows["contract_sights"] += sights.rows
+    sights.rows.clear()
     rows["blocks"].append(
         (
             number,

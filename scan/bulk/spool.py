@@ -7,14 +7,16 @@ import gc
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from scan.bulk.block_columns import make_tables
-from scan.bulk.range_files import Range, RangeFiles
+from scan.bulk.block_columns import RangeTables
+from scan.bulk.range_files import Range, RangeFiles, split
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.block_source import BlockSource, FetchedBlock
@@ -27,6 +29,7 @@ log = logging.getLogger(__name__)
 
 # With 20 blocks the parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
 FETCH_BLOCKS = 5
+REQUESTS_AHEAD = 2  # of one worker
 ATTEMPTS = 8  # at a range, by one worker
 MAX_PAUSE_S = 20.0
 RANGES_AHEAD = 4  # for each worker, so that none waits for the scheduler
@@ -99,27 +102,52 @@ def spool_range(
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         _sources[key] = BlockSource(Node(urls, ca_bundle=ca_bundle), traces=traces)
     for attempt in range(ATTEMPTS):
+        tables, transactions = RangeTables(selection), 0
         try:
-            fetched = list(_fetch(_sources[key], blocks))
+            for fetched in _fetch(_sources[key], blocks):
+                tables.add(fetched)
+                transactions += sum(len(f.block.transactions) for f in fetched)
             break
         except (NodeError, RpcError, MalformedBlock) as error:
             if attempt == ATTEMPTS - 1:
                 raise SpoolFailed(f"blocks {blocks.first} to {blocks.last}: {error}") from None
             time.sleep(min(0.25 * 2.0**attempt, MAX_PAUSE_S))
-    RangeFiles(Path(folder)).write(blocks, make_tables(fetched, selection))
-    return sum(len(f.block.transactions) for f in fetched)
+    RangeFiles(Path(folder)).write(blocks, tables.finish())
+    return transactions
 
 
-def _fetch(source: BlockSource, blocks: Range) -> Iterator[FetchedBlock]:
-    """All of them, linked to each other; raises NodeError where they are not."""
-    first = blocks.first
+def _fetch(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
+    """All of them, a request's at a time; raises NodeError where they are not linked to each other.
+
+    While blocks are decoded, the next request is on its way.
+    """
+    requests = iter(split(*blocks, FETCH_BLOCKS))
     parent_hash: bytes | None = None
-    while first <= blocks.last:
-        fetched = source.blocks(first, min(first + FETCH_BLOCKS - 1, blocks.last))
-        if not are_linked(parent_hash, [f.block for f in fetched]):
-            raise NodeError("the node's blocks do not name each other as parents")
-        yield from fetched
-        first, parent_hash = first + len(fetched), fetched[-1].block.hash
+    with ThreadPoolExecutor(REQUESTS_AHEAD, "fetch") as pool:
+        pending = deque(
+            pool.submit(_fetch_all, source, *request)
+            for request in islice(requests, REQUESTS_AHEAD)
+        )
+        try:
+            while pending:
+                fetched = pending.popleft().result()
+                pending.extend(
+                    pool.submit(_fetch_all, source, *request) for request in islice(requests, 1)
+                )
+                if not are_linked(parent_hash, [f.block for f in fetched]):
+                    raise NodeError("the node's blocks do not name each other as parents")
+                yield fetched
+                parent_hash = fetched[-1].block.hash
+        finally:
+            for future in pending:
+                future.cancel()
+
+
+def _fetch_all(source: BlockSource, first: int, last: int) -> list[FetchedBlock]:
+    fetched = source.blocks(first, last)
+    while fetched[-1].block.number < last:
+        fetched += source.blocks(fetched[-1].block.number + 1, last)
+    return fetched
 
 
 @contextmanager
