@@ -101,11 +101,14 @@ class ChainBackfill:
         """
         Writer(self._database).acquire_lock()
         settings = self._settings
+        if (plan := self._plan()) is not None:
+            stored = chain_identity.check(self._node, self._database)
+            if stored is not None and settings.logs not in ("", stored.logs):
+                raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
+            return plan
         chain = chain_identity.store_or_check(
             self._node, self._database, settings.start_block, settings.logs
         )
-        if (plan := self._plan()) is not None:
-            return plan
         if not self._database.value("bulk/index_is_empty"):
             raise CannotBackfill("the database holds a chain already, which the indexer continues")
         if self._database.value("indexer/webhooks_find_active"):

@@ -156,6 +156,7 @@ def dask_client(workers: int, scheduler: str) -> Iterator[Any]:
     import dask
     from distributed import Client, LocalCluster
 
+    logging.getLogger("distributed").setLevel(logging.WARNING)
     dask.config.set(
         {
             "distributed.scheduler.allowed-failures": WORKER_DEATHS,

@@ -1,5 +1,6 @@
 """Forks while a bulk backfill runs, and what it refuses to begin on."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,8 @@ def test_what_differs_from_the_node_is_not_accepted(
         )
     assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
     assert problem_of_the_indexer(settings) == "a bulk backfill is not finished"
+    with pytest.raises(CannotBackfill, match="begun with SCAN_LOGS=none"):
+        backfill(replace(settings, logs="all"), tmp_path / "files", **options)
     assert backfill(settings, tmp_path / "files", **options)
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
 
