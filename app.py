@@ -22,10 +22,12 @@ from scan.api import (
     logs,
     metrics,
     network,
+    pools,
     root,
     search,
     tokens,
     transactions,
+    transfers,
     webhooks,
 )
 from scan.api import query as query_api
@@ -93,6 +95,8 @@ BLUEPRINTS = (
     transactions,
     tokens,
     items,
+    transfers,
+    pools,
     addresses,
     contracts,
     logs,

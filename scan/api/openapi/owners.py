@@ -5,9 +5,8 @@ from scan.api.openapi.logs import WANTED_TOPICS
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
-    LIMIT,
     OWNER,
-    PAGE,
+    PAGED,
     TOKEN_EXAMPLE,
     WEBHOOK,
     Json,
@@ -126,7 +125,7 @@ OWNER_PATHS: Json = {
     "/webhooks/{webhook_id}/deliveries": {
         "get": operation(
             "listDeliveries", WEBHOOKS, "A webhook's deliveries, newest first",
-            ref("DeliveryPage"), parameters=(WEBHOOK, PAGE, LIMIT), errors=_WEBHOOK_ERRORS,
+            ref("DeliveryPage"), parameters=(WEBHOOK, *PAGED), errors=_WEBHOOK_ERRORS,
             may_need_key=True,
         ),
     },
