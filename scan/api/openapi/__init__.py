@@ -156,13 +156,13 @@ def document(
 
 _REORGANISED: Json = {
     "commonBlock": record(
-        "With reorganised: the newest block that the branch of the cursor and the chain share. Drop"
-        " the records of later blocks.",
-        {"number": {**number("Its number.", 17, minimum=-1)}, "hash": ref("Hash")},
+        "With reorganised: the newest block that is still in the chain. Discard records of later"
+        " blocks.",
+        {"number": {"type": "integer", "minimum": -1, "examples": [17]}, "hash": ref("Hash")},
     ),
     "cursor": {
         "type": ["string", "null"],
-        "description": "With reorganised: goes on from there; null: begin again.",
+        "description": "With reorganised: continues after that block; null: start again.",
         "examples": ["P5McU6d74Yg1fDd8eDY4Njg2"],
     },
 }

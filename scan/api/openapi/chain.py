@@ -199,10 +199,10 @@ _FILTERS_OF: Json = {"logs": {**LOG_FILTERS, **range_filters()}}
 def _query(entity: str) -> Json:
     filters = {key: _FILTERS_OF.get(entity, _FILTERS)[key] for key in FILTER_KEYS[entity]}
     return form(
-        f"A query of {entity}.",
+        "",  # its entity says it
         {
             "entity": {"const": entity, "description": "The entity."},
-            "filter": form("All keys must match.", filters, ()),
+            "filter": form("All must match.", filters, ()),
             "orderBy": ref("QueryOrder"),
             "limit": ref("QueryLimit"),
             "offset": ref("QueryOffset"),
@@ -215,7 +215,7 @@ def _query(entity: str) -> Json:
 def _answer(entity: str) -> Json:
     untraced = {"untracedBlocks": UNTRACED_BLOCKS} if entity == "internal_transfers" else {}
     return record(
-        f"The {entity} of a query.",
+        "",
         {
             "entity": {"const": entity, "description": "The entity."},
             "count": ref("QueryCount"),

@@ -133,7 +133,7 @@ SCALARS: Json = {
     },
     "Next": {
         "type": ["string", "null"],
-        "description": "The cursor of the next page, null where no records follow now.",
+        "description": "The cursor of the next page; null if no records follow.",
     },
     "TokenType": {
         "type": "string",
@@ -235,7 +235,7 @@ def record(description: str, fields: Mapping[str, Json], optional: Sequence[str]
     """An object in a response; all fields that are not optional are present."""
     return {
         "type": "object",
-        "description": description,
+        **({"description": description} if description else {}),
         "properties": dict(fields),
         "required": [name for name in fields if name not in optional],
     }
@@ -252,7 +252,7 @@ def ref(name: str) -> Json:
 
 
 def page_of(name: str, item: str, description: str, total: str = "Total") -> Json:
-    """The response of a paginated list; `total` is QueryTotal where it can be filtered."""
+    """The response of a paginated list; `total` is QueryTotal for a list with filters."""
     return record(
         description,
         {
