@@ -17,6 +17,7 @@ FLOORS = (
     "contracts accounts",
     "indexer webhooks verification",
     "queries audit server",
+    "exports",
     "http",
     "api pages etherscan sourcify",
     "app commands",

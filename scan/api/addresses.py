@@ -8,8 +8,9 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
+from scan.http.list_responses import LIST_ARGUMENTS, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, json_value, list_body
+from scan.http.responses import json_body, json_value
 from scan.queries import addresses, internal_transfers
 from scan.queries.pages import Window
 
@@ -66,24 +67,37 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    arguments = query_arguments(*LIST_ARGUMENTS)
     key = parameters.address(address)
-    return list_body("tokens", addresses.tokens_held(reader(), key, limit, offset))
+    return list_response(
+        "tokens",
+        arguments,
+        lambda *window: addresses.tokens_held(reader(), key, *window),
+        kind="tokenBalances",
+        own=key,
+    )
 
 
 @blueprint.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    arguments = query_arguments(*LIST_ARGUMENTS)
     key = parameters.address(address)
-    return list_body("items", addresses.items_held(reader(), key, limit, offset))
+    return list_response(
+        "items",
+        arguments,
+        lambda *window: addresses.items_held(reader(), key, *window),
+        kind="itemBalances",
+        own=key,
+    )
 
 
 @blueprint.get("/addresses/<address>/internal")
 def list_internal_transfers(address: str) -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
+    arguments = query_arguments(*LIST_ARGUMENTS)
     key = parameters.address(address)
-    page = internal_transfers.page(reader(), window, address=key)
-    return json_body(
-        f'{{"internalTransfers":{page.data},"total":{page.total},'
-        f'"untracedBlocks":{page.untraced_blocks}}}'
+    return list_response(
+        "internalTransfers",
+        arguments,
+        lambda *window: internal_transfers.page(reader(), Window(*window), address=key),
+        own=key,
     )

@@ -4,8 +4,9 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
+from scan.http.list_responses import LIST_ARGUMENTS, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, list_body
+from scan.http.responses import json_body
 from scan.queries import blocks
 from scan.queries.pages import Window
 
@@ -14,8 +15,10 @@ blueprint = Blueprint("blocks", __name__)
 
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
-    return list_body("blocks", blocks.page(reader(), window))
+    arguments = query_arguments(*LIST_ARGUMENTS)
+    return list_response(
+        "blocks", arguments, lambda *window: blocks.page(reader(), Window(*window))
+    )
 
 
 @blueprint.get("/blocks/<block>")

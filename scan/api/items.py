@@ -4,8 +4,9 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.http.list_responses import LIST_ARGUMENTS, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, list_body
+from scan.http.responses import json_body
 from scan.queries import items
 
 blueprint = Blueprint("items", __name__)
@@ -13,9 +14,11 @@ blueprint = Blueprint("items", __name__)
 
 @blueprint.get("/tokens/<address>/items")
 def list_items(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    page = items.page(reader(), parameters.address(address), limit, offset)
-    return list_body("items", page)
+    arguments = query_arguments(*LIST_ARGUMENTS)
+    key = parameters.address(address)
+    return list_response(
+        "items", arguments, lambda *window: items.page(reader(), key, *window), own=key
+    )
 
 
 @blueprint.get("/tokens/<address>/items/<token_id>")
@@ -34,7 +37,8 @@ def get_item(address: str, token_id: str) -> Response:
 
 @blueprint.get("/tokens/<address>/items/<token_id>/transfers")
 def list_item_transfers(address: str, token_id: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    key = parameters.address(address)
-    page = items.transfers(reader(), key, parameters.token_id(token_id), limit, offset)
-    return list_body("transfers", page)
+    arguments = query_arguments(*LIST_ARGUMENTS)
+    key, number = parameters.address(address), parameters.token_id(token_id)
+    return list_response(
+        "transfers", arguments, lambda *window: items.transfers(reader(), key, number, *window)
+    )

@@ -3,8 +3,9 @@
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.http.list_responses import LIST_ARGUMENTS, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, list_body
+from scan.http.responses import json_body
 from scan.queries import tokens
 from scan.queries.pages import Window
 
@@ -13,8 +14,10 @@ blueprint = Blueprint("tokens", __name__)
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
-    return list_body("tokens", tokens.page(reader(), window))
+    arguments = query_arguments(*LIST_ARGUMENTS)
+    return list_response(
+        "tokens", arguments, lambda *window: tokens.page(reader(), Window(*window))
+    )
 
 
 @blueprint.get("/tokens/<address>")
@@ -25,6 +28,8 @@ def get_token(address: str) -> Response:
 
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    holders = tokens.holders(reader(), parameters.address(address), limit, offset)
-    return list_body("holders", holders)
+    arguments = query_arguments(*LIST_ARGUMENTS)
+    key = parameters.address(address)
+    return list_response(
+        "holders", arguments, lambda *window: tokens.holders(reader(), key, *window), own=key
+    )

@@ -5,6 +5,7 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
+from scan.http.list_responses import LIST_ARGUMENTS, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, list_body
 from scan.queries import internal_transfers, transactions
@@ -18,10 +19,14 @@ blueprint = Blueprint("transactions", __name__)
 
 @blueprint.get("/transactions")
 def list_transactions() -> Response:
-    arguments = query_arguments(*parameters.PAGED, "address")
-    window = Window(*parameters.limit_and_offset(arguments))
+    arguments = query_arguments(*LIST_ARGUMENTS, "address")
     address = parameters.optional_address(arguments, "address")
-    return list_body("transactions", transactions.page(reader(), window, address=address))
+    return list_response(
+        "transactions",
+        arguments,
+        lambda *window: transactions.page(reader(), Window(*window), address=address),
+        own=address,
+    )
 
 
 @blueprint.get("/transactions/<transaction_hash>")

@@ -20,6 +20,7 @@ from scan.http.credentials import Charged, Charging, Credentials, caller_of, lim
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import REQUIRED, SHOWN, IndexedBlock, NotIndexedYet, required_block
 from scan.http.interfaces import API, OPEN_PATHS, Interface, interface_of
+from scan.http.list_format import accepted_file
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import REQUEST_STATE, CacheKey, RequestState
 from scan.http.response_cache import ResponseCache
@@ -32,7 +33,7 @@ CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0}
 MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
 PREFLIGHT_HEADERS = f"Content-Type, X-API-Key, {REQUIRED}"
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
-SENT_WITH_304 = ("ETag", "Cache-Control", SHOWN)
+SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 ALIVE = WsgiResponse(
@@ -309,7 +310,11 @@ class Middleware:
         assert state.reader is not None
         [version] = state.reader.versions
         if state.method == "GET":
-            validators = (("ETag", f'"{VERSION}-{version}"'), ("Cache-Control", "no-cache"))
+            validators = (
+                ("ETag", f'"{VERSION}-{version}"'),
+                ("Cache-Control", "no-cache"),
+                ("Vary", "Accept"),  # the same list may be a file
+            )
             response = response._replace(headers=[*response.headers, *validators])
         self._cache.store(state.cache_key, response, version)
         return response
@@ -359,6 +364,8 @@ def _page(state: RequestState) -> str:
 def _cache_key(state: RequestState) -> CacheKey | None:
     """None for a request whose response is never cached."""
     query = state.environ.get("QUERY_STRING", "")
+    if accepted_file(state.environ.get("HTTP_ACCEPT", "")) is not None:
+        return None
     if state.method in ("GET", "HEAD") and not state.has_body:
         page = _page(state)
         if page not in CACHED_FOR_S:

@@ -4,7 +4,7 @@ import json
 import re
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from flask import Response, current_app
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,11 +15,11 @@ from scan.errors import ScanError
 from scan.http.interfaces import Interface
 from scan.pages import formatting
 from scan.pages.static_files import url_of
+from scan.queries.network import Chain, describe_chain
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads((FOLDER / "chains.json").read_text())
 PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
     {"", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search", "/keys", "/webhooks"}
@@ -44,12 +44,6 @@ HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "same-origin"),
 )
-
-
-class Chain(NamedTuple):
-    id: int | None  # None before the first block
-    name: str
-    symbol: str
 
 
 class Site:
@@ -86,12 +80,7 @@ class Site:
         return WsgiResponse(f"{error.status} {phrase}", headers, body)
 
     def _chain(self) -> Chain:
-        number = self._chain_id
-        unknown = (f"Chain {number}" if number is not None else "", "ETH")
-        name, symbol = KNOWN_CHAINS.get(str(number), unknown)
-        return Chain(
-            number, self._settings.chain_name or name, self._settings.coin_symbol or symbol
-        )
+        return describe_chain(self._settings, self._chain_id)
 
 
 def site() -> Site:

@@ -9,7 +9,7 @@ from scan import parameters
 from scan.contracts.contract_abis import Block, Contract, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.transaction_details import decode_event, decode_event_by
-from scan.errors import Unavailable, UpstreamFailed
+from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.log_filter import TOPICS, LogFilter, having_all
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import data, to_hex
@@ -21,6 +21,9 @@ from scan.queries.reader import Reader
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(TOPICS))
 FILTER_KEYS = ("address", *TOPIC_NAMES)
 PROXIES_TIMEOUT_S = 1.5
+NOT_STORED = (
+    "Not all of these logs are stored here (SCAN_LOGS), and files are made of stored logs alone."
+)
 
 Record = dict[str, Any]
 
@@ -64,20 +67,9 @@ def records(
     That number is None where it would have to be counted, unless has_total asks for it; it is
     counted in a node's logs newest first alone.
     """
-    scope = Scope(*reader.row("queries/logs_get_scope", topic0=log_filter.topics[0]))
+    scope = _scope(reader, log_filter)
     if scope.has_stored(log_filter):
-        stored = filtered_page(
-            reader,
-            "logs",
-            dict(zip(FILTER_KEYS, (log_filter.address, *log_filter.topics), strict=True)),
-            window,
-            topic_id=scope.topic_id,
-            is_conjunction=log_filter.is_conjunction,
-            accepted=log_filter.accepted,
-            has_total=has_total,
-        )
-        if stored.data is None:
-            raise TooManyLogs(TOO_LARGE)
+        stored = _stored_page(reader, window, log_filter, scope, has_total=has_total)
         return orjson.loads(stored.data), stored.total
     if scope.oldest is None or scope.newest is None:
         return [], 0
@@ -90,6 +82,36 @@ def records(
         return _records(reader, logs), total
     logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit)
     return _records(reader, logs), None
+
+
+def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
+    """Records without events, and no node is asked; raises NotFound where some are not stored."""
+    scope = _scope(reader, log_filter)
+    if not scope.has_stored(log_filter):
+        raise NotFound(NOT_STORED)
+    return _stored_page(reader, window, log_filter, scope, has_total=False)
+
+
+def _scope(reader: Reader, log_filter: LogFilter) -> Scope:
+    return Scope(*reader.row("queries/logs_get_scope", topic0=log_filter.topics[0]))
+
+
+def _stored_page(
+    reader: Reader, window: Window, log_filter: LogFilter, scope: Scope, *, has_total: bool
+) -> Page:
+    stored = filtered_page(
+        reader,
+        "logs",
+        dict(zip(FILTER_KEYS, (log_filter.address, *log_filter.topics), strict=True)),
+        window,
+        topic_id=scope.topic_id,
+        is_conjunction=log_filter.is_conjunction,
+        accepted=log_filter.accepted,
+        has_total=has_total,
+    )
+    if stored.data is None:
+        raise TooManyLogs(TOO_LARGE)
+    return stored
 
 
 def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:

@@ -1,7 +1,31 @@
 """The chain as a whole: statistics, the state of its index, activity over time."""
 
+import json
+from pathlib import Path
+from typing import NamedTuple
+
 from scan import VERSION
 from scan.queries.reader import Reader
+from scan.settings import Settings
+
+_KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
+    (Path(__file__).parent / "chains.json").read_text()
+)
+
+
+class Chain(NamedTuple):
+    """`symbol` is the coin's; `id` is None before the first block."""
+
+    id: int | None
+    name: str
+    symbol: str
+
+
+def describe_chain(settings: Settings, chain_id: int | None) -> Chain:
+    """What settings call it and its coin, else what is known of its id."""
+    unknown = (f"Chain {chain_id}" if chain_id is not None else "", "ETH")
+    name, symbol = _KNOWN_CHAINS.get(str(chain_id), unknown)
+    return Chain(chain_id, settings.chain_name or name, settings.coin_symbol or symbol)
 
 
 def stats(reader: Reader, chain_name: str | None = None) -> str:

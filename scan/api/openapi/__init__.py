@@ -67,6 +67,8 @@ _HEADERS: Json = {
     "Retry-After": ("Seconds to wait before asking again.", {"type": "integer"}, 5),
     "X-Request-Id": ("Names this request in the log; a client's own is kept.",
                      {"type": "string"}, "5f3a9c0d1e2b4a67"),
+    "X-Scan-Complete": ("Of a file: whether it has the whole list.",
+                        {"type": "string", "enum": ["true", "false"]}, "true"),
     "X-Scan-Block": ("The newest block that an answer about the chain can show.",
                      {"type": "integer"}, 353),
 }  # fmt: skip

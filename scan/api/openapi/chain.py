@@ -7,6 +7,7 @@ from scan.api.openapi.schemas import (
     ADDRESS,
     ADDRESS_EXAMPLE,
     BIGINT,
+    FORMAT,
     LIMIT,
     PAGE,
     SCALARS,
@@ -58,7 +59,8 @@ CHAIN_PATHS: Json = {
     },
     "/blocks": {
         "get": operation(
-            "listBlocks", TAG, "Blocks, newest first", ref("BlockPage"), parameters=(PAGE, LIMIT)
+            "listBlocks", TAG, "Blocks, newest first", ref("BlockPage"),
+            parameters=(PAGE, LIMIT, FORMAT),
         ),
     },
     "/blocks/{block}": {
@@ -75,6 +77,7 @@ CHAIN_PATHS: Json = {
             parameters=(
                 PAGE,
                 LIMIT,
+                FORMAT,
                 query("address", any_case_address("Only those it sent, got or was created by.")),
             ),
         ),
@@ -104,7 +107,7 @@ CHAIN_PATHS: Json = {
     "/tokens": {
         "get": operation(
             "listTokens", TAG, "Tokens by number of holders", ref("TokenPage"),
-            parameters=(PAGE, LIMIT),
+            parameters=(PAGE, LIMIT, FORMAT),
         ),
     },
     "/tokens/{address}": {
@@ -119,7 +122,7 @@ CHAIN_PATHS: Json = {
             ref("TokenHolderPage"), errors=(404,),
             parameters=(
                 TOKEN,
-                PAGE, LIMIT,
+                PAGE, LIMIT, FORMAT,
             ),
         ),
     },
@@ -157,7 +160,7 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "listAddressTokens", TAG, "The tokens an address holds; none of one never seen",
             ref("TokenBalancePage"),
-            parameters=(ADDRESS, PAGE, LIMIT),
+            parameters=(ADDRESS, PAGE, LIMIT, FORMAT),
         ),
     },
     "/addresses/{address}/internal": {
@@ -168,7 +171,7 @@ CHAIN_PATHS: Json = {
             description="Calls, creations (also without value) and self-destructions inside"
             " transactions, from the node's traces. 404 also where no traces were read at all; the"
             " error says why.",
-            parameters=(ADDRESS, PAGE, LIMIT),
+            parameters=(ADDRESS, PAGE, LIMIT, FORMAT),
             errors=(404,),
         ),
     },

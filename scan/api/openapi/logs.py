@@ -2,6 +2,7 @@
 
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
+    FORMAT,
     LIMIT,
     PAGE,
     TOKEN_EXAMPLE,
@@ -53,9 +54,10 @@ LOG_PATHS: Json = {
             " address emitted something. What is too much to ask for in one request is answered"
             " 503: narrow it by blockFrom and blockTo, an address or topics.",
             parameters=(
-                PAGE, LIMIT, *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
+                PAGE, LIMIT, FORMAT,
+                *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
             ),
-            errors=(502,),
+            errors=(404, 502),
         ),
     },
 }  # fmt: skip

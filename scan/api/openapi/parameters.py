@@ -10,6 +10,8 @@ from scan.api.openapi.schemas import (
     query,
     text,
 )
+from scan.exports.list_file import MAX_ROWS
+from scan.http.list_format import FORMATS, JSON
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 
 PARAMETERS: Json = {
@@ -19,6 +21,16 @@ PARAMETERS: Json = {
         number(
             "Records on a page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
         ),
+    ),
+    "format": query(
+        "format",
+        {
+            "type": "string",
+            "enum": [*FORMATS],
+            "default": JSON,
+            "description": f"The whole list as a file: CSV for spreadsheets, or NDJSON. It has the"
+            f" first {MAX_ROWS:,} rows at most, of one moment. It counts before Accept.",
+        },
     ),
     "block": {
         "name": "X-Scan-At-Least-Block",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scan.api.contracts import MAX_VERIFY_BYTES
+from scan.http.list_format import TYPES
 from scan.http.requests import MAX_BODY_BYTES
 from scan.parameters import MAX_LIMIT
 
@@ -271,6 +272,7 @@ def shared(name: str) -> Json:
 
 PAGE = shared("page")
 LIMIT = shared("limit")
+FORMAT = shared("format")
 AT_LEAST_BLOCK = shared("block")
 TOKEN = shared("token")
 ADDRESS = shared("address")
@@ -279,7 +281,7 @@ TRANSACTION = shared("transaction")
 TOKEN_ID = shared("tokenId")
 WEBHOOK = shared("webhook")
 OWNER = shared("owner")
-OPTIONAL_HEADERS = ("X-Scan-Block",)
+OPTIONAL_HEADERS = ("X-Scan-Block", "X-Scan-Complete")
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
@@ -312,10 +314,14 @@ def operation(
     answers: Json = {
         str(status): {
             "description": "Done.",
-            "headers": headers(*RATE_HEADERS, *OPTIONAL_HEADERS),
+            "headers": headers(*RATE_HEADERS, "X-Scan-Block"),
             "content": {"application/json": content},
         }
     }
+    if FORMAT in parameters:
+        success = answers[str(status)]
+        success["content"] |= {name: {"schema": {"type": "string"}} for name in TYPES.values()}
+        success["headers"] |= headers("X-Scan-Complete")
     for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors}):
         answers[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {

@@ -1,0 +1,136 @@
+"""A whole list as one file, from one snapshot of the database, with bounded memory and size.
+
+Where a bound is reached, the file ends after a whole page, and the rest begins there.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from enum import Enum
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, NamedTuple, cast
+
+import orjson
+
+from scan.errors import Unavailable
+from scan.exports import csv_format
+from scan.exports.csv_columns import TOKEN_FIELDS, Context, Record, Token, columns
+from scan.queries import addresses
+from scan.queries.pages import Page
+from scan.queries.reader import Reader
+
+MAX_ROWS = 100_000
+MAX_BYTES = 64 * 1024 * 1024
+MAX_WRITING_S = 20.0
+BYTES_IN_MEMORY = 1024 * 1024
+PAGE_ROWS = 1000
+# A page of logs may have 16 MiB of data.
+PAGE_ROWS_OF = {"logs": 100}
+MAX_TOKENS_KEPT = 5000
+
+
+class Format(Enum):
+    CSV = "csv"
+    NDJSON = "ndjson"
+
+
+class ListSource(NamedTuple):
+    """A list: `kind` names its columns, `read` has rows by their number and how many come before
+    them; `own` is the address below whose path it is, `coin` the symbol of the chain's coin."""
+
+    kind: str
+    read: Callable[[int, int], Page]
+    own: str | None = None
+    coin: str = ""
+
+
+class ListFile(NamedTuple):
+    """Open, at its beginning; the `rows` in it are all there are, unless it is not complete."""
+
+    file: IO[bytes]
+    rows: int
+    is_complete: bool
+
+
+def write_list(
+    reader: Reader, source: ListSource, file_format: Format, offset: int, folder: Path
+) -> ListFile:
+    """Raises what reading does, and Unavailable where the file cannot be written.
+
+    On disk it has no name: nothing is left of it when its process has ended, however that did.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = cast(IO[bytes], SpooledTemporaryFile(BYTES_IN_MEMORY, dir=str(folder)))  # noqa: SIM115
+        try:
+            with reader.sources.database.transaction(snapshot=True):
+                rows, is_complete = _write(reader, source, file_format, offset, file)
+            file.seek(0)
+        except BaseException:
+            file.close()
+            raise
+    except OSError as error:
+        raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
+    return ListFile(file, rows, is_complete)
+
+
+def _write(
+    reader: Reader, source: ListSource, file_format: Format, offset: int, file: IO[bytes]
+) -> tuple[int, bool]:
+    """How many rows were written, and whether those are all."""
+    until = time.monotonic() + MAX_WRITING_S
+    size = PAGE_ROWS_OF.get(source.kind, PAGE_ROWS)
+    csv = _CsvRows(reader, source)
+    if file_format is Format.CSV:
+        file.write(csv.header())
+    rows = 0
+    while True:
+        records = orjson.loads(source.read(size, offset + rows).data)
+        file.write(csv.lines(records) if file_format is Format.CSV else _json_lines(records))
+        rows += len(records)
+        if len(records) < size:
+            return rows, True
+        if rows >= MAX_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until:
+            return rows, False
+
+
+def _json_lines(records: Sequence[Record]) -> bytes:
+    return b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+
+
+class _CsvRows:
+    """Rows of one list, with what tokens they name."""
+
+    def __init__(self, reader: Reader, source: ListSource) -> None:
+        self._reader = reader
+        self._source = source
+        self._columns = columns(source.kind, source.own)
+        self._tokens: dict[str, Token] = {}
+
+    def header(self) -> bytes:
+        names = [column.name for column in self._columns]
+        return csv_format.BYTE_ORDER_MARK + csv_format.lines([names])
+
+    def lines(self, records: Sequence[Record]) -> bytes:
+        self._find_tokens(records)
+        context = Context(self._source.coin, self._source.own, self._tokens)
+        cells = [column.cell for column in self._columns]
+        return csv_format.lines([cell(record, context) for cell in cells] for record in records)
+
+    def _find_tokens(self, records: Sequence[Record]) -> None:
+        fields = TOKEN_FIELDS.get(self._source.kind, ())
+        named = {record[field] for record in records for field in fields}
+        if self._source.kind == "holders":
+            named.add(self._source.own)
+        unknown = sorted(named - self._tokens.keys())
+        if len(self._tokens) + len(unknown) > MAX_TOKENS_KEPT:
+            self._tokens.clear()
+            unknown = sorted(named)
+        if unknown:
+            keys = [bytes.fromhex(address[2:]) for address in unknown]
+            names = orjson.loads(addresses.names(self._reader, keys))
+            for address in unknown:
+                token = names.get(address, {}).get("token") or {}
+                self._tokens[address] = Token(
+                    token.get("name", ""), token.get("symbol", ""), token.get("decimals", 0)
+                )

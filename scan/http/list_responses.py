@@ -1,0 +1,91 @@
+"""A list as one page of JSON, or whole as a file, as the client asks for it."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+
+from flask import Response, request
+
+from scan import parameters
+from scan.errors import InvalidParameter, RateLimited
+from scan.exports.list_file import Format, ListFile, ListSource, write_list
+from scan.hex import to_hex
+from scan.http.list_format import PARAMETER, TYPES, file_format
+from scan.http.requests import client_address, reader
+from scan.http.responses import list_body
+from scan.http.services import services
+from scan.queries import network
+from scan.queries.pages import Page
+from scan.server.file_body import FileBody
+
+FOLDER = "files"  # in SCAN_DATA_DIR
+# Of the query string of every such list.
+LIST_ARGUMENTS = (*parameters.PAGED, PARAMETER)
+
+ReadRows = Callable[[int, int], Page]
+
+
+def list_response(
+    name: str,
+    arguments: Mapping[str, str],
+    read: ReadRows,
+    *,
+    kind: str = "",
+    own: bytes | None = None,
+    read_for_file: ReadRows | None = None,
+) -> Response:
+    """`name` is the list's in JSON, `kind` in csv_columns.py where it has another; `own` is the
+    address below whose path it is. `read` takes a limit and an offset; `read_for_file` has more
+    rows at once, or no totals."""
+    chosen = file_format(arguments, request.headers.get("Accept", ""))
+    if chosen is None:
+        return list_body(name, read(*parameters.limit_and_offset(arguments)))
+    for paged in parameters.PAGED:
+        if paged in arguments:
+            raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
+    chain_id = network.chain_id(reader())
+    chain = network.describe_chain(services().settings, int(chain_id) if chain_id else None)
+    own_address = None if own is None else to_hex(own)
+    source = ListSource(kind or name, read_for_file or read, own_address, chain.symbol)
+    return _send_file(source, chosen)
+
+
+def _send_file(source: ListSource, chosen: Format) -> Response:
+    reader().do_not_cache()
+    places, client = services().file_places, client_address()
+    folder = services().settings.data_dir / FOLDER
+    with ExitStack() as until_sent:
+        until_sent.enter_context(places.open.place(client))
+        with places.writing.place():
+            _charge(client)
+            written = write_list(reader(), source, chosen, 0, folder)
+        body = FileBody(written.file, until_sent.pop_all().close)
+    return _response(source, chosen, written, body)
+
+
+def _charge(client: str) -> None:
+    result = services().limiter.charge_file(client)
+    if not result.allowed:
+        wait_s = result.retry_after_s
+        raise RateLimited(
+            f"Rate limit of {result.limit} files exceeded; try again in {wait_s} s.",
+            headers={"Retry-After": str(wait_s)},
+        )
+
+
+def _response(source: ListSource, chosen: Format, written: ListFile, body: FileBody) -> Response:
+    name = source.kind if source.own is None else f"{source.kind}-{source.own}"
+    headers = {
+        "Content-Length": str(body.size),
+        "Content-Disposition": f'attachment; filename="{name}.{chosen.value}"',
+        "Cache-Control": "no-store",
+        "Vary": "Accept",
+        "X-Content-Type-Options": "nosniff",
+        "X-Scan-Complete": "true" if written.is_complete else "false",
+    }
+    content_type = TYPES[chosen]
+    if chosen is Format.CSV:
+        content_type = f"{content_type}; charset=utf-8; header=present"
+    if request.method == "HEAD":
+        body.close()
+        return Response(headers=headers, content_type=content_type)
+    return Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
