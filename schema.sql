@@ -705,16 +705,30 @@ CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 RETURN size = 1 OR coalesce(bytes, 0) <= 16 * 1024 * 1024;
 
--- Which numbers of first..last are on a page.
+-- Which numbers of first..last are on a page: after `skip` of them, or after the number where a cursor
+-- stands. `next` is the last of them, null where none follows.
 CREATE OR REPLACE FUNCTION page_of_range(
-    first bigint, last bigint, skip bigint, size bigint, direction text)
-RETURNS TABLE (lowest bigint, highest bigint) LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN direction = 'asc' THEN first + passed
-            ELSE greatest(last - passed - (size - 1), first) END,
-        CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
-            ELSE last - passed END
-    FROM (SELECT least(skip, greatest(last - first + 1, 0)) AS passed) AS known
+    first bigint, last bigint, skip bigint, after bigint, size bigint, direction text)
+RETURNS TABLE (lowest bigint, highest bigint, next bigint) LANGUAGE sql IMMUTABLE AS $$
+    SELECT page.lowest, page.highest,
+        CASE WHEN direction = 'asc' AND page.highest < last THEN page.highest
+            WHEN direction = 'desc' AND page.lowest > first THEN page.lowest END
+    FROM (
+        SELECT CASE WHEN direction = 'asc' THEN first + passed
+                ELSE greatest(last - passed - (size - 1), first) END AS lowest,
+            CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
+                ELSE last - passed END AS highest
+        FROM (
+            SELECT least(greatest(CASE WHEN after IS NULL THEN skip
+                WHEN direction = 'asc' THEN after - first + 1
+                ELSE last - after + 1 END, 0), greatest(last - first + 1, 0)) AS passed
+        ) AS known
+    ) AS page
 $$;
+
+-- A block to a cursor: its number in eight bytes, then its hash.
+CREATE OR REPLACE FUNCTION block_reference(b blocks) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN int8send(b.number) || b.hash;
 
 -- How far apart checkpoints stand: a page at any depth passes at most so many index entries.
 -- With 128 they take about a hundredth of the rows' room.
@@ -1120,6 +1134,16 @@ RETURN format(
     x.log_index, coalesce(x.batch_index, 0), json_hex(method_id(t)));
 
 -- What statements of the release before call, while both are in use.
+CREATE OR REPLACE FUNCTION page_of_range(
+    first bigint, last bigint, skip bigint, size bigint, direction text)
+RETURNS TABLE (lowest bigint, highest bigint) LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN direction = 'asc' THEN first + passed
+            ELSE greatest(last - passed - (size - 1), first) END,
+        CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
+            ELSE last - passed END
+    FROM (SELECT least(skip, greatest(last - first + 1, 0)) AS passed) AS known
+$$;
+
 CREATE OR REPLACE FUNCTION transaction_record(t transactions, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN (SELECT transaction_record(t, b)::json FROM blocks b WHERE b.number = t.block_number);

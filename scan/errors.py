@@ -67,6 +67,12 @@ class LimitReached(ScanError):
     status, code = 409, "limit_reached"
 
 
+class Reorganised(ScanError):
+    """What a client goes on from is no longer in the chain."""
+
+    status, code = 409, "reorganised"
+
+
 class TooLarge(ScanError):
     status, code = 413, "too_large"
 

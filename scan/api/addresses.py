@@ -8,11 +8,11 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.list_responses import LIST_ARGUMENTS, list_response
+from scan.http.list_responses import LISTED, list_response
+from scan.http.lists import RANGE
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value
 from scan.queries import addresses, internal_transfers
-from scan.queries.pages import Window
 
 blueprint = Blueprint("addresses", __name__)
 
@@ -67,12 +67,11 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    arguments = query_arguments(*LIST_ARGUMENTS)
     key = parameters.address(address)
     return list_response(
         "tokens",
-        arguments,
-        lambda *window: addresses.tokens_held(reader(), key, *window),
+        query_arguments(*LISTED),
+        lambda window: addresses.tokens_held(reader(), key, window),
         kind="tokenBalances",
         own=key,
     )
@@ -80,12 +79,11 @@ def list_tokens_held(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    arguments = query_arguments(*LIST_ARGUMENTS)
     key = parameters.address(address)
     return list_response(
         "items",
-        arguments,
-        lambda *window: addresses.items_held(reader(), key, *window),
+        query_arguments(*LISTED),
+        lambda window: addresses.items_held(reader(), key, window),
         kind="itemBalances",
         own=key,
     )
@@ -93,11 +91,10 @@ def list_items_held(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/internal")
 def list_internal_transfers(address: str) -> Response:
-    arguments = query_arguments(*LIST_ARGUMENTS)
     key = parameters.address(address)
     return list_response(
         "internalTransfers",
-        arguments,
-        lambda *window: internal_transfers.page(reader(), Window(*window), address=key),
+        query_arguments(*LISTED, *RANGE),
+        lambda window: internal_transfers.page(reader(), window, address=key),
         own=key,
     )

@@ -4,7 +4,7 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.http.list_responses import LIST_ARGUMENTS, list_response
+from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import items
@@ -14,10 +14,12 @@ blueprint = Blueprint("items", __name__)
 
 @blueprint.get("/tokens/<address>/items")
 def list_items(address: str) -> Response:
-    arguments = query_arguments(*LIST_ARGUMENTS)
     key = parameters.address(address)
     return list_response(
-        "items", arguments, lambda *window: items.page(reader(), key, *window), own=key
+        "items",
+        query_arguments(*LISTED),
+        lambda window: items.page(reader(), key, window),
+        own=key,
     )
 
 
@@ -37,8 +39,9 @@ def get_item(address: str, token_id: str) -> Response:
 
 @blueprint.get("/tokens/<address>/items/<token_id>/transfers")
 def list_item_transfers(address: str, token_id: str) -> Response:
-    arguments = query_arguments(*LIST_ARGUMENTS)
     key, number = parameters.address(address), parameters.token_id(token_id)
     return list_response(
-        "transfers", arguments, lambda *window: items.transfers(reader(), key, number, *window)
+        "transfers",
+        query_arguments(*LISTED),
+        lambda window: items.transfers(reader(), key, number, window),
     )

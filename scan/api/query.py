@@ -7,6 +7,7 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.http.lists import RANGE, json_text, times_of
 from scan.http.requests import json_object, reader
 from scan.http.responses import json_body
 from scan.queries import (
@@ -18,21 +19,21 @@ from scan.queries import (
     tokens,
     transactions,
 )
+from scan.queries.cursors import MAX_CURSOR
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("query", __name__)
 
-BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset")
+BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset", "cursor")
 _PARTIES = ("address", "from", "to")
-_RANGE = ("blockFrom", "blockTo")
 FILTER_KEYS = {
-    "transactions": (*_PARTIES, "blockNumber", *_RANGE),
-    "blocks": _RANGE,
+    "transactions": (*_PARTIES, "blockNumber", *RANGE),
+    "blocks": RANGE,
     "tokens": (),
-    "token_transfers": (*_PARTIES, "tokenAddress", *_RANGE),
-    "dex_trades": ("address", "dex", *_RANGE),
-    "internal_transfers": (*_PARTIES, *_RANGE),
-    "logs": (*logs.FILTER_KEYS, *_RANGE),
+    "token_transfers": (*_PARTIES, "tokenAddress", *RANGE),
+    "dex_trades": ("address", "dex", *RANGE),
+    "internal_transfers": (*_PARTIES, *RANGE),
+    "logs": (*logs.FILTER_KEYS, *RANGE),
 }
 MAX_DEX_NAME = 100
 
@@ -53,7 +54,8 @@ def query() -> Response:
     if entity == "internal_transfers":
         more = f',"untracedBlocks":{page.untraced_blocks}'
     return json_body(
-        f'{{"entity":"{entity}","count":{page.count},"data":{page.data},"total":{total}{more}}}'
+        f'{{"entity":"{entity}","count":{page.count},"data":{page.data},"total":{total}{more},'
+        f'"next":{json_text(page.next)}}}'
     )
 
 
@@ -68,7 +70,12 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
     if "blockNumber" in filters:
         number = parameters.integer(filters, "blockNumber", default=0, least=0)
         block_from, block_to = max(block_from, number), min(block_to, number)
-    return Window(limit, offset, direction, block_from, block_to)
+    cursor = None
+    if "cursor" in body:
+        cursor = parameters.text(body["cursor"], "cursor", most=MAX_CURSOR)
+        if offset:
+            raise InvalidParameter("cursor and offset exclude each other.", field="cursor")
+    return Window(limit, offset, direction, block_from, block_to, cursor, **times_of(filters))
 
 
 def _page(entity: str, filters: Mapping[str, Any], window: Window) -> Page:

@@ -3,20 +3,18 @@
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.http.list_responses import LIST_ARGUMENTS, list_response
+from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import tokens
-from scan.queries.pages import Window
 
 blueprint = Blueprint("tokens", __name__)
 
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    arguments = query_arguments(*LIST_ARGUMENTS)
     return list_response(
-        "tokens", arguments, lambda *window: tokens.page(reader(), Window(*window))
+        "tokens", query_arguments(*LISTED), lambda window: tokens.page(reader(), window)
     )
 
 
@@ -28,8 +26,10 @@ def get_token(address: str) -> Response:
 
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
-    arguments = query_arguments(*LIST_ARGUMENTS)
     key = parameters.address(address)
     return list_response(
-        "holders", arguments, lambda *window: tokens.holders(reader(), key, *window), own=key
+        "holders",
+        query_arguments(*LISTED),
+        lambda window: tokens.holders(reader(), key, window),
+        own=key,
     )

@@ -5,11 +5,12 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.http.list_responses import LIST_ARGUMENTS, list_response
+from scan.http.list_responses import LISTED, list_response
+from scan.http.lists import RANGE
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, list_body
+from scan.http.responses import json_body
 from scan.queries import internal_transfers, transactions
-from scan.queries.pages import Window
+from scan.queries.pages import Page, Window
 
 # A response with thousands of logs would push all others out of the cache.
 MOST_CACHED_BYTES = 2 * 1024 * 1024
@@ -19,12 +20,12 @@ blueprint = Blueprint("transactions", __name__)
 
 @blueprint.get("/transactions")
 def list_transactions() -> Response:
-    arguments = query_arguments(*LIST_ARGUMENTS, "address")
+    arguments = query_arguments(*LISTED, *RANGE, "address")
     address = parameters.optional_address(arguments, "address")
     return list_response(
         "transactions",
         arguments,
-        lambda *window: transactions.page(reader(), Window(*window), address=address),
+        lambda window: transactions.page(reader(), window, address=address),
         own=address,
     )
 
@@ -46,12 +47,15 @@ def get_transaction(transaction_hash: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>/internal")
 def list_internal_transfers(transaction_hash: str) -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)), "asc")
     key = parameters.hash32(transaction_hash)
-    page, is_traced = internal_transfers.of_transaction(reader(), key, window)
-    if is_traced is None:
-        raise NotFound("This transaction is not indexed.")
-    if not is_traced:
-        reason = internal_transfers.without_traces(reader())
-        raise NotFound(f"This transaction's block was indexed without traces. {reason}")
-    return list_body("internalTransfers", page)
+
+    def read(window: Window) -> Page:
+        page, is_traced = internal_transfers.of_transaction(reader(), key, window)
+        if is_traced is None:
+            raise NotFound("This transaction is not indexed.")
+        if not is_traced:
+            reason = internal_transfers.without_traces(reader())
+            raise NotFound(f"This transaction's block was indexed without traces. {reason}")
+        return page
+
+    return list_response("internalTransfers", query_arguments(*LISTED), read, direction="asc")

@@ -7,7 +7,6 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.etherscan.replies import Failure
 from scan.hex import BadHex, data
-from scan.parameters import LimitAndOffset
 from scan.queries.pages import Window
 
 MOST_ROWS = 10_000  # of a page
@@ -85,13 +84,13 @@ class Parameters:
             raise Failure(f"Error! Invalid {name}")
         return int(value)
 
-    def limit_and_offset(self, most: int = MOST_ROWS) -> LimitAndOffset:
+    def limit_and_offset(self, most: int = MOST_ROWS) -> tuple[int, int]:
         """Of `page`, from 1 (0 is the first, too), and `offset`, the size of a page."""
         number = max(self.integer("page", 1), 1)
         size = self.integer("offset", most) or most
         if size > most:
             raise Failure(None, PAGE_TOO_LARGE.format(most))
-        return LimitAndOffset(size, min((number - 1) * size, parameters.BIGINT_MAX))
+        return size, min((number - 1) * size, parameters.BIGINT_MAX)
 
     def window(self) -> Window:
         """A page of a list, its order, and the range of blocks: an end that is missing bounds

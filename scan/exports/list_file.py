@@ -16,7 +16,7 @@ from scan.errors import Unavailable
 from scan.exports import csv_format
 from scan.exports.csv_columns import TOKEN_FIELDS, Context, Record, Token, columns
 from scan.queries import addresses
-from scan.queries.pages import Page
+from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 MAX_ROWS = 100_000
@@ -35,25 +35,24 @@ class Format(Enum):
 
 
 class ListSource(NamedTuple):
-    """A list: `kind` names its columns, `read` has rows by their number and how many come before
-    them; `own` is the address below whose path it is, `coin` the symbol of the chain's coin."""
+    """A list: `kind` names its columns, `own` is the address below whose path it is, `coin` the
+    symbol of the chain's coin."""
 
     kind: str
-    read: Callable[[int, int], Page]
+    read: Callable[[Window], Page]
     own: str | None = None
     coin: str = ""
 
 
 class ListFile(NamedTuple):
-    """Open, at its beginning; the `rows` in it are all there are, unless it is not complete."""
+    """Open, at its beginning; `next` is the cursor of what follows, None at the list's end."""
 
     file: IO[bytes]
-    rows: int
-    is_complete: bool
+    next: str | None
 
 
 def write_list(
-    reader: Reader, source: ListSource, file_format: Format, offset: int, folder: Path
+    reader: Reader, source: ListSource, file_format: Format, window: Window, folder: Path
 ) -> ListFile:
     """Raises what reading does, and Unavailable where the file cannot be written.
 
@@ -64,34 +63,35 @@ def write_list(
         file = cast(IO[bytes], SpooledTemporaryFile(BYTES_IN_MEMORY, dir=str(folder)))  # noqa: SIM115
         try:
             with reader.sources.database.transaction(snapshot=True):
-                rows, is_complete = _write(reader, source, file_format, offset, file)
+                following = _write(reader, source, file_format, window, file)
             file.seek(0)
         except BaseException:
             file.close()
             raise
     except OSError as error:
         raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
-    return ListFile(file, rows, is_complete)
+    return ListFile(file, following)
 
 
 def _write(
-    reader: Reader, source: ListSource, file_format: Format, offset: int, file: IO[bytes]
-) -> tuple[int, bool]:
-    """How many rows were written, and whether those are all."""
+    reader: Reader, source: ListSource, file_format: Format, window: Window, file: IO[bytes]
+) -> str | None:
+    """The cursor of what follows."""
     until = time.monotonic() + MAX_WRITING_S
-    size = PAGE_ROWS_OF.get(source.kind, PAGE_ROWS)
+    window = window._replace(limit=PAGE_ROWS_OF.get(source.kind, PAGE_ROWS))
     csv = _CsvRows(reader, source)
     if file_format is Format.CSV:
         file.write(csv.header())
     rows = 0
     while True:
-        records = orjson.loads(source.read(size, offset + rows).data)
+        page = source.read(window)
+        records = orjson.loads(page.data)
         file.write(csv.lines(records) if file_format is Format.CSV else _json_lines(records))
         rows += len(records)
-        if len(records) < size:
-            return rows, True
-        if rows >= MAX_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until:
-            return rows, False
+        is_full = rows >= MAX_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until
+        if page.next is None or is_full:
+            return page.next
+        window = window._replace(cursor=page.next)
 
 
 def _json_lines(records: Sequence[Record]) -> bytes:

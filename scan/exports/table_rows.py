@@ -68,9 +68,7 @@ def count_rows(database: Database, block_from: int, block_to: int) -> list[Block
 def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> Iterator[Values]:
     """The values of each column, for consecutive blocks; a uint256 is an int."""
     for first, last in _batches(table, blocks):
-        yield _values(
-            table, database.rows(_STATEMENTS[table], block_from=first, block_to=last)
-        )
+        yield _values(table, database.rows(_STATEMENTS[table], block_from=first, block_to=last))
 
 
 def _batches(table: str, blocks: Sequence[BlockRows]) -> Iterator[tuple[int, int]]:

@@ -5,51 +5,49 @@ from contextlib import ExitStack
 
 from flask import Response, request
 
-from scan import parameters
 from scan.errors import InvalidParameter, RateLimited
 from scan.exports.list_file import Format, ListFile, ListSource, write_list
 from scan.hex import to_hex
 from scan.http.list_format import PARAMETER, TYPES, file_format
+from scan.http.lists import PAGED, list_body, next_link, window_of
 from scan.http.requests import client_address, reader
-from scan.http.responses import list_body
 from scan.http.services import services
 from scan.queries import network
-from scan.queries.pages import Page
+from scan.queries.pages import Page, Window
 from scan.server.file_body import FileBody
 
 FOLDER = "files"  # in SCAN_DATA_DIR
-# Of the query string of every such list.
-LIST_ARGUMENTS = (*parameters.PAGED, PARAMETER)
+LISTED = (*PAGED, PARAMETER)  # of the query string of such a list
 
-ReadRows = Callable[[int, int], Page]
+ReadPage = Callable[[Window], Page]
 
 
 def list_response(
     name: str,
     arguments: Mapping[str, str],
-    read: ReadRows,
+    read: ReadPage,
     *,
+    direction: str = "desc",
     kind: str = "",
     own: bytes | None = None,
-    read_for_file: ReadRows | None = None,
+    read_for_file: ReadPage | None = None,
 ) -> Response:
     """`name` is the list's in JSON, `kind` in csv_columns.py where it has another; `own` is the
-    address below whose path it is. `read` takes a limit and an offset; `read_for_file` has more
-    rows at once, or no totals."""
+    address below whose path it is. `read_for_file` has a file's rows where `read` cannot."""
     chosen = file_format(arguments, request.headers.get("Accept", ""))
     if chosen is None:
-        return list_body(name, read(*parameters.limit_and_offset(arguments)))
-    for paged in parameters.PAGED:
+        return list_body(name, read(window_of(arguments, direction)))
+    for paged in ("page", "limit"):
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
     chain_id = network.chain_id(reader())
     chain = network.describe_chain(services().settings, int(chain_id) if chain_id else None)
     own_address = None if own is None else to_hex(own)
     source = ListSource(kind or name, read_for_file or read, own_address, chain.symbol)
-    return _send_file(source, chosen)
+    return _send_file(source, chosen, window_of(arguments, direction))
 
 
-def _send_file(source: ListSource, chosen: Format) -> Response:
+def _send_file(source: ListSource, chosen: Format, window: Window) -> Response:
     reader().do_not_cache()
     places, client = services().file_places, client_address()
     folder = services().settings.data_dir / FOLDER
@@ -57,7 +55,7 @@ def _send_file(source: ListSource, chosen: Format) -> Response:
         until_sent.enter_context(places.open.place(client))
         with places.writing.place():
             _charge(client)
-            written = write_list(reader(), source, chosen, 0, folder)
+            written = write_list(reader(), source, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)
     return _response(source, chosen, written, body)
 
@@ -80,8 +78,10 @@ def _response(source: ListSource, chosen: Format, written: ListFile, body: FileB
         "Cache-Control": "no-store",
         "Vary": "Accept",
         "X-Content-Type-Options": "nosniff",
-        "X-Scan-Complete": "true" if written.is_complete else "false",
+        "X-Scan-Complete": "true" if written.next is None else "false",
     }
+    if written.next is not None:
+        headers["Link"] = next_link(written.next)
     content_type = TYPES[chosen]
     if chosen is Format.CSV:
         content_type = f"{content_type}; charset=utf-8; header=present"

@@ -2,12 +2,16 @@
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
 -- is left out of the plan.
 -- params: maker bytea, dex text, block_from bigint, block_to bigint, has_lower boolean,
---   has_upper boolean, direction text, limit integer, offset bigint
--- returns: one row: index version, data (JSON text), count in data, null: the total is not known
+--   has_upper boolean, direction text, limit integer, offset bigint, after bigint null,
+--   seen_block bigint null
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
+--   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: dex_trades_by_maker, dex_trades_by_dex, dex_trades_pkey, transactions_pkey, dexes_pkey,
 --   dexes_name_key, blocks_pkey
 WITH ordinals AS MATERIALIZED (
-    SELECT first, last FROM dex_trade_ordinals(%(block_from)s, %(block_to)s)
+    SELECT CASE %(direction)s WHEN 'asc' THEN greatest(first, %(after)s + 1) ELSE first END AS first,
+        CASE %(direction)s WHEN 'desc' THEN least(last, %(after)s - 1) ELSE last END AS last
+    FROM dex_trade_ordinals(%(block_from)s, %(block_to)s)
 ), page AS (
     SELECT d.ordinal
     FROM dex_trades d
@@ -32,5 +36,12 @@ SELECT index_version(),
         JOIN blocks b ON b.number = d.block_number
         WHERE d.ordinal = page.ordinal), ',')),
     count(*),
-    null::bigint
+    null::bigint,
+    CASE WHEN count(*) = %(limit)s
+        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+    (SELECT block_reference(b)
+    FROM dex_trades d
+    JOIN blocks b ON b.number = d.block_number
+    WHERE d.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM page;

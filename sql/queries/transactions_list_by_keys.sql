@@ -3,12 +3,15 @@
 -- is left out of the plan.
 -- params: address bytea null, from bytea null, to bytea null, form text, block_from bigint,
 --   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
---   offset bigint
--- returns: one row: index version, data (JSON text), count in data, null: the total is not known
+--   offset bigint, after bigint null, seen_block bigint null
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
+--   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: transactions_by_from, transactions_by_to, transactions_to_self, transactions_by_contract,
 --   transactions_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
-    SELECT first, last FROM transaction_ordinals(%(block_from)s, %(block_to)s)
+    SELECT CASE %(direction)s WHEN 'asc' THEN greatest(first, %(after)s + 1) ELSE first END AS first,
+        CASE %(direction)s WHEN 'desc' THEN least(last, %(after)s - 1) ELSE last END AS last
+    FROM transaction_ordinals(%(block_from)s, %(block_to)s)
 ), page AS (
     SELECT ordinal
     FROM (
@@ -98,5 +101,12 @@ SELECT index_version(),
         JOIN blocks b ON b.number = t.block_number
         WHERE t.ordinal = page.ordinal), ',')),
     count(*),
-    null::bigint
+    null::bigint,
+    CASE WHEN count(*) = %(limit)s
+        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+    (SELECT block_reference(b)
+    FROM transactions t
+    JOIN blocks b ON b.number = t.block_number
+    WHERE t.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM page;

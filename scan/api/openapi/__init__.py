@@ -69,6 +69,8 @@ _HEADERS: Json = {
                      {"type": "string"}, "5f3a9c0d1e2b4a67"),
     "X-Scan-Complete": ("Of a file: whether it has the whole list.",
                         {"type": "string", "enum": ["true", "false"]}, "true"),
+    "Link": ("The path of the next page, with rel=next, where there is one.",
+             {"type": "string"}, '</api/v1/blocks?cursor=P5McU6d7>; rel="next"'),
     "X-Scan-Block": ("The newest block that an answer about the chain can show.",
                      {"type": "integer"}, 353),
 }  # fmt: skip
@@ -155,7 +157,7 @@ def _error(status: int) -> Json:
 
 def _header(name: str) -> Json:
     description, schema, example = _HEADERS[name]
-    required = name not in OPTIONAL_HEADERS
+    required = name not in (*OPTIONAL_HEADERS, "Link")
     return {"description": description, "required": required, "schema": schema, "example": example}
 
 

@@ -7,9 +7,8 @@ from scan.api.openapi.schemas import (
     ADDRESS,
     ADDRESS_EXAMPLE,
     BIGINT,
-    FORMAT,
-    LIMIT,
-    PAGE,
+    LISTED,
+    RANGE,
     SCALARS,
     TOKEN,
     TOKEN_EXAMPLE,
@@ -28,13 +27,16 @@ from scan.api.openapi.schemas import (
     page_of,
     path,
     query,
+    range_filters,
     record,
     ref,
     sends,
     text,
+    time,
 )
 from scan.api.query import FILTER_KEYS, MAX_DEX_NAME
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
+from scan.queries.cursors import MAX_CURSOR
 from scan.queries.search import MAX_FOUND, MAX_TEXT
 
 TAG = "Chain"
@@ -59,8 +61,9 @@ CHAIN_PATHS: Json = {
     },
     "/blocks": {
         "get": operation(
-            "listBlocks", TAG, "Blocks, newest first", ref("BlockPage"),
-            parameters=(PAGE, LIMIT, FORMAT),
+            "listBlocks", TAG, "Blocks, newest first; or the newest at or before a time",
+            {"anyOf": [ref("BlockPage"), ref("BlockDetail")]}, errors=(404,),
+            parameters=(*LISTED, *RANGE, query("time", time("The block at or before it, alone."))),
         ),
     },
     "/blocks/{block}": {
@@ -75,9 +78,8 @@ CHAIN_PATHS: Json = {
             "Transactions, newest first",
             ref("TransactionPage"),
             parameters=(
-                PAGE,
-                LIMIT,
-                FORMAT,
+                *LISTED,
+                *RANGE,
                 query("address", any_case_address("Only those it sent, got or was created by.")),
             ),
         ),
@@ -100,14 +102,14 @@ CHAIN_PATHS: Json = {
             ref("InternalTransferPage"),
             description="With the contracts created there, also without value. 404 also where the"
             " traces of its block were not read.",
-            parameters=(TRANSACTION, PAGE, LIMIT),
+            parameters=(TRANSACTION, *LISTED),
             errors=(404,),
         ),
     },
     "/tokens": {
         "get": operation(
             "listTokens", TAG, "Tokens by number of holders", ref("TokenPage"),
-            parameters=(PAGE, LIMIT, FORMAT),
+            parameters=LISTED,
         ),
     },
     "/tokens/{address}": {
@@ -122,7 +124,7 @@ CHAIN_PATHS: Json = {
             ref("TokenHolderPage"), errors=(404,),
             parameters=(
                 TOKEN,
-                PAGE, LIMIT, FORMAT,
+                *LISTED,
             ),
         ),
     },
@@ -160,7 +162,7 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "listAddressTokens", TAG, "The tokens an address holds; none of one never seen",
             ref("TokenBalancePage"),
-            parameters=(ADDRESS, PAGE, LIMIT, FORMAT),
+            parameters=(ADDRESS, *LISTED),
         ),
     },
     "/addresses/{address}/internal": {
@@ -171,7 +173,7 @@ CHAIN_PATHS: Json = {
             description="Calls, creations (also without value) and self-destructions inside"
             " transactions, from the node's traces. 404 also where no traces were read at all; the"
             " error says why.",
-            parameters=(ADDRESS, PAGE, LIMIT, FORMAT),
+            parameters=(ADDRESS, *LISTED, *RANGE),
             errors=(404,),
         ),
     },
@@ -211,7 +213,7 @@ CHAIN_PATHS: Json = {
                     "offset": 0,
                 },
             ),
-            errors=(404, 502),
+            errors=(404, 409, 502),
         ),
     },
 }  # fmt: skip
@@ -224,12 +226,11 @@ _FILTERS: Json = {
     "tokenAddress": any_case_address("The token's contract."),
     "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
     "blockNumber": number("The block.", 17),
-    "blockFrom": number("The first block.", 100),
-    "blockTo": number("The last block.", 200),
+    **range_filters(),
 }
 _FILTERS_OF: Json = {
     "dex_trades": {**_FILTERS, "address": any_case_address("The maker.")},
-    "logs": LOG_FILTERS,
+    "logs": {**LOG_FILTERS, **range_filters()},
 }
 
 
@@ -243,6 +244,7 @@ def _query(entity: str) -> Json:
             "orderBy": ref("QueryOrder"),
             "limit": ref("QueryLimit"),
             "offset": ref("QueryOffset"),
+            "cursor": ref("QueryCursor"),
         },
         ("entity",),
     )
@@ -258,6 +260,7 @@ def _answer(entity: str) -> Json:
             "data": array(ref(ENTITIES[entity]), "The records.", maxItems=MAX_LIMIT),
             "total": ref("QueryTotal"),
             **lacking,
+            "next": ref("Next"),
         },
     )
 
@@ -314,6 +317,7 @@ CHAIN_SCHEMAS: Json = {
             "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=MAX_LIMIT),
             "total": ref("Total"),
             "untracedBlocks": UNTRACED_BLOCKS,
+            "next": ref("Next"),
         },
     ),
     "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
@@ -328,6 +332,11 @@ CHAIN_SCHEMAS: Json = {
     },
     "QueryLimit": number(
         "How many at most.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+    ),
+    "QueryCursor": text(
+        "`next` of a page with the same entity, filter and order; not together with offset.",
+        "P5McU6d74Yg1fDd8eDY4Njg2",
+        maxLength=MAX_CURSOR,
     ),
     "QueryOffset": number("How many to pass over.", 0, maximum=BIGINT, default=0),
     **{f"{_schema_name(entity)}Answer": _answer(entity) for entity in ENTITIES},

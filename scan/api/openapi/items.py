@@ -2,9 +2,7 @@
 
 from scan.api.openapi.schemas import (
     ADDRESS,
-    FORMAT,
-    LIMIT,
-    PAGE,
+    LISTED,
     TOKEN,
     TOKEN_EXAMPLE,
     TOKEN_ID,
@@ -33,7 +31,7 @@ ITEM_PATHS: Json = {
             "listTokenItems", TAG, "The items of a token, newest first", ref("ItemPage"),
             description="Every id of a BEP721 or BEP1155 that was ever moved, each once: those"
             f" first moved last come first. Burnt ones stay, without an owner. {NOT_FOUND}.",
-            parameters=(TOKEN, PAGE, LIMIT, FORMAT), errors=(404,),
+            parameters=(TOKEN, *LISTED), errors=(404,),
         ),
     },
     "/tokens/{address}/items/{token_id}": {
@@ -49,8 +47,7 @@ ITEM_PATHS: Json = {
     "/tokens/{address}/items/{token_id}/transfers": {
         "get": operation(
             "listItemTransfers", TAG, "The transfers of one item, newest first",
-            ref("ItemTransferPage"), errors=(404,),
-            parameters=(TOKEN, TOKEN_ID, PAGE, LIMIT, FORMAT),
+            ref("ItemTransferPage"), parameters=(TOKEN, TOKEN_ID, *LISTED), errors=(404,),
         ),
     },
     "/addresses/{address}/items": {
@@ -58,7 +55,7 @@ ITEM_PATHS: Json = {
             "listAddressItems", TAG, "The items an address has", ref("ItemBalancePage"),
             description="The items of BEP721 and BEP1155 tokens that an address has: those whose id"
             " was first moved last come first.",
-            parameters=(ADDRESS, PAGE, LIMIT, FORMAT),
+            parameters=(ADDRESS, *LISTED),
         ),
     },
 }  # fmt: skip

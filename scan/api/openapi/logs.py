@@ -2,9 +2,8 @@
 
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
-    FORMAT,
-    LIMIT,
-    PAGE,
+    LISTED,
+    RANGE,
     TOKEN_EXAMPLE,
     Json,
     address,
@@ -40,8 +39,6 @@ def _topic(index: int) -> Json:
 LOG_FILTERS: Json = {
     "address": any_case_address("The contract that emitted it."),
     **{name: _topic(index) for index, name in enumerate(TOPIC_NAMES)},
-    "blockFrom": number("The first block.", 100),
-    "blockTo": number("The last block.", 200),
 }
 
 LOG_PATHS: Json = {
@@ -54,7 +51,7 @@ LOG_PATHS: Json = {
             " address emitted something. What is too much to ask for in one request is answered"
             " 503: narrow it by blockFrom and blockTo, an address or topics.",
             parameters=(
-                PAGE, LIMIT, FORMAT,
+                *LISTED, *RANGE,
                 *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
             ),
             errors=(404, 502),

@@ -5,9 +5,8 @@ from scan.api.openapi.logs import WANTED_TOPICS
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
-    LIMIT,
     OWNER,
-    PAGE,
+    PAGED,
     TOKEN_EXAMPLE,
     WEBHOOK,
     Json,
@@ -128,7 +127,7 @@ OWNER_PATHS: Json = {
     "/webhooks/{webhook_id}/deliveries": {
         "get": operation(
             "listDeliveries", WEBHOOKS, "What a webhook was sent, newest first",
-            ref("DeliveryPage"), parameters=(WEBHOOK, PAGE, LIMIT), errors=_WEBHOOK_ERRORS,
+            ref("DeliveryPage"), parameters=(WEBHOOK, *PAGED), errors=_WEBHOOK_ERRORS,
         ),
     },
     "/webhooks/{webhook_id}/test": {

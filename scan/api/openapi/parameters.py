@@ -8,11 +8,13 @@ from scan.api.openapi.schemas import (
     number,
     path,
     query,
+    range_filters,
     text,
 )
 from scan.exports.list_file import MAX_ROWS
 from scan.http.list_format import FORMATS, JSON
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
+from scan.queries.cursors import MAX_CURSOR
 
 PARAMETERS: Json = {
     "page": query("page", number("The page, from 1.", 1, minimum=1, default=1)),
@@ -32,6 +34,16 @@ PARAMETERS: Json = {
             f" first {MAX_ROWS:,} rows at most, of one moment. It counts before Accept.",
         },
     ),
+    "cursor": query(
+        "cursor",
+        text(
+            "`next` of a page with the same filter: the list goes on after it, no row twice and"
+            " none left out while blocks arrive. `limit` may change. Not together with page.",
+            "P5McU6d74Yg1fDd8eDY4Njg2",
+            maxLength=MAX_CURSOR,
+        ),
+    ),
+    **{name: query(name, schema) for name, schema in range_filters().items()},
     "block": {
         "name": "X-Scan-At-Least-Block",
         "in": "header",

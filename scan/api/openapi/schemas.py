@@ -28,8 +28,8 @@ ERRORS = {
     403: ("The signature or the key is of another address.",
           ("signature_mismatch", "owner_mismatch")),
     404: ("Nothing of this name is known.", ("not_found",)),
-    409: ("This was done before, or there is no room for more.",
-          ("replayed_request", "limit_reached")),
+    409: ("This was done before, there is no room for more, or a fork took the cursor's block.",
+          ("replayed_request", "limit_reached", "reorganised")),
     413: (f"The body is over {MAX_BODY_BYTES >> 20} MiB (of /verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("The body is not declared as application/json.",
@@ -88,6 +88,11 @@ SCALARS: Json = {
         "description": "ISO 8601, UTC.",
         "pattern": "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
     },
+    "Time": {
+        "type": ["string", "integer"],
+        "examples": [TIME_EXAMPLE, 1767225660],
+        "description": "ISO 8601 in UTC, or Unix seconds.",
+    },
     "Flag": {"type": "boolean", "description": "True or false.", "examples": [True]},
     "AnyCaseAddress": {
         "type": "string",
@@ -115,6 +120,10 @@ SCALARS: Json = {
         "minimum": 0,
         "description": "How many there are on all pages, exactly.",
         "examples": [354],
+    },
+    "Next": {
+        "type": ["string", "null"],
+        "description": "The cursor of the next page, null where no records follow now.",
     },
     "TokenType": {
         "type": "string",
@@ -171,6 +180,20 @@ def hash32(description: str, example: str = HASH_EXAMPLE) -> Json:
     return _scalar("Hash", description)
 
 
+def time(description: str) -> Json:
+    return _scalar("Time", description)
+
+
+def range_filters() -> Json:
+    """Both ends belong to the range; blocks and times together must both hold."""
+    return {
+        "blockFrom": number("The first block.", 100),
+        "blockTo": number("The last block.", 200),
+        "timeFrom": time("The earliest time."),
+        "timeTo": time("The latest time."),
+    }
+
+
 def hex_bytes(description: str, example: str = "0x") -> Json:
     return _scalar("HexBytes", description)
 
@@ -222,6 +245,7 @@ def page_of(name: str, item: str, description: str) -> Json:
         {
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
             "total": ref("Total"),
+            "next": ref("Next"),
         },
     )
 
@@ -273,6 +297,10 @@ def shared(name: str) -> Json:
 PAGE = shared("page")
 LIMIT = shared("limit")
 FORMAT = shared("format")
+CURSOR = shared("cursor")
+PAGED = (PAGE, LIMIT, CURSOR)
+LISTED = (*PAGED, FORMAT)
+RANGE = tuple(map(shared, ("blockFrom", "blockTo", "timeFrom", "timeTo")))
 AT_LEAST_BLOCK = shared("block")
 TOKEN = shared("token")
 ADDRESS = shared("address")
@@ -308,21 +336,22 @@ def operation(
     example: object = None,
 ) -> Json:
     """One operation under /api/v1, with what all of them share."""
+    list_headers, list_errors = (("Link",), (409,)) if CURSOR in parameters else ((), ())
     content: Json = {"schema": answer}
     if example is not None:
         content["example"] = example
     answers: Json = {
         str(status): {
             "description": "Done.",
-            "headers": headers(*RATE_HEADERS, "X-Scan-Block"),
+            "headers": headers(*RATE_HEADERS, "X-Scan-Block", *list_headers),
             "content": {"application/json": content},
         }
     }
     if FORMAT in parameters:
         success = answers[str(status)]
-        success["content"] |= {name: {"schema": {"type": "string"}} for name in TYPES.values()}
+        success["content"] |= {name: {} for name in TYPES.values()}
         success["headers"] |= headers("X-Scan-Complete")
-    for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors}):
+    for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors, *list_errors}):
         answers[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {
         "operationId": name,
