@@ -26,6 +26,7 @@ from scan.api import (
     search,
     tokens,
     transactions,
+    transfers,
     webhooks,
 )
 from scan.api import query as query_api
@@ -93,6 +94,7 @@ BLUEPRINTS = (
     transactions,
     tokens,
     items,
+    transfers,
     addresses,
     contracts,
     logs,

@@ -170,6 +170,20 @@ CREATE TABLE IF NOT EXISTS log_emitters (
 -- serves the unwinding of a reorganisation; rows come in block order, so a BRIN is enough
 CREATE INDEX IF NOT EXISTS log_emitters_by_block ON log_emitters USING brin (block_number);
 
+-- Blocks that forks took back, written in the transaction that does so: to tell a reader that stands
+-- on one what to drop. A block that came back since has its row still, so whoever reads this looks into
+-- blocks first. The newest 10,000 of the last seven days are kept, see indexer/orphaned_blocks_sweep.
+CREATE TABLE IF NOT EXISTS orphaned_blocks (
+    hash bytea PRIMARY KEY,
+    number bigint NOT NULL,
+    parent_hash bytea NOT NULL,
+    fork_number bigint NOT NULL,   -- the newest block that stayed then
+    fork_hash bytea NOT NULL,
+    orphaned_at timestamptz NOT NULL,
+    events json,                   -- {type: [record, ...], ...}, see block_events(); null: too many
+    events_bytes integer NOT NULL  -- as text; 0 where there are none
+);
+
 -- Runtime bytecode, once per distinct code.
 CREATE TABLE IF NOT EXISTS codes (
     code_hash bytea PRIMARY KEY,   -- keccak-256
@@ -527,15 +541,16 @@ RETURN format(
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance)::json;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
-    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+    x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
     '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
-    '"timestamp":"%s"}',
+    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s}',
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
-    hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
-    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+    hex(x.token_address), k.type, hex(x.from_address), hex(x.to_address), x.value,
+    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
+    k.decimals)::json;
 
 -- An item; its id stands in its first transfer.
 CREATE OR REPLACE FUNCTION token_item_record(i token_items, token_id numeric, token_type text)
@@ -597,16 +612,114 @@ RETURN format(
     '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
     type, value, json_text(name), json_text(symbol), match)::json;
 
+-- Of a token that never moved nothing but its address is known.
 CREATE OR REPLACE FUNCTION dex_trade_record(
-    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz, token_in tokens,
+    token_out tokens)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
     '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
-    '"timestamp":"%s"}',
+    '"timestamp":"%s","tokenInSymbol":%s,"tokenInDecimals":%s,"tokenOutSymbol":%s,'
+    '"tokenOutDecimals":%s}',
     hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
-    iso(mined_at))::json;
+    iso(mined_at), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
+    json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'))::json;
+
+-- A log's record where its data may be long: a contract could have every reader sent megabytes.
+CREATE OR REPLACE FUNCTION log_event_record(
+    l logs, topic0 bytea, transaction_hash bytea, mined_at timestamptz)
+RETURNS text LANGUAGE sql STABLE
+RETURN CASE WHEN octet_length(l.data) <= 16384
+    THEN log_record(l, topic0, transaction_hash, mined_at)::text
+    ELSE format(
+        '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"transactionIndex":%s,'
+        '"address":"%s","topics":%s,"data":null,"timestamp":"%s","dataOmitted":true}',
+        hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
+        topics_json(topic0, l.topics), iso(mined_at)) END;
+
+-- Which number the first event of each type has in its block, and the number after the last one.
+CREATE OR REPLACE FUNCTION block_sections(b blocks)
+RETURNS TABLE (token_transfers bigint, internal_transfers bigint, dex_trades bigint, logs bigint,
+    events bigint)
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT s.transfers, s.transfers + b.token_transfer_count,
+        s.transfers + b.token_transfer_count + b.internal_transfer_count,
+        s.transfers + b.token_transfer_count + b.internal_transfer_count + b.dex_trade_count,
+        s.transfers + b.token_transfer_count + b.internal_transfer_count + b.dex_trade_count
+            + b.log_count
+    FROM (SELECT 1 + b.transaction_count::bigint AS transfers) AS s
+$$;
+
+-- What happened in a block, in this order: its head, its transactions, token transfers, internal
+-- transfers, trades and stored logs, numbered from 0 whichever `types` are read. Those numbered from
+-- `first` to `last`. A range is given for every table, for the planner: see indexer/events_insert.sql.
+CREATE OR REPLACE FUNCTION block_events(b blocks, types text[], first bigint, last bigint)
+RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
+    SELECT 0::bigint, 'heads', block_record(b)::text
+    WHERE 'heads' = ANY (types) AND first = 0
+    UNION ALL
+    SELECT t.ordinal - b.transactions_before + 1, 'transactions', transaction_record(t, b)
+    FROM transactions t
+    WHERE 'transactions' = ANY (types)
+        AND t.ordinal >= b.transactions_before + greatest(first - 1, 0)
+        AND t.ordinal <= b.transactions_before + least(last - 1, b.transaction_count - 1)
+    UNION ALL
+    SELECT x.ordinal - b.token_transfers_before + s.token_transfers, 'token_transfers',
+        token_transfer_record(x, t.hash, k.type, b.timestamp)::text
+    FROM block_sections(b) s
+    JOIN token_transfers x
+        ON x.ordinal >= b.token_transfers_before + greatest(first - s.token_transfers, 0)
+        AND x.ordinal <= b.token_transfers_before
+            + least(last - s.token_transfers, b.token_transfer_count - 1)
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + x.transaction_index
+        AND t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    JOIN tokens k ON k.address = x.token_address
+    WHERE 'token_transfers' = ANY (types)
+    UNION ALL
+    SELECT i.ordinal - b.internal_transfers_before + s.internal_transfers, 'internal_transfers',
+        internal_transfer_record(i, t.hash, b.timestamp)::text
+    FROM block_sections(b) s
+    JOIN internal_transfers i
+        ON i.ordinal >= b.internal_transfers_before + greatest(first - s.internal_transfers, 0)
+        AND i.ordinal <= b.internal_transfers_before
+            + least(last - s.internal_transfers, b.internal_transfer_count - 1)
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + i.transaction_index
+        AND t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    WHERE 'internal_transfers' = ANY (types)
+    UNION ALL
+    SELECT d.ordinal - b.dex_trades_before + s.dex_trades, 'dex_trades',
+        dex_trade_record(d, t.hash, e.name, b.timestamp)::text
+    FROM block_sections(b) s
+    JOIN dex_trades d
+        ON d.ordinal >= b.dex_trades_before + greatest(first - s.dex_trades, 0)
+        AND d.ordinal <= b.dex_trades_before
+            + least(last - s.dex_trades, b.dex_trade_count - 1)
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + d.transaction_index
+        AND t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    JOIN dexes e ON e.dex_id = d.dex_id
+    WHERE 'dex_trades' = ANY (types)
+    UNION ALL
+    SELECT l.ordinal - b.logs_before + s.logs, 'logs',
+        log_event_record(l, e.topic0, t.hash, b.timestamp)
+    FROM block_sections(b) s
+    JOIN logs l
+        ON l.ordinal >= b.logs_before + greatest(first - s.logs, 0)
+        AND l.ordinal <= b.logs_before + least(last - s.logs, b.log_count - 1)
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + l.transaction_index
+        AND t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    LEFT JOIN event_topics e ON e.topic_id = l.topic_id
+    WHERE 'logs' = ANY (types)
+$$;
 
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
@@ -1134,6 +1247,28 @@ RETURN format(
     x.log_index, coalesce(x.batch_index, 0), json_hex(method_id(t)));
 
 -- What statements of the release before call, while both are in use.
+CREATE OR REPLACE FUNCTION token_transfer_record(
+    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
+    '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
+    '"timestamp":"%s"}',
+    hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
+    hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
+    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+
+CREATE OR REPLACE FUNCTION dex_trade_record(
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
+    '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
+    '"timestamp":"%s"}',
+    hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
+    hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
+    iso(mined_at))::json;
+
 CREATE OR REPLACE FUNCTION page_of_range(
     first bigint, last bigint, skip bigint, size bigint, direction text)
 RETURNS TABLE (lowest bigint, highest bigint) LANGUAGE sql IMMUTABLE AS $$

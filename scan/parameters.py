@@ -22,6 +22,7 @@ MOST_JSON_VALUES = 100_000
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
+_METHOD = re.compile(r"0[xX][0-9a-fA-F]{8}\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
 _MOMENT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2})(\.[0-9]{1,9})?(?:Z|\+00:00)\Z"
@@ -95,6 +96,20 @@ def hash32(value: object, name: str = "hash") -> bytes:
     if not isinstance(value, str) or not _HASH.match(value):
         raise InvalidParameter(f"{name} must be 0x followed by 64 hex digits.", field=name)
     return bytes.fromhex(value[2:])
+
+
+def method(value: object, name: str = "method") -> bytes:
+    """A function's selector: 4 bytes from 0x and 8 hex digits."""
+    if not isinstance(value, str) or not _METHOD.match(value):
+        raise InvalidParameter(f"{name} must be 0x followed by 8 hex digits.", field=name)
+    return bytes.fromhex(value[2:])
+
+
+def flag(value: object, name: str) -> bool:
+    """A boolean of JSON, or the word for it in a query string."""
+    if value not in (True, False, "true", "false") or type(value) not in (bool, str):
+        raise InvalidParameter(f"{name} must be true or false.", field=name)
+    return value in (True, "true")
 
 
 def block_number_or_hash(value: str) -> int | bytes:

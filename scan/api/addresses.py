@@ -1,4 +1,4 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /tokens, /items and /internal."""
+"""GET /api/v1/addresses, /addresses/:address, and its /tokens and /items."""
 
 from collections.abc import Mapping
 
@@ -9,10 +9,9 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, list_response
-from scan.http.lists import RANGE
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value
-from scan.queries import addresses, internal_transfers
+from scan.queries import addresses
 
 blueprint = Blueprint("addresses", __name__)
 
@@ -85,16 +84,5 @@ def list_items_held(address: str) -> Response:
         query_arguments(*LISTED),
         lambda window: addresses.items_held(reader(), key, window),
         kind="itemBalances",
-        own=key,
-    )
-
-
-@blueprint.get("/addresses/<address>/internal")
-def list_internal_transfers(address: str) -> Response:
-    key = parameters.address(address)
-    return list_response(
-        "internalTransfers",
-        query_arguments(*LISTED, *RANGE),
-        lambda window: internal_transfers.page(reader(), window, address=key),
         own=key,
     )

@@ -2,22 +2,24 @@
 
 from collections.abc import Mapping
 
+import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.http.list_responses import LISTED, list_response
-from scan.http.lists import RANGE
+from scan.http.list_responses import LISTED, ORDERED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
-from scan.queries import blocks
+from scan.queries import blocks, entities
+from scan.queries.entities import FILTER_KEYS
+from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("blocks", __name__)
 
 
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
-    arguments = query_arguments("time", *LISTED, *RANGE)
+    arguments = query_arguments("time", *ORDERED)
     if "time" in arguments:
         return _block_at(arguments)
     return list_response("blocks", arguments, lambda window: blocks.page(reader(), window))
@@ -40,3 +42,20 @@ def get_block(block: str) -> Response:
     if record is None:
         raise NotFound("This block is not indexed.")
     return json_body(record)
+
+
+@blueprint.get("/blocks/<block>/transactions")
+def list_transactions_of_block(block: str) -> Response:
+    """Not of `latest`, in which pages would be of one block after the other."""
+    keys = FILTER_KEYS["transactions"]
+    arguments = query_arguments(*keys, *LISTED, "orderBy")
+    record = blocks.get(reader(), parameters.block_number_or_hash(block))
+    if record is None:
+        raise NotFound("This block is not indexed.")
+    number = orjson.loads(record)["number"]
+
+    def read(window: Window) -> Page:
+        window = window._replace(block_from=number, block_to=number)
+        return entities.page(reader(), "transactions", window, arguments)
+
+    return list_response("transactions", arguments, read)

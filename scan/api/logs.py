@@ -2,8 +2,7 @@
 
 from flask import Blueprint, Response
 
-from scan.http.list_responses import LISTED, list_response
-from scan.http.lists import RANGE
+from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.queries import logs
 from scan.queries.logs import FILTER_KEYS
@@ -13,7 +12,7 @@ blueprint = Blueprint("logs", __name__)
 
 @blueprint.get("/logs")
 def list_logs() -> Response:
-    arguments = query_arguments(*FILTER_KEYS, *RANGE, *LISTED)
+    arguments = query_arguments(*FILTER_KEYS, *ORDERED)
     log_filter = logs.read_filter(arguments)
     return list_response(
         "logs",

@@ -7,35 +7,20 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.http.lists import RANGE, json_text, times_of
+from scan.http.lists import json_text, times_of
 from scan.http.requests import json_object, reader
 from scan.http.responses import json_body
-from scan.queries import (
-    blocks,
-    dex_trades,
-    internal_transfers,
-    logs,
-    token_transfers,
-    tokens,
-    transactions,
-)
+from scan.queries import entities
 from scan.queries.cursors import MAX_CURSOR
-from scan.queries.pages import Page, Window
+from scan.queries.entities import RANGE
+from scan.queries.pages import Window
 
 blueprint = Blueprint("query", __name__)
 
 BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset", "cursor")
-_PARTIES = ("address", "from", "to")
-FILTER_KEYS = {
-    "transactions": (*_PARTIES, "blockNumber", *RANGE),
-    "blocks": RANGE,
-    "tokens": (),
-    "token_transfers": (*_PARTIES, "tokenAddress", *RANGE),
-    "dex_trades": ("address", "dex", *RANGE),
-    "internal_transfers": (*_PARTIES, *RANGE),
-    "logs": (*logs.FILTER_KEYS, *RANGE),
-}
-MAX_DEX_NAME = 100
+FILTER_KEYS = {entity: (*keys, *RANGE) for entity, keys in entities.FILTER_KEYS.items()}
+FILTER_KEYS["transactions"] += ("blockNumber",)
+FILTER_KEYS["tokens"] = ()
 
 
 @blueprint.post("/query")
@@ -48,7 +33,7 @@ def query() -> Response:
     if not isinstance(filters, dict):
         raise InvalidParameter("filter must be an object.", field="filter")
     parameters.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
-    page = _page(entity, filters, _window(body, filters))
+    page = entities.page(reader(), entity, _window(body, filters), filters)
     total = "null" if page.total is None else page.total
     more = ""
     if entity == "internal_transfers":
@@ -76,32 +61,3 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         if offset:
             raise InvalidParameter("cursor and offset exclude each other.", field="cursor")
     return Window(limit, offset, direction, block_from, block_to, cursor, **times_of(filters))
-
-
-def _page(entity: str, filters: Mapping[str, Any], window: Window) -> Page:
-    if entity == "blocks":
-        return blocks.page(reader(), window)
-    if entity == "tokens":
-        return tokens.page(reader(), window)
-    if entity == "logs":
-        return logs.page(reader(), window, logs.read_filter(filters))
-    address = parameters.optional_address(filters, "address")
-    if entity == "dex_trades":
-        dex = None
-        if "dex" in filters:
-            dex = parameters.text(filters["dex"], "dex", most=MAX_DEX_NAME)
-        return dex_trades.page(reader(), window, maker=address, dex=dex)
-    sender = parameters.optional_address(filters, "from")
-    recipient = parameters.optional_address(filters, "to")
-    if entity == "transactions":
-        return transactions.page(
-            reader(), window, address=address, sender=sender, recipient=recipient
-        )
-    if entity == "internal_transfers":
-        return internal_transfers.page(
-            reader(), window, address=address, sender=sender, recipient=recipient
-        )
-    token = parameters.optional_address(filters, "tokenAddress")
-    return token_transfers.page(
-        reader(), window, address=address, sender=sender, recipient=recipient, token=token
-    )

@@ -1,12 +1,11 @@
-"""GET /api/v1/transactions, /transactions/:hash and /transactions/:hash/internal."""
+"""GET /api/v1/transactions, of all or an address; /transactions/:hash and its /internal."""
 
 import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.http.list_responses import LISTED, list_response
-from scan.http.lists import RANGE
+from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import internal_transfers, transactions
@@ -20,14 +19,13 @@ blueprint = Blueprint("transactions", __name__)
 
 @blueprint.get("/transactions")
 def list_transactions() -> Response:
-    arguments = query_arguments(*LISTED, *RANGE, "address")
-    address = parameters.optional_address(arguments, "address")
-    return list_response(
-        "transactions",
-        arguments,
-        lambda window: transactions.page(reader(), window, address=address),
-        own=address,
-    )
+    return entity_list("transactions")
+
+
+@blueprint.get("/addresses/<address>/transactions")
+def list_transactions_of_address(address: str) -> Response:
+    """Those it sent, received or was created by."""
+    return entity_list("transactions", address=address)
 
 
 @blueprint.get("/transactions/<transaction_hash>")

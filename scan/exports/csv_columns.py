@@ -11,24 +11,13 @@ COIN_DECIMALS = 18
 Record = Mapping[str, Any]
 
 
-class Token(NamedTuple):
-    name: str
-    symbol: str
-    decimals: int
-
-
-UNKNOWN_TOKEN = Token("", "", 0)
-
-
 class Context(NamedTuple):
-    """What a row is made with beside its record; `own` is the address whose list it is."""
+    """What a row is made with beside its record: the address below whose path its list is, the
+    coin's symbol, and of a list of holders the token's record."""
 
-    coin: str
     own: str | None
-    tokens: Mapping[str, Token]
-
-    def token(self, address: str) -> Token:
-        return self.tokens.get(address, UNKNOWN_TOKEN)
+    coin: str
+    token: Record
 
 
 class Column(NamedTuple):
@@ -75,22 +64,23 @@ def _coin_amount(record: Record, _: Context) -> str:
     return amount(record["value"], COIN_DECIMALS)
 
 
-def _of_token(side: str, token_key: str, units_key: str) -> tuple[Column, ...]:
-    """Amount, symbol, base units and contract; `side` follows their names."""
+def _token_amount(key: str, token: str) -> Callable[[Record, Context], Cell]:
+    """None where the token's decimals are not known."""
+
+    def cell(record: Record, _: Context) -> Cell:
+        decimals = record[f"{token}Decimals"]
+        return None if decimals is None else amount(record[key], decimals)
+
+    return cell
+
+
+def _traded(side: str, token: str, amount_key: str) -> tuple[Column, ...]:
     return (
-        Column(
-            f"amount{side}",
-            lambda record, context: amount(
-                record[units_key], context.token(record[token_key]).decimals
-            ),
-        ),
-        Column(
-            f"symbol{side}",
-            lambda record, context: text(context.token(record[token_key]).symbol),
-        ),
-        Column(f"units{side}", lambda record, _: units(record[units_key])),
-        _field(f"token{side}", token_key),
-    )  # fmt: skip
+        Column(f"amount_{side}", _token_amount(amount_key, token)),
+        Column(f"symbol_{side}", lambda record, _: text(record[f"{token}Symbol"] or "")),
+        Column(f"units_{side}", lambda record, _: units(record[amount_key])),
+        _field(f"token_{side}", token),
+    )
 
 
 def _topic(n: int) -> Column:
@@ -157,8 +147,10 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("log_index", "logIndex"),
         _field("batch_index", "batchIndex"),
         *_PARTIES,
-        *_of_token("", "tokenAddress", "value"),
-        Column("name", lambda record, context: text(context.token(record["tokenAddress"]).name)),
+        Column("amount", _token_amount("value", "token")),
+        Column("symbol", lambda record, _: text(record["tokenSymbol"] or "")),
+        Column("units", lambda record, _: units(record["value"])),
+        _field("token", "tokenAddress"),
         _field("token_type", "tokenType"),
         _TOKEN_ID,
     ),
@@ -179,8 +171,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("dex", lambda record, _: text(record["dex"])),
         _field("pool", "pairAddress"),
         _field("maker"),
-        *_of_token("_in", "tokenIn", "amountIn"),
-        *_of_token("_out", "tokenOut", "amountOut"),
+        *_traded("in", "tokenIn", "amountIn"),
+        *_traded("out", "tokenOut", "amountOut"),
     ),
     "logs": (
         *_TIME,
@@ -195,11 +187,9 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("address"),
         Column(
             "amount",
-            lambda record, context: amount(
-                record["balance"], context.token(context.own or "").decimals
-            ),
+            lambda record, context: amount(record["balance"], context.token["decimals"]),
         ),
-        Column("symbol", lambda _, context: text(context.token(context.own or "").symbol)),
+        Column("symbol", lambda _, context: text(context.token["symbol"])),
         Column("units", lambda record, _: units(record["balance"])),
     ),
     "tokens": (
@@ -223,8 +213,6 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("transfers", "transferCount"),
     ),
 }  # fmt: skip
-# Where a record names a token whose symbol and decimals its row needs.
-TOKEN_FIELDS = {"transfers": ("tokenAddress",), "trades": ("tokenIn", "tokenOut")}
 
 
 def columns(kind: str, own: str | None) -> Sequence[Column]:

@@ -14,19 +14,19 @@ import orjson
 
 from scan.errors import Unavailable
 from scan.exports import csv_format
-from scan.exports.csv_columns import TOKEN_FIELDS, Context, Record, Token, columns
-from scan.queries import addresses
+from scan.exports.csv_columns import Context, Record, columns
+from scan.queries import tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 MAX_ROWS = 100_000
 MAX_BYTES = 64 * 1024 * 1024
-MAX_WRITING_S = 20.0
+# Below proxy_read_timeout of deploy/nginx.conf.
+MAX_WRITING_S = 10.0
 BYTES_IN_MEMORY = 1024 * 1024
 PAGE_ROWS = 1000
 # A page of logs may have 16 MiB of data.
 PAGE_ROWS_OF = {"logs": 100}
-MAX_TOKENS_KEPT = 5000
 
 
 class Format(Enum):
@@ -99,38 +99,17 @@ def _json_lines(records: Sequence[Record]) -> bytes:
 
 
 class _CsvRows:
-    """Rows of one list, with what tokens they name."""
-
     def __init__(self, reader: Reader, source: ListSource) -> None:
-        self._reader = reader
-        self._source = source
         self._columns = columns(source.kind, source.own)
-        self._tokens: dict[str, Token] = {}
+        token = {}
+        if source.kind == "holders" and source.own is not None:
+            token = orjson.loads(tokens.get(reader, bytes.fromhex(source.own[2:])))
+        self._context = Context(source.own, source.coin, token)
 
     def header(self) -> bytes:
         names = [column.name for column in self._columns]
         return csv_format.BYTE_ORDER_MARK + csv_format.lines([names])
 
     def lines(self, records: Sequence[Record]) -> bytes:
-        self._find_tokens(records)
-        context = Context(self._source.coin, self._source.own, self._tokens)
-        cells = [column.cell for column in self._columns]
+        cells, context = [column.cell for column in self._columns], self._context
         return csv_format.lines([cell(record, context) for cell in cells] for record in records)
-
-    def _find_tokens(self, records: Sequence[Record]) -> None:
-        fields = TOKEN_FIELDS.get(self._source.kind, ())
-        named = {record[field] for record in records for field in fields}
-        if self._source.kind == "holders":
-            named.add(self._source.own)
-        unknown = sorted(named - self._tokens.keys())
-        if len(self._tokens) + len(unknown) > MAX_TOKENS_KEPT:
-            self._tokens.clear()
-            unknown = sorted(named)
-        if unknown:
-            keys = [bytes.fromhex(address[2:]) for address in unknown]
-            names = orjson.loads(addresses.names(self._reader, keys))
-            for address in unknown:
-                token = names.get(address, {}).get("token") or {}
-                self._tokens[address] = Token(
-                    token.get("name", ""), token.get("symbol", ""), token.get("decimals", 0)
-                )

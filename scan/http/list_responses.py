@@ -5,21 +5,44 @@ from contextlib import ExitStack
 
 from flask import Response, request
 
+from scan import parameters
 from scan.errors import InvalidParameter, RateLimited
 from scan.exports.list_file import Format, ListFile, ListSource, write_list
 from scan.hex import to_hex
 from scan.http.list_format import PARAMETER, TYPES, file_format
 from scan.http.lists import PAGED, list_body, next_link, window_of
-from scan.http.requests import client_address, reader
+from scan.http.requests import client_address, query_arguments, reader
 from scan.http.services import services
-from scan.queries import network
+from scan.queries import entities, network
+from scan.queries.entities import FILTER_KEYS, RANGE
 from scan.queries.pages import Page, Window
 from scan.server.file_body import FileBody
 
 FOLDER = "files"  # in SCAN_DATA_DIR
-LISTED = (*PAGED, PARAMETER)  # of the query string of such a list
+# Of the query string of such a list, and of one that is ordered along the chain.
+LISTED = (*PAGED, PARAMETER)
+ORDERED = (*LISTED, *RANGE, "orderBy")
+NAMES = {
+    "transactions": "transactions",
+    "token_transfers": "transfers",
+    "dex_trades": "trades",
+    "internal_transfers": "internalTransfers",
+}
 
 ReadPage = Callable[[Window], Page]
+
+
+def entity_list(entity: str, **fixed: str) -> Response:
+    """A list that can be filtered by all keys of its entity but those that its path fixes."""
+    keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
+    arguments = query_arguments(*keys, *ORDERED)
+    filters = {**arguments, **fixed}
+    return list_response(
+        NAMES[entity],
+        arguments,
+        lambda window: entities.page(reader(), entity, window, filters),
+        own=parameters.optional_address(filters, "address"),
+    )
 
 
 def list_response(

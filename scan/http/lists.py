@@ -15,11 +15,12 @@ from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window
 
 PAGED = ("page", "limit", "cursor")
-RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 
 
 def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
-    """Of a list's query string: PAGED, and RANGE where the list has it."""
+    """Of a list's query string: PAGED, RANGE and orderBy, as far as the list has them."""
+    if "orderBy" in arguments:
+        direction = parameters.one_of(arguments["orderBy"], "orderBy", ("asc", "desc"))
     cursor = arguments.get("cursor")
     number = parameters.integer_text(arguments, "page", default=1, least=1)
     limit = parameters.integer_text(

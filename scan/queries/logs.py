@@ -71,9 +71,7 @@ def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bo
 def records(
     reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False
 ) -> LogPage:
-    """The total is None where it would have to be counted, unless has_total asks for it; it is
-    counted in a node's logs newest first alone.
-    """
+    """The total is None where it would have to be counted, unless has_total asks for it."""
     scope = _scope(reader, log_filter)
     if scope.has_stored(log_filter):
         stored = _stored_page(reader, window, log_filter, scope, has_total=has_total)
@@ -93,19 +91,18 @@ def _of_node(
     """Its logs have no ordinals: a cursor stands at a block and a log of it."""
     limit, offset, direction, *_ = window
     traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
-    total = None
-    if traversal.cursor is not None:
-        block, index = traversal.cursor.position
-        logs = node_logs.read_page(
-            reader, log_filter, span, direction, 0, limit, after=(int(block), int(index))
-        )
-        traversal.require_same_chain(_reference(reader, traversal.seen_block))
-        if has_total:
-            _, total = node_logs.read_page_and_total(reader, log_filter, span, 0, 0)
-    elif has_total:
+    if has_total and direction == "desc" and traversal.cursor is None:
         logs, total = node_logs.read_page_and_total(reader, log_filter, span, offset, limit)
     else:
-        logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit)
+        after = None
+        if traversal.cursor is not None:
+            block, index = traversal.cursor.position
+            after = int(block), int(index)
+        logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit, after)
+        traversal.require_same_chain(_reference(reader, traversal.seen_block))
+        total = None
+        if has_total:
+            _, total = node_logs.read_page_and_total(reader, log_filter, span, 0, 0)
     following = None
     if len(logs) == limit and (total is None or offset + limit < total):
         newest = logs[0] if direction == "desc" else logs[-1]

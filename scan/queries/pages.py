@@ -107,7 +107,7 @@ class Page:
 def filtered_page(
     reader: Reader,
     entity: str,
-    keys: Mapping[str, bytes | str | None],
+    keys: Mapping[str, bytes | str | bool | None],
     window: Window,
     *,
     form: Form | None = None,

@@ -4,7 +4,7 @@
 -- literals: direction
 -- returns: one row: index version, data (JSON text), count in data, total in the range; for
 --   cursors: ordinal of the last row where more follow, newest block of the rows, block seen
--- index: dex_trades_pkey, transactions_pkey, dexes_pkey, blocks_pkey
+-- index: dex_trades_pkey, transactions_pkey, dexes_pkey, tokens_pkey, blocks_pkey
 WITH ordinals AS (
     SELECT first, last FROM dex_trade_ordinals(%(block_from)s, %(block_to)s)
 ), bounds AS (
@@ -19,8 +19,10 @@ SELECT index_version(),
             (SELECT t.hash FROM transactions t
                 WHERE t.ordinal = b.transactions_before + (page.d).transaction_index),
             (SELECT x.name FROM dexes x WHERE x.dex_id = (page.d).dex_id),
-            b.timestamp)::text
+            b.timestamp, i, o)::text
         FROM blocks b
+        LEFT JOIN tokens i ON i.address = (page.d).token_in
+        LEFT JOIN tokens o ON o.address = (page.d).token_out
         WHERE b.number = (page.d).block_number), ',')),
     count(page.d),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0),

@@ -9,7 +9,7 @@
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: ordinal
 --   of the last row where more follow, newest block of the rows, block seen
 -- index: dex_trades_by_maker, dex_trades_by_dex, list_checkpoints_pkey, addresses_pkey,
---   dex_trades_pkey, transactions_pkey, dexes_pkey, dexes_name_key, blocks_pkey
+--   dex_trades_pkey, transactions_pkey, dexes_pkey, dexes_name_key, tokens_pkey, blocks_pkey
 WITH entries AS MATERIALIZED (
     SELECT coalesce(CASE %(list)s
         WHEN 'dex_trades_by_maker' THEN (
@@ -62,9 +62,11 @@ SELECT index_version(),
             (SELECT t.hash FROM transactions t
                 WHERE t.ordinal = b.transactions_before + d.transaction_index),
             (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
-            b.timestamp)::text
+            b.timestamp, i, o)::text
         FROM dex_trades d
         JOIN blocks b ON b.number = d.block_number
+        LEFT JOIN tokens i ON i.address = d.token_in
+        LEFT JOIN tokens o ON o.address = d.token_out
         WHERE d.ordinal = page.ordinal), ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),

@@ -1,13 +1,13 @@
--- DEX trades of a maker on an exchange, counted from their end.
+-- DEX trades by several of maker, exchange, pool and token, counted from their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
 -- is left out of the plan.
--- params: maker bytea, dex text, block_from bigint, block_to bigint, has_lower boolean,
---   has_upper boolean, direction text, limit integer, offset bigint, after bigint null,
+-- params: maker bytea null, dex text null, pool bytea null, token bytea null, block_from bigint,
+--   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer, offset bigint, after bigint null,
 --   seen_block bigint null
 -- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
 --   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: dex_trades_by_maker, dex_trades_by_dex, dex_trades_pkey, transactions_pkey, dexes_pkey,
---   dexes_name_key, blocks_pkey
+--   dexes_name_key, tokens_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
     SELECT CASE %(direction)s WHEN 'asc' THEN greatest(first, %(after)s + 1) ELSE first END AS first,
         CASE %(direction)s WHEN 'desc' THEN least(last, %(after)s - 1) ELSE last END AS last
@@ -15,8 +15,11 @@ WITH ordinals AS MATERIALIZED (
 ), page AS (
     SELECT d.ordinal
     FROM dex_trades d
-    WHERE d.maker = %(maker)s
-        AND d.dex_id = (SELECT x.dex_id FROM dexes x WHERE x.name = %(dex)s)
+    WHERE (%(maker)s IS NULL OR d.maker = %(maker)s)
+        AND (%(dex)s IS NULL
+            OR d.dex_id = (SELECT x.dex_id FROM dexes x WHERE x.name = %(dex)s))
+        AND (%(pool)s IS NULL OR d.pool_address = %(pool)s)
+        AND (%(token)s IS NULL OR d.token_in = %(token)s OR d.token_out = %(token)s)
         AND (NOT %(has_lower)s OR d.ordinal >= (SELECT first FROM ordinals))
         AND (NOT %(has_upper)s
             OR (d.ordinal, d.ordinal) <= (SELECT last, last FROM ordinals))
@@ -31,9 +34,11 @@ SELECT index_version(),
             (SELECT t.hash FROM transactions t
                 WHERE t.ordinal = b.transactions_before + d.transaction_index),
             (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
-            b.timestamp)::text
+            b.timestamp, i, o)::text
         FROM dex_trades d
         JOIN blocks b ON b.number = d.block_number
+        LEFT JOIN tokens i ON i.address = d.token_in
+        LEFT JOIN tokens o ON o.address = d.token_out
         WHERE d.ordinal = page.ordinal), ',')),
     count(*),
     null::bigint,

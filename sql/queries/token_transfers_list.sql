@@ -19,16 +19,15 @@ SELECT index_version(),
             WHEN 'etherscan' THEN (
                 SELECT etherscan_token_transfer_record(
                     page.x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-                FROM transactions t, tokens k
-                WHERE t.ordinal = b.transactions_before + (page.x).transaction_index
-                    AND k.address = (page.x).token_address)
+                FROM transactions t
+                WHERE t.ordinal = b.transactions_before + (page.x).transaction_index)
             ELSE token_transfer_record(page.x,
                 (SELECT t.hash FROM transactions t
                     WHERE t.ordinal = b.transactions_before + (page.x).transaction_index),
-                (SELECT k.type FROM tokens k WHERE k.address = (page.x).token_address),
+                k,
                 b.timestamp)::text END
-        FROM blocks b
-        WHERE b.number = (page.x).block_number), ',')),
+        FROM blocks b, tokens k
+        WHERE b.number = (page.x).block_number AND k.address = (page.x).token_address), ',')),
     count(page.x),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0),
     (SELECT next FROM bounds),

@@ -37,10 +37,11 @@ SELECT index_version(),
         (SELECT token_transfer_record(x,
             (SELECT t.hash FROM transactions t
                 WHERE t.ordinal = b.transactions_before + x.transaction_index),
-            (SELECT type FROM token),
+            k,
             b.timestamp)::text
         FROM token_transfers x
         JOIN blocks b ON b.number = x.block_number
+        JOIN tokens k ON k.address = x.token_address
         WHERE x.ordinal = page.ordinal), ',')),
     count(*),
     (SELECT total FROM item),

@@ -90,16 +90,16 @@ SELECT index_version(),
             WHEN 'etherscan' THEN (
                 SELECT etherscan_token_transfer_record(
                     x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-                FROM transactions t, tokens k
-                WHERE t.ordinal = b.transactions_before + x.transaction_index
-                    AND k.address = x.token_address)
+                FROM transactions t
+                WHERE t.ordinal = b.transactions_before + x.transaction_index)
             ELSE token_transfer_record(x,
                 (SELECT t.hash FROM transactions t
                     WHERE t.ordinal = b.transactions_before + x.transaction_index),
-                (SELECT k.type FROM tokens k WHERE k.address = x.token_address),
+                k,
                 b.timestamp)::text END
         FROM token_transfers x
         JOIN blocks b ON b.number = x.block_number
+        JOIN tokens k ON k.address = x.token_address
         WHERE x.ordinal = page.ordinal), ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),

@@ -1,8 +1,9 @@
--- Transactions by several of address, sender and recipient, counted from their end.
+-- Transactions by several of address, sender, recipient, called function and status, counted from
+-- their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
 -- is left out of the plan.
--- params: address bytea null, from bytea null, to bytea null, form text, block_from bigint,
---   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
+-- params: address bytea null, from bytea null, to bytea null, method bytea null,
+--   status boolean null, form text, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
 --   offset bigint, after bigint null, seen_block bigint null
 -- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
 --   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
@@ -21,6 +22,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE t.from_address = %(address)s
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -35,6 +38,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -49,6 +54,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -64,6 +71,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(to)s IS NULL
                     OR (t.to_address = %(to)s AND t.to_address <> t.from_address))
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -78,6 +87,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE %(address)s IS NULL AND t.to_address = %(to)s
                 AND t.to_address IS NOT DISTINCT FROM t.from_address
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))

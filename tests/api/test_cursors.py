@@ -64,7 +64,8 @@ def follow(client: FlaskClient, path: str, name: str) -> list[Record]:
 def numbered(client: FlaskClient, path: str, name: str) -> list[Record]:
     rows: list[Record] = []
     for page in range(1, 1000):
-        found = client.get(f"/api/v1{path}", query_string={"limit": 100, "page": page}).json[name]
+        joined = f"{path}{'&' if '?' in path else '?'}limit=100&page={page}"
+        found = client.get(f"/api/v1{joined}").json[name]
         rows += found
         if len(found) < 100:
             break
@@ -132,7 +133,7 @@ def test_a_cursor_from_a_numbered_page_goes_on_behind_it(client: FlaskClient) ->
     second = client.get("/api/v1/transactions?limit=5&page=2").json
     third = client.get("/api/v1/transactions?limit=5&page=3").json
     by_cursor = client.get(f"/api/v1/transactions?limit=5&cursor={second['next']}").json
-    assert by_cursor == third
+    assert by_cursor["transactions"] == third["transactions"]
 
 
 def test_a_cursor_is_bound_to_its_list(client: FlaskClient, scenario: Played) -> None:

@@ -23,6 +23,14 @@ LISTS = {
     "/tokens": "tokens",
     "/tokens/{dollar}/holders": "holders",
     "/tokens/{nft}/items": "items",
+    "/token-transfers": "transfers",
+    "/tokens/{dollar}/transfers?orderBy=asc": "transfers",
+    "/addresses/{person}/transfers": "transfers",
+    "/addresses/{maker}/trades": "trades",
+    "/dex-trades": "trades",
+    "/internal-transfers": "internalTransfers",
+    "/addresses/{paid}/internal": "internalTransfers",
+    "/blocks/{block}/transactions": "transactions",
     "/addresses/{person}/tokens": "tokens",
     "/addresses/{owner}/items": "items",
 }
@@ -48,6 +56,9 @@ def path_of(scenario: Played, template: str) -> str:
         dollar=scenario.stage.contracts["dollar"].address,
         nft=sent[0]["tokenAddress"],
         owner=sent[0]["toAddress"],  # by the newest
+        maker=scenario.truth.dex_trades[0]["maker"],
+        paid=scenario.truth.internal_transfers[0]["toAddress"],
+        block=scenario.truth.transactions[0]["blockNumber"],
     )
 
 
@@ -107,6 +118,52 @@ def test_csv_of_transactions_has_amounts_fees_and_directions(
         assert not is_sender or Decimal(row["fee"]) * 10**18 == fee_wei
         assert row["symbol"] == "'=COIN"
         assert (row["direction"] == "in") is not is_sender
+
+
+def test_csv_of_transfers_has_amounts_by_the_tokens_decimals(
+    files: FlaskClient, scenario: Played
+) -> None:
+    path = path_of(scenario, "/addresses/{person}/transfers")
+    person = scenario.stage.people[0].lower()
+    directions = {(True, False): "out", (False, True): "in", (True, True): "self"}
+    for row, record in zip(csv_rows(files, path), page_rows(files, path, "transfers"), strict=True):
+        is_party = (record["fromAddress"] == person, record["toAddress"] == person)
+        assert row["direction"] == directions[is_party]
+        assert row["units"] == f"{record['value']} units"
+        expected = Decimal(record["value"]).scaleb(-record["tokenDecimals"])
+        assert Decimal(row["amount"]) == expected
+        item = record["tokenId"]
+        assert row["token_id"] == ("" if item is None else f"#{item}")
+
+
+def test_a_long_list_goes_on_in_another_file(
+    files: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.exports.list_file.MAX_ROWS", 60)
+    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 30)
+    path: str | None = "/api/v1/transactions?orderBy=asc&format=ndjson"
+    records, complete = [], []
+    while path is not None:
+        answer = files.get(path, buffered=True)
+        records += [json.loads(line) for line in answer.data.splitlines()]
+        complete.append(answer.headers["X-Scan-Complete"])
+        link = answer.headers.get("Link")
+        path = None if link is None else link.removeprefix("<").removesuffix('>; rel="next"')
+    assert [record["hash"] for record in records] == [
+        record["hash"] for record in scenario.truth.transactions[::-1]
+    ]
+    assert complete == ["false"] * (len(records) // 60) + ["true"]
+
+
+@pytest.mark.parametrize(("name", "bound"), [("MAX_BYTES", 1), ("MAX_WRITING_S", 0.0)])
+def test_a_file_ends_at_its_bounds(
+    files: FlaskClient, name: str, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"scan.exports.list_file.{name}", bound)
+    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 30)
+    answer = files.get("/api/v1/blocks?format=ndjson", buffered=True)
+    assert len(answer.data.splitlines()) == 30
+    assert answer.headers["X-Scan-Complete"] == "false"
 
 
 def test_csv_neutralises_what_tokens_call_themselves(files: FlaskClient, scenario: Played) -> None:

@@ -16,6 +16,7 @@ from scan.api.openapi.compatibility import (
     sourcify_paths,
 )
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
+from scan.api.openapi.filtered import FILTER_PARAMETERS, FILTERED_PATHS, FILTERED_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, OWNER_SCHEMAS
@@ -106,7 +107,9 @@ def document(
         "paths": {
             **{
                 PREFIX + path: page
-                for pages in (CHAIN_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS)
+                for pages in (
+                    CHAIN_PATHS, FILTERED_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS
+                )
                 for path, page in pages.items()
             },
             **etherscan_paths(etherscan_actions),
@@ -116,15 +119,17 @@ def document(
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS,
-                **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS, **ITEM_SCHEMAS,
+                **LOG_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {
                 **{str(status): _error(status) for status in ERRORS},
                 **COMPATIBILITY_RESPONSES,
             },
-            "parameters": {**PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS},
+            "parameters": {
+                **PARAMETERS, **FILTER_PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS
+            },
             "headers": {name.rpartition("-")[2]: _header(name) for name in _HEADERS},
             "securitySchemes": {
                 "ApiKey": {

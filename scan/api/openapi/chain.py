@@ -1,6 +1,7 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /query."""
 
 from scan.api.addresses import MOST_ADDRESSES
+from scan.api.openapi.filtered import FILTERS, ORDERED
 from scan.api.openapi.logs import LOG_FILTERS
 from scan.api.openapi.records import UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
@@ -8,7 +9,6 @@ from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
     BIGINT,
     LISTED,
-    RANGE,
     SCALARS,
     TOKEN,
     TOKEN_EXAMPLE,
@@ -16,7 +16,6 @@ from scan.api.openapi.schemas import (
     Json,
     address,
     amount,
-    any_case_address,
     array,
     flag,
     form,
@@ -34,7 +33,7 @@ from scan.api.openapi.schemas import (
     text,
     time,
 )
-from scan.api.query import FILTER_KEYS, MAX_DEX_NAME
+from scan.api.query import FILTER_KEYS
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
 from scan.queries.search import MAX_FOUND, MAX_TEXT
@@ -63,25 +62,12 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "listBlocks", TAG, "Blocks, newest first; or the newest at or before a time",
             {"anyOf": [ref("BlockPage"), ref("BlockDetail")]}, errors=(404,),
-            parameters=(*LISTED, *RANGE, query("time", time("The block at or before it, alone."))),
+            parameters=(*ORDERED, query("time", time("The block at or before it, alone."))),
         ),
     },
     "/blocks/{block}": {
         "get": operation(
             "getBlock", TAG, "One block", ref("BlockDetail"), parameters=(_BLOCK,), errors=(404,)
-        ),
-    },
-    "/transactions": {
-        "get": operation(
-            "listTransactions",
-            TAG,
-            "Transactions, newest first",
-            ref("TransactionPage"),
-            parameters=(
-                *LISTED,
-                *RANGE,
-                query("address", any_case_address("Only those it sent, got or was created by.")),
-            ),
         ),
     },
     "/transactions/{transaction_hash}": {
@@ -165,18 +151,6 @@ CHAIN_PATHS: Json = {
             parameters=(ADDRESS, *LISTED),
         ),
     },
-    "/addresses/{address}/internal": {
-        "get": operation(
-            "listAddressInternalTransfers", TAG,
-            "The value that contracts sent to an address, or it sent as one, newest first",
-            ref("AddressInternalTransferPage"),
-            description="Calls, creations (also without value) and self-destructions inside"
-            " transactions, from the node's traces. 404 also where no traces were read at all; the"
-            " error says why.",
-            parameters=(ADDRESS, *LISTED, *RANGE),
-            errors=(404,),
-        ),
-    },
     "/search": {
         "get": operation(
             "search", TAG,
@@ -219,19 +193,8 @@ CHAIN_PATHS: Json = {
 }  # fmt: skip
 
 
-_FILTERS: Json = {
-    "address": any_case_address("Who sent or received."),
-    "from": any_case_address("Who sent."),
-    "to": any_case_address("Who received."),
-    "tokenAddress": any_case_address("The token's contract."),
-    "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
-    "blockNumber": number("The block.", 17),
-    **range_filters(),
-}
-_FILTERS_OF: Json = {
-    "dex_trades": {**_FILTERS, "address": any_case_address("The maker.")},
-    "logs": {**LOG_FILTERS, **range_filters()},
-}
+_FILTERS: Json = {**FILTERS, "blockNumber": number("The block.", 17), **range_filters()}
+_FILTERS_OF: Json = {"logs": {**LOG_FILTERS, **range_filters()}}
 
 
 def _query(entity: str) -> Json:
@@ -291,7 +254,6 @@ CHAIN_SCHEMAS: Json = {
         },
     ),
     "BlockPage": page_of("blocks", "Block", "Blocks, newest first."),
-    "TransactionPage": page_of("transactions", "Transaction", "Transactions, newest first."),
     "TokenPage": page_of("tokens", "Token", "Tokens, those with most holders first."),
     "TokenHolderPage": page_of("holders", "TokenHolder", "Holders, largest balance first."),
     "AddressList": record(

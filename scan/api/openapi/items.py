@@ -47,7 +47,7 @@ ITEM_PATHS: Json = {
     "/tokens/{address}/items/{token_id}/transfers": {
         "get": operation(
             "listItemTransfers", TAG, "The transfers of one item, newest first",
-            ref("ItemTransferPage"), parameters=(TOKEN, TOKEN_ID, *LISTED), errors=(404,),
+            ref("TransferPage"), parameters=(TOKEN, TOKEN_ID, *LISTED), errors=(404,),
         ),
     },
     "/addresses/{address}/items": {
@@ -103,6 +103,5 @@ ITEM_SCHEMAS: Json = {
         },
     ),
     "ItemPage": page_of("items", "Item", "Items, those first moved last first."),
-    "ItemTransferPage": page_of("transfers", "TokenTransfer", "Transfers, newest first."),
     "ItemBalancePage": page_of("items", "ItemBalance", "Items, those first moved last first."),
 }

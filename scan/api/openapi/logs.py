@@ -1,9 +1,8 @@
 """Logs: /logs, their query and record, and what a webhook for them asks for and gets."""
 
+from scan.api.openapi.filtered import ORDERED
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
-    LISTED,
-    RANGE,
     TOKEN_EXAMPLE,
     Json,
     address,
@@ -51,7 +50,7 @@ LOG_PATHS: Json = {
             " address emitted something. What is too much to ask for in one request is answered"
             " 503: narrow it by blockFrom and blockTo, an address or topics.",
             parameters=(
-                *LISTED, *RANGE,
+                *ORDERED,
                 *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
             ),
             errors=(404, 502),

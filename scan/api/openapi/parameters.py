@@ -56,6 +56,14 @@ PARAMETERS: Json = {
     "token": path("address", any_case_address("The token's contract.")),
     "contract": path("address", any_case_address("The contract.")),
     "transaction": path("transaction_hash", any_case_hash("The transaction's hash.")),
+    "blockNumberOrHash": path(
+        "block",
+        text(
+            "Its number, or its hash in any letter case.",
+            "17",
+            pattern="^([0-9]{1,18}|0[xX][0-9a-fA-F]{64})$",
+        ),
+    ),
     "tokenId": path(
         "token_id",
         text(

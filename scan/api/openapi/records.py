@@ -205,6 +205,8 @@ RECORDS: Json = {
             "value": amount("How much, in the smallest unit; 1 of a BEP721.", "500000000000000000"),
             "tokenId": nullable(amount("Which one; null of a BEP20.", "7")),
             "timestamp": moment("When its block was made."),
+            "tokenSymbol": text("The token's symbol.", "WETH", maxLength=50),
+            "tokenDecimals": number("Digits of value behind the decimal point.", 18),
         },
     ),
     "DexTrade": record(
@@ -219,6 +221,14 @@ RECORDS: Json = {
             "amountIn": amount("How much of tokenIn, in its unit.", "1000000000000000000"),
             "amountOut": amount("How much of tokenOut, in its unit.", "996006981039903216"),
             "timestamp": moment("When its block was made."),
+            **{
+                f"token{side}{field}": nullable(schema)
+                for side in ("In", "Out")
+                for field, schema in (
+                    ("Symbol", text("Its symbol; null where it never moved.", "WETH")),
+                    ("Decimals", number("Its decimals; null where it never moved.", 18)),
+                )
+            },
         },
     ),
 }
