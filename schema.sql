@@ -667,7 +667,7 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
         AND t.ordinal <= b.transactions_before + least(last - 1, b.transaction_count - 1)
     UNION ALL
     SELECT x.ordinal - b.token_transfers_before + s.token_transfers, 'token_transfers',
-        token_transfer_record(x, t.hash, k.type, b.timestamp)::text
+        token_transfer_record(x, t.hash, k, b.timestamp)::text
     FROM block_sections(b) s
     JOIN token_transfers x
         ON x.ordinal >= b.token_transfers_before + greatest(first - s.token_transfers, 0)
@@ -694,7 +694,7 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
     WHERE 'internal_transfers' = ANY (types)
     UNION ALL
     SELECT d.ordinal - b.dex_trades_before + s.dex_trades, 'dex_trades',
-        dex_trade_record(d, t.hash, e.name, b.timestamp)::text
+        dex_trade_record(d, t.hash, e.name, b.timestamp, i, o)::text
     FROM block_sections(b) s
     JOIN dex_trades d
         ON d.ordinal >= b.dex_trades_before + greatest(first - s.dex_trades, 0)
@@ -705,6 +705,8 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
         AND t.ordinal BETWEEN b.transactions_before
             AND b.transactions_before + b.transaction_count - 1
     JOIN dexes e ON e.dex_id = d.dex_id
+    LEFT JOIN tokens i ON i.address = d.token_in
+    LEFT JOIN tokens o ON o.address = d.token_out
     WHERE 'dex_trades' = ANY (types)
     UNION ALL
     SELECT l.ordinal - b.logs_before + s.logs, 'logs',

@@ -16,7 +16,7 @@ class NearestBlocks(NamedTuple):
 def page(reader: Reader, window: Window) -> Page:
     traversal = window.traversal("blocks", {})
     row = reader.row("queries/blocks_list", **in_blocks(reader, window).params(traversal))
-    return Page.of_row(traversal, row)
+    return Page.of_row(reader, "blocks", traversal, row)
 
 
 def get(reader: Reader, named: int | bytes | None) -> str | None:

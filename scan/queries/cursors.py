@@ -20,14 +20,14 @@ from typing import NamedTuple, Self
 
 import orjson
 
-from scan.errors import InvalidParameter, Reorganised
+from scan.errors import InvalidParameter
 
 DIGEST_BYTES = 8
 MAX_CURSOR = 600  # characters
 INVALID = "cursor is not one that this list gave for this filter and order; begin without it."
 
 _TEXT = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_CURSOR}}}\Z")
-_NUMBER = re.compile(r"(0|[1-9][0-9]{0,99})\Z")
+_NUMBER = re.compile(r"(-1|0|[1-9][0-9]{0,99})\Z")  # -1: before the first ordinal
 _HEX = re.compile(r"x(?:[0-9a-f]{2})*\Z")
 
 Value = int | bytes
@@ -116,10 +116,9 @@ class Traversal:
             newest = self.cursor.newest
         return _encode(Cursor(tuple(position), newest), self.scope)
 
-    def require_same_chain(self, seen: BlockReference | None) -> None:
-        """`seen` is what seen_block is now; raises Reorganised."""
-        if self.cursor is not None and seen != self.cursor.newest:
-            raise Reorganised("The chain was reorganised below this cursor; begin without it.")
+    def restart(self, position: Sequence[Value], newest: BlockReference) -> str:
+        """The text for a client that has dropped its rows above a block, the newest it has now."""
+        return _encode(Cursor(tuple(position), newest), self.scope)
 
 
 def _scope(entity: str, filters: Mapping[str, object], direction: str) -> bytes:

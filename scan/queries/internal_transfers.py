@@ -40,7 +40,9 @@ def of_transaction(
         after=traversal.after,
         seen_block=traversal.seen_block,
     )
-    return Page.of_row(traversal, (data, count, total, *edges)), is_traced
+    return Page.of_row(
+        reader, "internal_transfers", traversal, (data, count, total, *edges)
+    ), is_traced
 
 
 def without_traces(reader: Reader) -> str:

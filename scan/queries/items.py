@@ -64,7 +64,7 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Pa
     _require_items(token_type)
     if total is None:
         raise _never_moved()
-    return Page.of_row(traversal, (data, count, total, *edges))
+    return Page.of_row(reader, "token_transfers", traversal, (data, count, total, *edges))
 
 
 def _require_items(token_type: str | None) -> None:

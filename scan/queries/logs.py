@@ -16,6 +16,7 @@ from scan.hex import data, to_hex
 from scan.queries import node_logs
 from scan.queries.cursors import ORDINAL, BlockReference
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
+from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.pages import Page, Window, filtered_page, in_blocks
 from scan.queries.reader import Reader
 
@@ -99,7 +100,12 @@ def _of_node(
             block, index = traversal.cursor.position
             after = int(block), int(index)
         logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit, after)
-        traversal.require_same_chain(_reference(reader, traversal.seen_block))
+        require_same_chain(
+            reader,
+            traversal,
+            _reference(reader, traversal.seen_block),
+            lambda ends: _position_at(direction, after, ends.blocks),
+        )
         total = None
         if has_total:
             _, total = node_logs.read_page_and_total(reader, log_filter, span, 0, 0)
@@ -111,6 +117,13 @@ def _of_node(
             BlockReference(newest.block_number, newest.block_hash),
         )
     return LogPage(_records(reader, logs), total, following)
+
+
+def _position_at(direction: str, after: tuple[int, int] | None, next_block: int) -> tuple[int, int]:
+    """Behind which the logs below a block follow, or those from it on."""
+    if direction == "asc":
+        return next_block, -1
+    return min((next_block, 0), after or (0, 0))
 
 
 def _reference(reader: Reader, number: int | None) -> BlockReference | None:

@@ -7,6 +7,7 @@ from typing import Any, Literal, NamedTuple, Self
 from scan.database.transaction import Row
 from scan.parameters import BIGINT_MAX
 from scan.queries.cursors import ORDINAL, BlockReference, Kind, Traversal
+from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.reader import Reader
 
 # How PostgreSQL writes the records: as /api/v1 has them, or as scan/etherscan completes them.
@@ -95,13 +96,25 @@ class Page:
     untraced_blocks: int | None = None  # of internal transfers; None where no block has traces
 
     @classmethod
-    def of_row(cls, traversal: Traversal, row: Row) -> Self:
+    def of_row(cls, reader: Reader, entity: str, traversal: Traversal, row: Row) -> Self:
         """Of a statement with cursors; raises Reorganised."""
         data, count, total, position, newest, seen, *untraced_blocks = row
-        traversal.require_same_chain(BlockReference.read(seen))
+        require_same_chain(
+            reader,
+            traversal,
+            BlockReference.read(seen),
+            lambda ends: [_position_at(traversal, getattr(ends, entity))],
+        )
         after = None if position is None else [position]
         following = traversal.next(after, BlockReference.read(newest))
         return cls(data, count, total, following, *untraced_blocks)
+
+
+def _position_at(traversal: Traversal, end: int) -> int:
+    """Behind which the rows before the ordinal `end` follow, or those from it on."""
+    if traversal.direction == "asc":
+        return end - 1
+    return min(end, int(traversal.after or 0))
 
 
 def filtered_page(
@@ -124,19 +137,20 @@ def filtered_page(
     values = window.params(traversal)
     if form is not None:
         values["form"] = form
-    if not given:
-        return Page.of_row(traversal, reader.row(f"queries/{entity}_list", **values))
-    [(name, key), *others] = given.items()
     has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
-    if not others and name in LISTS[entity]:
-        values["list"] = f"{entity}_by_{name}"
+    is_single = len(given) == 1 and next(iter(given)) in LISTS[entity]
+    if not given:
+        row = reader.row(f"queries/{entity}_list", **values)
+    elif is_single:
+        [(name, key)] = given.items()
+        values |= {"has_lower": has_lower, "has_upper": has_upper, "list": f"{entity}_by_{name}"}
         values["key"] = key.encode() if isinstance(key, str) else key
-        values |= {"has_lower": has_lower, "has_upper": has_upper}
-        return Page.of_row(traversal, reader.row(f"queries/{entity}_list_by_key", **values))
-    has_cursor = traversal.cursor is not None
-    values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")
-    values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
-    statement = f"queries/{entity}_list_by_keys"
-    # Which index is the narrowest depends on the values themselves.
-    row = reader.row(statement, planned_per_call=True, **values, **keys, **of_several)
-    return Page.of_row(traversal, row)
+        row = reader.row(f"queries/{entity}_list_by_key", **values)
+    else:
+        has_cursor = traversal.cursor is not None
+        values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")
+        values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
+        statement = f"queries/{entity}_list_by_keys"
+        # Which index is the narrowest depends on the values themselves.
+        row = reader.row(statement, planned_per_call=True, **values, **keys, **of_several)
+    return Page.of_row(reader, entity, traversal, row)
