@@ -3,9 +3,11 @@
 import csv
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -21,11 +23,13 @@ from scan.exports import table_export
 from scan.exports.manifest import Manifest, read_manifest
 from scan.exports.table_export import ExportOptions, export
 from scan.exports.table_rows import RANGE_TABLES, TABLES
+from scan.settings import ROOT
 from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 
 BLOCKS_PER_FILE = 40
+GUIDE = ROOT / "docs" / "analytics.md"
 
 
 def options(folder: Path, **changes: Any) -> ExportOptions:
@@ -122,6 +126,42 @@ def test_csv_has_the_same_rows(indexed: Indexing, exported: Path, tmp_path: Path
     assert [int(row["nonce"]) for row in found] == [int.from_bytes(r[2]) for r in expected]
     assert [int(row["value"]) % 2**64 for row in found] == [row[1] for row in expected]
     assert [row["status"] for row in found] == [str(row[3]).lower() for row in expected]
+
+
+def test_the_questions_of_the_guide_are_answered(
+    exported: Path, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """docs/analytics.md, whose statements run one after the other."""
+    monkeypatch.chdir(exported)
+    truth, database = scenario.truth, duckdb.connect()
+    macros, busiest, profit, holders = statements_of(GUIDE)
+    database.execute(macros)
+    answer = database.execute(busiest).fetchall()
+    counts = Counter(x["tokenAddress"] for x in truth.token_transfers)
+    assert sum(row[3] for row in answer) <= sum(counts.values())
+    assert len({(x["timestamp"][:10]) for x in truth.token_transfers}) == len(
+        {r[0] for r in answer}
+    )
+    makers = Counter(d["maker"] for d in truth.dex_trades)
+    maker = makers.most_common(1)[0][0]
+    net: Counter[str] = Counter()
+    for trade in truth.dex_trades:
+        if trade["maker"] == maker:
+            net[trade["tokenIn"]] -= int(trade["amountIn"])
+            net[trade["tokenOut"]] += int(trade["amountOut"])
+    decimals = {t["address"]: t["decimals"] for t in truth.tokens}
+    rows = database.execute(profit, {"address": maker[2:]}).fetchall()
+    assert {row[0] for row in rows} == set(net)
+    for token, _, _, amount in rows:
+        assert amount == pytest.approx(net[token] / 10 ** decimals[token], rel=1e-12)
+    dollar = scenario.stage.contracts["dollar"].address.lower()
+    days = database.execute(holders, {"token": dollar[2:]}).fetchall()
+    count = next(t["holderCount"] for t in truth.tokens if t["address"] == dollar)
+    assert days[-1][1] == count
+
+
+def statements_of(guide: Path) -> list[str]:
+    return re.findall(r"```sql\n(.*?)```", guide.read_text(encoding="utf-8"), re.S)
 
 
 def test_an_export_goes_on_with_newer_blocks(indexed: Indexing, tmp_path: Path) -> None:
