@@ -319,8 +319,11 @@ CREATE TABLE IF NOT EXISTS pools (
     block_number bigint NOT NULL,
     dex_id integer NOT NULL,
     token0 bytea NOT NULL,
-    token1 bytea NOT NULL
+    token1 bytea NOT NULL,
+    trade_count bigint NOT NULL DEFAULT 0
 );
+-- serves queries/pools_list
+CREATE INDEX IF NOT EXISTS pools_by_trade_count ON pools (trade_count, address);
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
 -- Contracts that emitted a Swap, Deposit or Withdrawal and proved to be no pool, or no token.
@@ -346,9 +349,10 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys
+-- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
+CREATE INDEX IF NOT EXISTS dex_trades_by_pool ON dex_trades (pool_address, ordinal);
 
 -- First topics of stored logs, by short numbers. With SCAN_LOGS=standard they are those of the events
 -- that are stored, filled in before the first block.
@@ -723,6 +727,18 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
     WHERE 'logs' = ANY (types)
 $$;
 
+-- `last_trade` is null where it has none; of a token that never moved only the address is known.
+CREATE OR REPLACE FUNCTION pool_record(
+    p pools, dex text, token0 tokens, token1 tokens, last_trade json)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","dex":%s,"token0":"%s","token0Symbol":%s,"token0Decimals":%s,"token1":"%s",'
+    '"token1Symbol":%s,"token1Decimals":%s,"tradeCount":%s,"lastTradeHash":%s,"lastTradeAt":%s}',
+    hex(p.address), json_text(dex), hex(p.token0), json_text(token0.symbol),
+    coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
+    coalesce(token1.decimals::text, 'null'), p.trade_count,
+    json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'));
+
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
 --   ordinals, page_of_range cuts the page from them.
@@ -991,6 +1007,10 @@ BEGIN
         SELECT c.place + (SELECT count(*) FROM (
             SELECT 1 FROM dex_trades d
             WHERE l = 'dex_trades_by_maker' AND d.maker = k
+                AND d.ordinal >= c.ordinal AND d.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM dex_trades d
+            WHERE l = 'dex_trades_by_pool' AND d.pool_address = k
                 AND d.ordinal >= c.ordinal AND d.ordinal < bound
             UNION ALL
             SELECT 1 FROM dex_trades d

@@ -126,6 +126,7 @@ class Writer:
             items.unwind(tx, orphaned)
             tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
             tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
+            tx.execute("indexer/pools_derive", sign=-1, **orphaned.trades)
             _derive_logs(tx, orphaned, sign=-1)
             tx.execute(
                 "indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs
@@ -171,6 +172,7 @@ def derive(tx: Transaction, written: BlockRange) -> None:
     grown += items.derive(tx, written)
     grown += tx.rows("indexer/tokens_derive", sign=1, **written.transfers)
     grown += tx.rows("indexer/dexes_derive", sign=1, **written.trades)
+    grown += tx.rows("indexer/pools_derive", sign=1, **written.trades)
     grown += _derive_logs(tx, written, sign=1)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)

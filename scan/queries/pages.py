@@ -18,7 +18,7 @@ LISTS = {
     "transactions": ("address", "from", "to"),
     "token_transfers": ("address", "from", "to", "token"),
     "internal_transfers": ("address", "from", "to"),
-    "dex_trades": ("maker", "dex"),
+    "dex_trades": ("maker", "dex", "pool"),
     "logs": ("address", "topic0"),
 }
 

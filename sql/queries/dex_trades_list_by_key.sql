@@ -1,5 +1,5 @@
--- DEX trades of one maker (list dex_trades_by_maker), or on one exchange (…_dex; the key is its
--- name in UTF-8), in a range of blocks, at any depth.
+-- DEX trades of one maker (list dex_trades_by_maker), in one pool (…_pool) or on one exchange (…_dex;
+-- the key is its name in UTF-8), in a range of blocks, at any depth.
 -- The range becomes a range of places in the list, whose pages start at a checkpoint.
 -- See "Pages of the long lists" in schema.sql.
 -- params: list text, key bytea, block_from bigint, block_to bigint, has_lower boolean,
@@ -8,12 +8,14 @@
 -- literals: list, has_lower, has_upper, direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total; for cursors: ordinal
 --   of the last row where more follow, newest block of the rows, block seen
--- index: dex_trades_by_maker, dex_trades_by_dex, list_checkpoints_pkey, addresses_pkey,
---   dex_trades_pkey, transactions_pkey, dexes_pkey, dexes_name_key, tokens_pkey, blocks_pkey
+-- index: dex_trades_by_maker, dex_trades_by_dex, dex_trades_by_pool, pools_pkey,
+--   list_checkpoints_pkey, addresses_pkey, dex_trades_pkey, transactions_pkey, dexes_pkey, dexes_name_key, tokens_pkey, blocks_pkey
 WITH entries AS MATERIALIZED (
     SELECT coalesce(CASE %(list)s
         WHEN 'dex_trades_by_maker' THEN (
             SELECT a.trade_count FROM addresses a WHERE a.address = %(key)s)
+        WHEN 'dex_trades_by_pool' THEN (
+            SELECT p.trade_count FROM pools p WHERE p.address = %(key)s)
         WHEN 'dex_trades_by_dex' THEN (
             SELECT x.trade_count FROM dexes x
             WHERE x.name = convert_from(%(key)s, 'UTF8')) END, 0) AS total
@@ -47,6 +49,7 @@ WITH entries AS MATERIALIZED (
     SELECT d.ordinal
     FROM dex_trades d
     WHERE (%(list)s <> 'dex_trades_by_maker' OR d.maker = %(key)s)
+        AND (%(list)s <> 'dex_trades_by_pool' OR d.pool_address = %(key)s)
         AND (%(list)s <> 'dex_trades_by_dex' OR d.dex_id = (
             SELECT x.dex_id FROM dexes x WHERE x.name = convert_from(%(key)s, 'UTF8')))
         AND (%(direction)s <> 'asc' OR d.ordinal >= (SELECT ordinal FROM start))

@@ -28,6 +28,7 @@ LISTS = {
     "/addresses/{person}/transfers": "transfers",
     "/addresses/{maker}/trades": "trades",
     "/dex-trades": "trades",
+    "/pools": "pools",
     "/internal-transfers": "internalTransfers",
     "/addresses/{paid}/internal": "internalTransfers",
     "/blocks/{block}/transactions": "transactions",

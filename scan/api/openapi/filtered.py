@@ -7,11 +7,20 @@ from scan.api.openapi.schemas import (
     LISTED,
     RANGE,
     TOKEN,
+    TOKEN_EXAMPLE,
     Json,
+    address,
     any_case_address,
+    flag,
+    hash32,
+    moment,
+    nullable,
+    number,
+    one_of,
     operation,
     page_of,
     query,
+    record,
     ref,
     shared,
     text,
@@ -26,7 +35,7 @@ FILTERS: Json = {
     "to": any_case_address("Who received."),
     "method": text("The selector of the called function.", "0xa9059cbb",
                    pattern="^0[xX][0-9a-fA-F]{8}$"),
-    "status": {"type": "boolean", "description": "Whether it succeeded."},
+    "status": flag("Whether it succeeded."),
     "tokenAddress": any_case_address("The token's contract; of trades on either side."),
     "tokenType": token_type("The standard the token follows."),
     "maker": any_case_address("The sender of the transaction."),
@@ -100,9 +109,52 @@ FILTERED_PATHS: Json = {
         "The value that contracts sent to an address, or it sent as one",
         "AddressInternalTransferPage", "internal_transfers", ADDRESS, fixed=("address",),
     ),
+    "/contracts": {
+        "get": operation(
+            "listContracts", "Contracts", "Verified contracts, those verified last first",
+            ref("ContractPage"), parameters=LISTED,
+        )
+    },
+    "/pools": {
+        "get": operation(
+            "listPools", TAG, "Pools of exchanges by number of trades", ref("PoolPage"),
+            parameters=(
+                *LISTED, shared("orderBy"), shared("filter-dex"), shared("filter-tokenAddress")
+            ),
+        )
+    },
 }  # fmt: skip
 FILTERED_SCHEMAS: Json = {
-    "TransactionPage": page_of("transactions", "Transaction", "Transactions, newest first."),
-    "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers, newest first."),
-    "TradePage": page_of("trades", "DexTrade", "Trades, newest first."),
+    "TransactionPage": page_of("transactions", "Transaction", "Transactions.", "QueryTotal"),
+    "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers.", "QueryTotal"),
+    "TradePage": page_of("trades", "DexTrade", "Trades.", "QueryTotal"),
+    "ContractPage": page_of("contracts", "VerifiedContract", "Contracts, verified last first."),
+    "VerifiedContract": record(
+        "A contract whose code at its address now is verified.",
+        {
+            "address": address("The contract."),
+            "contractName": text("Its name.", "Token"),
+            "compilerVersion": text("The compiler.", "v0.8.26+commit.8a97fa7a"),
+            "match": one_of("Whether the metadata is the same, too.", ("full", "partial")),
+            "license": nullable(text("SPDX identifier.", "MIT")),
+            "verifiedAt": moment("When it was verified."),
+        },
+    ),
+    "PoolPage": page_of("pools", "Pool", "Pools, those with most trades first.", "QueryTotal"),
+    "Pool": record(
+        "A pool of two tokens.",
+        {
+            "address": address("The pool."),
+            "dex": text("The exchange.", "uniswap-v2"),
+            "token0": address("A token.", TOKEN_EXAMPLE),
+            "token0Symbol": ref("Symbol"),
+            "token0Decimals": ref("Decimals"),
+            "token1": address("The other token."),
+            "token1Symbol": ref("Symbol"),
+            "token1Decimals": ref("Decimals"),
+            "tradeCount": number("Its trades.", 3),
+            "lastTradeHash": nullable(hash32("The transaction of its newest trade.")),
+            "lastTradeAt": nullable(moment("When that was made.")),
+        },
+    ),
 }

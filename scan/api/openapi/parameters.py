@@ -1,4 +1,4 @@
-"""Parameters that several operations have."""
+"""Parameters shared by operations."""
 
 from scan.api.openapi.schemas import (
     Json,
@@ -17,11 +17,11 @@ from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
 
 PARAMETERS: Json = {
-    "page": query("page", number("The page, from 1.", 1, minimum=1, default=1)),
+    "page": query("page", number("The page, starting at 1.", 1, minimum=1, default=1)),
     "limit": query(
         "limit",
         number(
-            "Records on a page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+            "Records per page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
         ),
     ),
     "format": query(
@@ -30,8 +30,9 @@ PARAMETERS: Json = {
             "type": "string",
             "enum": [*FORMATS],
             "default": JSON,
-            "description": f"The whole list as a file: CSV for spreadsheets, or NDJSON. It has the"
-            f" first {MAX_ROWS:,} rows at most, of one moment. It counts before Accept.",
+            "description": f"The whole list as a file, from one snapshot: csv or ndjson, also by"
+            f" Accept. It ends after {MAX_ROWS:,} rows or earlier; X-Scan-Complete is then false,"
+            " and Link has the next file. Not together with page or limit.",
         },
     ),
     "cursor": query(
@@ -48,8 +49,8 @@ PARAMETERS: Json = {
         "name": "X-Scan-At-Least-Block",
         "in": "header",
         "required": False,
-        "description": "A block that the answer has to know, such as one that another instance has"
-        " shown in X-Scan-Block. One that is not indexed yet is waited for shortly, then refused.",
+        "description": "A block that must be indexed, such as an X-Scan-Block of another instance."
+        " Waits shortly for it, then returns 503.",
         "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     },
     "address": path("address", any_case_address("The address.")),
