@@ -141,7 +141,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
     app.register_blueprint(documentation.describe(settings.base_path, PUBLISHED))
-    app.register_blueprint(documentation.docs(settings.base_path), url_prefix="/docs")
+    app.register_blueprint(documentation.docs(), url_prefix="/docs")
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
     app.register_error_handler(errors.ScanError, _answer_error)

@@ -1428,6 +1428,11 @@ CREATE OR REPLACE TRIGGER contracts_inserted AFTER INSERT ON contracts
 CREATE OR REPLACE TRIGGER contracts_deleted AFTER DELETE ON contracts
     REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
+-- What an indexer of an earlier release did until it met these triggers, such as between migration
+-- 0016 and this. Creating them has waited for its transactions, and its next ones have them.
+UPDATE verified_contracts v
+SET is_indexed = NOT v.is_indexed
+WHERE v.is_indexed <> is_code_indexed(v.address, v.code_hash);
 
 -- Responses in Etherscan's form name functions by verified ABIs, so a verification ends what was
 -- cached, as a change of labels does.

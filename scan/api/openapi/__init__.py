@@ -24,7 +24,9 @@ from scan.api.openapi.parameters import PARAMETERS
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
     ALWAYS,
+    ANONYMOUS,
     ERRORS,
+    KEYS,
     OPTIONAL_HEADERS,
     RATE_HEADERS,
     SCALARS,
@@ -92,7 +94,7 @@ def document(
         },
         "servers": [{"url": base_path or "/", "description": "This server."}],
         # Operations that require a key override this.
-        "security": [{}, {"ApiKey": []}, {"Bearer": []}],
+        "security": [*ANONYMOUS, *KEYS],
         "tags": [
             {"name": "Chain", "description": "Chain data."},
             {"name": "Contracts", "description": "Verified sources, and calls of contracts."},
@@ -190,7 +192,7 @@ def _service(name: str, summary: str, answers: Json) -> Json:
             "operationId": name,
             "tags": ["Service"],
             "summary": summary,
-            "security": [{}],
+            "security": ANONYMOUS,
             "responses": {
                 status: {
                     "description": description,

@@ -320,6 +320,8 @@ TRANSACTION = shared("transaction")
 TOKEN_ID = shared("tokenId")
 WEBHOOK = shared("webhook")
 OWNER = shared("owner")
+ANONYMOUS: list[Json] = [{}]
+KEYS: list[Json] = [{"ApiKey": []}, {"Bearer": []}]
 OPTIONAL_HEADERS = ("X-Scan-Block",)
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
@@ -344,6 +346,7 @@ def operation(
     errors: Sequence[int] = (),
     status: int = 200,
     needs_key: bool = False,
+    may_need_key: bool = False,
     example: object = None,
 ) -> Json:
     """An operation under /api/v1, with the headers, parameters and errors of all of them."""
@@ -369,7 +372,8 @@ def operation(
         "tags": [tag],
         "summary": summary,
         **({"description": description} if description else {}),
-        **({"security": [{"ApiKey": []}, {"Bearer": []}]} if needs_key else {}),
+        **({"security": [*ANONYMOUS, *KEYS]} if may_need_key else {}),
+        **({"security": KEYS} if needs_key else {}),
         "parameters": [*parameters, *([AT_LEAST_BLOCK] if tag in ABOUT_THE_CHAIN else [])],
         "responses": responses,
     }
