@@ -20,7 +20,7 @@ PLACE_WAIT_S = 0.25
 PROBE_TIMEOUT_S = 1.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
-NOT_ANSWERING = "The node does not answer; try again shortly."
+NOT_ANSWERING = "The node does not respond; try again shortly."
 
 
 class NodeAway(Unavailable):
@@ -163,7 +163,7 @@ class NodeSession:
     def _time_s(self) -> float:
         left_s = self.left_s()
         if left_s <= 0:
-            raise UpstreamFailed("The node did not answer in time; try again shortly.")
+            raise UpstreamFailed("The node did not respond in time; try again shortly.")
         return left_s
 
     def _look_at(self, results: Sequence[Any]) -> None:

@@ -155,7 +155,7 @@ _REORGANISED: Json = {
     "commonBlock": record(
         "With reorganised: the newest block that the branch of the cursor and the chain share. Drop"
         " the records of later blocks.",
-        {"number": {"type": "integer", "examples": [17]}, "hash": ref("Hash")},
+        {"number": {**number("Its number.", 17, minimum=-1)}, "hash": ref("Hash")},
     ),
     "cursor": {
         "type": ["string", "null"],

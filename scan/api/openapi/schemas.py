@@ -365,7 +365,8 @@ def operation(
     }
     if FORMAT in parameters:
         responses[str(status)]["content"] |= {name: {} for name in TYPES.values()}
-    for code in sorted({*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}):
+    more = {*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}
+    for code in sorted(more - {*ALWAYS}):
         responses[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {
         "operationId": name,
