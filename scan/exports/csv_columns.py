@@ -64,6 +64,13 @@ def _coin_amount(record: Record, _: Context) -> str:
     return amount(record["value"], COIN_DECIMALS)
 
 
+def _change(record: Record, _: Context) -> str:
+    """What the address has more, or less."""
+    if record["direction"] == "self":
+        return "0"
+    return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
+
+
 def _token_amount(key: str, token: str) -> Callable[[Record, Context], Cell]:
     """None where the token's decimals are not known."""
 
@@ -191,6 +198,23 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         ),
         Column("symbol", lambda _, context: text(context.token["symbol"])),
         Column("units", lambda record, _: units(record["balance"])),
+    ),
+    "history": (
+        *_TIME,
+        _field("type"),
+        _field("direction"),
+        Column("change", _change),
+        _field("amount", "amountDecimal"),
+        Column("symbol", lambda record, _: text(record["symbol"])),
+        Column("units", lambda r, _: (units if r["tokenAddress"] else wei)(r["amount"])),
+        _field("counterparty"),
+        _field("token", "tokenAddress"),
+        _field("token_type", "tokenType"),
+        _TOKEN_ID,
+        _field("transaction", "transactionHash"),
+        _field("transaction_index", "transactionIndex"),
+        _field("log_index", "logIndex"),
+        _field("method_id", "methodId"),
     ),
     "pools": (
         _field("pool", "address"),

@@ -5,6 +5,7 @@ Where a bound is reached, the file ends after a whole page, and the rest begins 
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from enum import Enum
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
@@ -45,10 +46,10 @@ class ListSource(NamedTuple):
 
 
 class ListFile(NamedTuple):
-    """Open, at its beginning; `next` is the cursor of what follows, None at the list's end."""
+    """Open, at its beginning; `last` is the last page in it, without its records."""
 
     file: IO[bytes]
-    next: str | None
+    last: Page
 
 
 def write_list(
@@ -63,20 +64,20 @@ def write_list(
         file = cast(IO[bytes], SpooledTemporaryFile(BYTES_IN_MEMORY, dir=str(folder)))  # noqa: SIM115
         try:
             with reader.sources.database.transaction(snapshot=True):
-                following = _write(reader, source, file_format, window, file)
+                last = _write(reader, source, file_format, window, file)
             file.seek(0)
         except BaseException:
             file.close()
             raise
     except OSError as error:
         raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
-    return ListFile(file, following)
+    return ListFile(file, last)
 
 
 def _write(
     reader: Reader, source: ListSource, file_format: Format, window: Window, file: IO[bytes]
-) -> str | None:
-    """The cursor of what follows."""
+) -> Page:
+    """The last page, without its records."""
     until = time.monotonic() + MAX_WRITING_S
     window = window._replace(limit=PAGE_ROWS_OF.get(source.kind, PAGE_ROWS))
     csv = _CsvRows(reader, source)
@@ -90,7 +91,7 @@ def _write(
         rows += len(records)
         is_full = rows >= MAX_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until
         if page.next is None or is_full:
-            return page.next
+            return replace(page, data="")
         window = window._replace(cursor=page.next)
 
 

@@ -15,6 +15,7 @@ from scan.http.requests import client_address, query_arguments, reader
 from scan.http.services import services
 from scan.queries import entities, network
 from scan.queries.entities import FILTER_KEYS, RANGE
+from scan.queries.history import HistoryPage
 from scan.queries.pages import Page, Window
 from scan.server.file_body import FileBody
 
@@ -54,19 +55,19 @@ def list_response(
     kind: str = "",
     own: bytes | None = None,
     read_for_file: ReadPage | None = None,
+    body: Callable[[str, Page], Response] = list_body,
 ) -> Response:
     """`name` is the list's in JSON, `kind` in csv_columns.py where it has another; `own` is the
     address below whose path it is. `read_for_file` has a file's rows where `read` cannot."""
     chosen = file_format(arguments, request.headers.get("Accept", ""))
     if chosen is None:
-        return list_body(name, read(window_of(arguments, direction)))
+        return body(name, read(window_of(arguments, direction)))
     for paged in ("page", "limit"):
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
-    chain_id = network.chain_id(reader())
-    chain = network.describe_chain(services().settings, int(chain_id) if chain_id else None)
+    coin = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
     own_address = None if own is None else to_hex(own)
-    source = ListSource(kind or name, read_for_file or read, own_address, chain.symbol)
+    source = ListSource(kind or name, read_for_file or read, own_address, coin)
     return _send_file(source, chosen, window_of(arguments, direction))
 
 
@@ -101,10 +102,14 @@ def _response(source: ListSource, chosen: Format, written: ListFile, body: FileB
         "Cache-Control": "no-store",
         "Vary": "Accept",
         "X-Content-Type-Options": "nosniff",
-        "X-Scan-Complete": "true" if written.next is None else "false",
+        "X-Scan-Complete": "true" if written.last.next is None else "false",
     }
-    if written.next is not None:
-        headers["Link"] = next_link(written.next)
+    if written.last.next is not None:
+        headers["Link"] = next_link(written.last.next)
+    if written.last.untraced_blocks is not None:
+        headers["X-Scan-Untraced-Blocks"] = str(written.last.untraced_blocks)
+    if isinstance(written.last, HistoryPage):
+        headers["X-Scan-History-Complete"] = "false" if written.last.reason else "true"
     content_type = TYPES[chosen]
     if chosen is Format.CSV:
         content_type = f"{content_type}; charset=utf-8; header=present"

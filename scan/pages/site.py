@@ -4,7 +4,7 @@ import json
 import re
 from http import HTTPStatus
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from flask import Response, current_app
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -15,7 +15,7 @@ from scan.errors import ScanError
 from scan.http.interfaces import Interface
 from scan.pages import formatting
 from scan.pages.static_files import url_of
-from scan.queries.network import Chain, describe_chain
+from scan.queries.network import KNOWN_CHAINS, coin_symbol
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
@@ -44,6 +44,12 @@ HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "same-origin"),
 )
+
+
+class Chain(NamedTuple):
+    id: int | None  # None before the first block
+    name: str
+    symbol: str
 
 
 class Site:
@@ -80,7 +86,11 @@ class Site:
         return WsgiResponse(f"{error.status} {phrase}", headers, body)
 
     def _chain(self) -> Chain:
-        return describe_chain(self._settings, self._chain_id)
+        number = self._chain_id
+        unknown = (f"Chain {number}" if number is not None else "", "")
+        name, _ = KNOWN_CHAINS.get(str(number), unknown)
+        symbol = coin_symbol(number, self._settings.coin_symbol)
+        return Chain(number, self._settings.chain_name or name, symbol)
 
 
 def site() -> Site:

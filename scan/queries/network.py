@@ -2,30 +2,20 @@
 
 import json
 from pathlib import Path
-from typing import NamedTuple
 
 from scan import VERSION
 from scan.queries.reader import Reader
-from scan.settings import Settings
 
-_KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
-    (Path(__file__).parent / "chains.json").read_text()
+# By chain id: name and symbol of the coin.
+KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
+    Path(__file__).with_name("chains.json").read_text()
 )
 
 
-class Chain(NamedTuple):
-    """`symbol` is the coin's; `id` is None before the first block."""
-
-    id: int | None
-    name: str
-    symbol: str
-
-
-def describe_chain(settings: Settings, chain_id: int | None) -> Chain:
-    """What settings call it and its coin, else what is known of its id."""
-    unknown = (f"Chain {chain_id}" if chain_id is not None else "", "ETH")
-    name, symbol = _KNOWN_CHAINS.get(str(chain_id), unknown)
-    return Chain(chain_id, settings.chain_name or name, settings.coin_symbol or symbol)
+def coin_symbol(chain_id: int | str | None, configured: str) -> str:
+    """`configured` is what SCAN_COIN_SYMBOL has."""
+    _, symbol = KNOWN_CHAINS.get(str(chain_id), ("", "ETH"))
+    return configured or symbol
 
 
 def stats(reader: Reader, chain_name: str | None = None) -> str:
@@ -51,5 +41,5 @@ def activity(reader: Reader, span_s: int, spans: int) -> str:
 
 def chain_id(reader: Reader) -> str | None:
     """As text; None before the first block is indexed. It never changes."""
-    number: str | None = reader.sources.database.value("queries/chain_get_id")
+    number: str | None = reader.sources.database.prepared_value("queries/chain_get_id")
     return number

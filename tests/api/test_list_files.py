@@ -167,6 +167,20 @@ def test_a_file_ends_at_its_bounds(
     assert answer.headers["X-Scan-Complete"] == "false"
 
 
+def test_csv_of_a_history_has_signed_changes(files: FlaskClient, scenario: Played) -> None:
+    person = scenario.stage.people[0].lower()
+    answer = files.get(f"/api/v1/addresses/{person}/history?format=ndjson", buffered=True)
+    records = [json.loads(line) for line in answer.data.splitlines()]
+    assert answer.headers["X-Scan-History-Complete"] in ("true", "false")
+    rows = csv_rows(files, f"/addresses/{person}/history")
+    signs = {"in": 1, "out": -1, "self": 0}
+    for row, record in zip(rows, records, strict=True):
+        change = Decimal(record["amountDecimal"]) * signs[record["direction"]]
+        assert Decimal(row["change"]) == change
+        assert row["units"] == f"{record['amount']} {'units' if record['tokenAddress'] else 'wei'}"
+    assert {row["type"] for row in rows} >= {"transaction", "fee", "token_transfer"}
+
+
 def test_csv_neutralises_what_tokens_call_themselves(files: FlaskClient, scenario: Played) -> None:
     rows = csv_rows(files, "/tokens")
     for row in rows:

@@ -41,4 +41,4 @@ def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
         assert blocks.page(reader, Window(100, 0)).data != before
     assert len(pages) == 4
     assert [orjson.loads(line) for line in written.file] == orjson.loads(before)
-    assert written.next is None
+    assert written.last.next is None

@@ -33,8 +33,8 @@ ERRORS = {
     413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
-    422: ("Compilation, comparison or the call failed.",
-          ("verification_failed", "call_reverted")),
+    422: ("Compilation, comparison or the call failed, or the node lacks old state.",
+          ("verification_failed", "call_reverted", "history_unavailable")),
     429: ("The rate limit is exceeded.", ("rate_limited",)),
     502: ("The node does not respond.", ("upstream_failed",)),
     503: ("The database or a compiler is unavailable, or the query takes too long.",
@@ -134,7 +134,7 @@ SCALARS: Json = {
     },
     "Next": {
         "type": ["string", "null"],
-        "description": "The cursor of the next page, null where no records follow now.",
+        "description": "The cursor of the next page; null if no records follow.",
     },
     "TokenType": {
         "type": "string",
@@ -156,7 +156,10 @@ SCALARS |= {
         "anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "null"}],
         "description": f"{SCALARS[name]['description']} Or null.",
     }
-    for name in ("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment")
+    for name in (
+        *("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment"),
+        "TokenType",
+    )
 }  # fmt: skip
 
 
@@ -233,7 +236,7 @@ def record(description: str, fields: Mapping[str, Json], optional: Sequence[str]
     """An object in a response; all fields that are not optional are present."""
     return {
         "type": "object",
-        "description": description,
+        **({"description": description} if description else {}),
         "properties": dict(fields),
         "required": [name for name in fields if name not in optional],
     }
@@ -250,7 +253,7 @@ def ref(name: str) -> Json:
 
 
 def page_of(name: str, item: str, description: str, total: str = "Total") -> Json:
-    """The response of a paginated list; `total` is QueryTotal where it can be filtered."""
+    """The response of a paginated list; `total` is QueryTotal for a list with filters."""
     return record(
         description,
         {
@@ -313,6 +316,7 @@ PAGED = (PAGE, LIMIT, CURSOR)
 LISTED = (*PAGED, FORMAT)
 RANGE = tuple(map(shared, ("blockFrom", "blockTo", "timeFrom", "timeTo")))
 AT_LEAST_BLOCK = shared("block")
+STATE_BLOCK = shared("stateBlock")
 TOKEN = shared("token")
 ADDRESS = shared("address")
 CONTRACT = shared("contract")
