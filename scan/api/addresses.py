@@ -9,13 +9,15 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.ethereum.block_parameter import BlockId
 from scan.hex import to_hex
-from scan.http.lists import PAGED, list_body, window_of
+from scan.http.list_responses import LISTED, list_response
+from scan.http.lists import list_body
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value
 from scan.http.services import services
 from scan.queries import addresses, blocks, history, network
 from scan.queries.entities import RANGE
-from scan.queries.history import HistoryFilter
+from scan.queries.history import HistoryFilter, HistoryPage
+from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("addresses", __name__)
 
@@ -78,35 +80,55 @@ def _block(arguments: Mapping[str, str]) -> BlockId | None:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    arguments = query_arguments(*PAGED, "block")
-    window, block = window_of(arguments), _block(arguments)
-    key = parameters.address(address)
-    if block is None:
-        return list_body("tokens", addresses.tokens_held(reader(), key, window))
-    return list_body("tokens", addresses.tokens_held_at(reader(), key, window, block))
+    arguments = query_arguments(*LISTED, "block")
+    block, key = _block(arguments), parameters.address(address)
+
+    def read(window: Window) -> Page:
+        if block is None:
+            return addresses.tokens_held(reader(), key, window)
+        return addresses.tokens_held_at(reader(), key, window, block)
+
+    def read_for_file(window: Window) -> Page:
+        if block is not None:
+            raise InvalidParameter("A file has the newest state; leave out block.", field="block")
+        return addresses.tokens_held(reader(), key, window)
+
+    return list_response(
+        "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", own=key
+    )
 
 
 @blueprint.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    window = window_of(query_arguments(*PAGED))
     key = parameters.address(address)
-    return list_body("items", addresses.items_held(reader(), key, window))
+    return list_response(
+        "items",
+        query_arguments(*LISTED),
+        lambda window: addresses.items_held(reader(), key, window),
+        kind="itemBalances",
+        own=key,
+    )
 
 
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
-    arguments = query_arguments(*HISTORY_FILTERS, *RANGE, "orderBy", "limit", "cursor")
-    key = parameters.address(address)
+    arguments = query_arguments(*HISTORY_FILTERS, *RANGE, "orderBy", "limit", "cursor", "format")
+    key, wanted = parameters.address(address), _history_filter(arguments)
     symbol = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
-    window, wanted = window_of(arguments), _history_filter(arguments)
-    page = history.page(reader(), key, window, wanted, symbol=symbol)
+    return list_response(
+        "history",
+        arguments,
+        lambda window: history.page(reader(), key, window, wanted, symbol=symbol),
+        own=key,
+        body=_history_body,
+    )
+
+
+def _history_body(name: str, page: Page) -> Response:
+    assert isinstance(page, HistoryPage)
     unexplained = None if page.unexplained_wei is None else str(page.unexplained_wei)
     return list_body(
-        "history",
-        page,
-        complete=page.reason is None,
-        reason=page.reason,
-        unexplained=unexplained,
+        name, page, complete=page.reason is None, reason=page.reason, unexplained=unexplained
     )
 
 

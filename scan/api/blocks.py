@@ -7,11 +7,12 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.http.lists import ORDERED, PAGED, list_body, window_of
+from scan.http.list_responses import LISTED, ORDERED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import blocks, entities
 from scan.queries.entities import FILTER_KEYS
+from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("blocks", __name__)
 
@@ -21,7 +22,7 @@ def list_blocks() -> Response:
     arguments = query_arguments("time", *ORDERED)
     if "time" in arguments:
         return _block_at(arguments)
-    return list_body("blocks", blocks.page(reader(), window_of(arguments)))
+    return list_response("blocks", arguments, lambda window: blocks.page(reader(), window))
 
 
 def _block_at(arguments: Mapping[str, str]) -> Response:
@@ -47,11 +48,14 @@ def get_block(block: str) -> Response:
 def list_transactions_of_block(block: str) -> Response:
     """Not of `latest`, in which pages would be of one block after the other."""
     keys = FILTER_KEYS["transactions"]
-    arguments = query_arguments(*keys, *PAGED, "orderBy")
+    arguments = query_arguments(*keys, *LISTED, "orderBy")
     record = blocks.get(reader(), parameters.block_number_or_hash(block))
     if record is None:
         raise NotFound("This block is not indexed.")
     number = orjson.loads(record)["number"]
-    window = window_of(arguments)._replace(block_from=number, block_to=number)
-    page = entities.page(reader(), "transactions", window, arguments)
-    return list_body("transactions", page)
+
+    def read(window: Window) -> Page:
+        window = window._replace(block_from=number, block_to=number)
+        return entities.page(reader(), "transactions", window, arguments)
+
+    return list_response("transactions", arguments, read)

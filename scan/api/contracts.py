@@ -7,7 +7,7 @@ from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.lists import PAGED, list_body, window_of
+from scan.http.list_responses import LISTED, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
@@ -53,8 +53,11 @@ def _verified(verified: Verified) -> dict[str, object]:
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
-    window = window_of(query_arguments(*PAGED))
-    return list_body("contracts", contracts.verified_page(reader(), window))
+    return list_response(
+        "contracts",
+        query_arguments(*LISTED),
+        lambda window: contracts.verified_page(reader(), window),
+    )
 
 
 @blueprint.get("/contracts/<address>")

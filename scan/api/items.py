@@ -4,7 +4,7 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.http.lists import PAGED, list_body, window_of
+from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import items
@@ -14,9 +14,13 @@ blueprint = Blueprint("items", __name__)
 
 @blueprint.get("/tokens/<address>/items")
 def list_items(address: str) -> Response:
-    window = window_of(query_arguments(*PAGED))
-    page = items.page(reader(), parameters.address(address), window)
-    return list_body("items", page)
+    key = parameters.address(address)
+    return list_response(
+        "items",
+        query_arguments(*LISTED),
+        lambda window: items.page(reader(), key, window),
+        own=key,
+    )
 
 
 @blueprint.get("/tokens/<address>/items/<token_id>")
@@ -35,7 +39,9 @@ def get_item(address: str, token_id: str) -> Response:
 
 @blueprint.get("/tokens/<address>/items/<token_id>/transfers")
 def list_item_transfers(address: str, token_id: str) -> Response:
-    window = window_of(query_arguments(*PAGED))
-    key = parameters.address(address)
-    page = items.transfers(reader(), key, parameters.token_id(token_id), window)
-    return list_body("transfers", page)
+    key, number = parameters.address(address), parameters.token_id(token_id)
+    return list_response(
+        "transfers",
+        query_arguments(*LISTED),
+        lambda window: items.transfers(reader(), key, number, window),
+    )

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from scan.http.lists import ORDERED, list_body, window_of
+from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.queries import logs
 from scan.queries.logs import FILTER_KEYS
@@ -14,5 +14,9 @@ blueprint = Blueprint("logs", __name__)
 def list_logs() -> Response:
     arguments = query_arguments(*FILTER_KEYS, *ORDERED)
     log_filter = logs.read_filter(arguments)
-    page = logs.page(reader(), window_of(arguments), log_filter, has_total=True)
-    return list_body("logs", page)
+    return list_response(
+        "logs",
+        arguments,
+        lambda window: logs.page(reader(), window, log_filter, has_total=True),
+        read_for_file=lambda window: logs.stored_page(reader(), window, log_filter),
+    )

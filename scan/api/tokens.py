@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.http.lists import PAGED, list_body, window_of
+from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import tokens
@@ -13,8 +13,9 @@ blueprint = Blueprint("tokens", __name__)
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    window = window_of(query_arguments(*PAGED))
-    return list_body("tokens", tokens.page(reader(), window))
+    return list_response(
+        "tokens", query_arguments(*LISTED), lambda window: tokens.page(reader(), window)
+    )
 
 
 @blueprint.get("/tokens/<address>")
@@ -25,6 +26,10 @@ def get_token(address: str) -> Response:
 
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
-    window = window_of(query_arguments(*PAGED))
-    holders = tokens.holders(reader(), parameters.address(address), window)
-    return list_body("holders", holders)
+    key = parameters.address(address)
+    return list_response(
+        "holders",
+        query_arguments(*LISTED),
+        lambda window: tokens.holders(reader(), key, window),
+        own=key,
+    )

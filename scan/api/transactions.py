@@ -5,10 +5,11 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.http.lists import PAGED, entity_list, list_body, window_of
+from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import internal_transfers, transactions
+from scan.queries.pages import Page, Window
 
 # A response with thousands of logs would push all others out of the cache.
 MOST_CACHED_BYTES = 2 * 1024 * 1024
@@ -44,12 +45,15 @@ def get_transaction(transaction_hash: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>/internal")
 def list_internal_transfers(transaction_hash: str) -> Response:
-    window = window_of(query_arguments(*PAGED), "asc")
     key = parameters.hash32(transaction_hash)
-    page, is_traced = internal_transfers.of_transaction(reader(), key, window)
-    if is_traced is None:
-        raise NotFound("This transaction is not indexed.")
-    if not is_traced:
-        reason = internal_transfers.without_traces(reader())
-        raise NotFound(f"This transaction's block was indexed without traces. {reason}")
-    return list_body("internalTransfers", page)
+
+    def read(window: Window) -> Page:
+        page, is_traced = internal_transfers.of_transaction(reader(), key, window)
+        if is_traced is None:
+            raise NotFound("This transaction is not indexed.")
+        if not is_traced:
+            reason = internal_transfers.without_traces(reader())
+            raise NotFound(f"This transaction's block was indexed without traces. {reason}")
+        return page
+
+    return list_response("internalTransfers", query_arguments(*LISTED), read, direction="asc")

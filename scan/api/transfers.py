@@ -3,7 +3,7 @@
 from flask import Blueprint, Response
 
 from scan import parameters
-from scan.http.lists import entity_list
+from scan.http.list_responses import entity_list
 from scan.http.requests import reader
 from scan.queries import tokens
 

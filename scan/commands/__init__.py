@@ -47,6 +47,13 @@ blocks into files, which are then loaded table by table. Needs the extra `bulk`,
 indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
 are shown when all is done. After an interruption, the next run continues. See docs/scaling.md."""
 
+EXPORT = """\
+Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
+their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
+fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
+token_transfers, dex_trades, logs, tokens, or all. Needs the packages of scan[bulk]; see
+docs/analytics.md."""
+
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
     0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
@@ -106,8 +113,8 @@ def _parser() -> argparse.ArgumentParser:
         ("migrate", "update the database schema; every start does this too"),
     ):
         _add(commands, name, text)
-    groups = (_add_status, _add_audit, _add_backfill, _add_labels, _add_signatures, _add_key)
-    for add in (*groups, _add_solc):
+    groups = (_add_status, _add_audit, _add_export, _add_backfill, _add_labels, _add_signatures)
+    for add in (*groups, _add_key, _add_solc):
         add(commands)
     return parser
 
@@ -160,6 +167,34 @@ def _add_audit(commands: Any) -> None:
         "--blocks", type=int, default=1000, help="with --node: number of blocks; 0: all (1000)"
     )
     audit.add_argument("--digest", action="store_true", help="only print a digest of each table")
+
+
+def _add_export(commands: Any) -> None:
+    export = _add(commands, "export", "write whole tables as Parquet or CSV files", EXPORT)
+    export.add_argument("tables", nargs="+", metavar="TABLE", help="a table, or all")
+    export.add_argument("--format", choices=("parquet", "csv"), default="parquet")
+    export.add_argument("--output", type=Path, required=True, metavar="DIR")
+    export.add_argument(
+        "--blocks-per-file", type=_block_count, default=10_000, metavar="N", help="10000 by default"
+    )
+    export.add_argument(
+        "--from", type=_block_number, dest="block_from", metavar="BLOCK", help="the first block"
+    )
+    export.add_argument(
+        "--to", type=_block_number, dest="block_to", metavar="BLOCK", help="the last block"
+    )
+
+
+def _block_number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError("must be a block number")
+    return int(text)
+
+
+def _block_count(text: str) -> int:
+    if _block_number(text) == 0:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return int(text)
 
 
 def _add_backfill(commands: Any) -> None:

@@ -5,6 +5,7 @@ import io
 from gunicorn.http.errors import ParseException
 
 from scan.http.interfaces import API
+from scan.http.list_format import accepted_file
 from scan.http.request_state import CacheKey, RequestState
 from scan.server.wsgi import Environ
 
@@ -27,6 +28,8 @@ def page(state: RequestState) -> str:
 def cache_key(state: RequestState) -> CacheKey | None:
     """None for a request whose response is never cached."""
     query = state.environ.get("QUERY_STRING", "")
+    if accepted_file(state.environ.get("HTTP_ACCEPT", "")) is not None:
+        return None
     if state.method in ("GET", "HEAD") and not state.has_body:
         if cached_for_s(state) is None:
             return CacheKey(state.path, query)

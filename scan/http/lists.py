@@ -9,34 +9,16 @@ from flask import Response, request
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.http.services import services
 from scan.parameters import BIGINT_MAX
-from scan.queries import entities
-from scan.queries.entities import FILTER_KEYS, RANGE
 from scan.queries.pages import Page, Window
 
 PAGED = ("page", "limit", "cursor")
-ORDERED = (*PAGED, *RANGE, "orderBy")
-NAMES = {
-    "transactions": "transactions",
-    "token_transfers": "transfers",
-    "dex_trades": "trades",
-    "internal_transfers": "internalTransfers",
-}
-
-
-def entity_list(entity: str, **fixed: str) -> Response:
-    """A list that can be filtered by all keys of its entity but those that its path fixes."""
-    keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
-    arguments = query_arguments(*keys, *ORDERED)
-    page = entities.page(reader(), entity, window_of(arguments), {**arguments, **fixed})
-    return list_body(NAMES[entity], page)
 
 
 def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
-    """Of a list's query string: PAGED, or ORDERED where the list has it."""
+    """Of a list's query string: PAGED, RANGE and orderBy, as far as the list has them."""
     if "orderBy" in arguments:
         direction = parameters.one_of(arguments["orderBy"], "orderBy", ("asc", "desc"))
     cursor = arguments.get("cursor")
@@ -77,7 +59,7 @@ def list_body(name: str, page: Page, **more: object) -> Response:
         f'{{"{name}":{page.data},"total":{total}{added},"next":{json_text(page.next)}}}'
     )
     if page.next is not None:
-        response.headers["Link"] = f'<{_next_path(page.next)}>; rel="next"'
+        response.headers["Link"] = next_link(page.next)
     return response
 
 
@@ -85,7 +67,7 @@ def json_text(text: str | None) -> str:
     return orjson.dumps(text).decode()
 
 
-def _next_path(cursor: str) -> str:
+def next_link(cursor: str) -> str:
     """The request's own path, with the cursor in the place of the page's number."""
     arguments = parse_qsl(request.environ["QUERY_STRING"], keep_blank_values=True)
     kept = {
@@ -94,4 +76,4 @@ def _next_path(cursor: str) -> str:
         if name not in ("page", "cursor") and not name.startswith("_")
     }
     path = quote(f"{services().settings.base_path}{request.path}")
-    return f"{path}?{urlencode({**kept, 'cursor': cursor})}"
+    return f'<{path}?{urlencode({**kept, "cursor": cursor})}>; rel="next"'

@@ -31,7 +31,7 @@ from scan.server.wsgi import CORS, Environ, Headers, WsgiResponse
 KEYS = f"{API}/keys"
 PREFLIGHT_HEADERS = f"Content-Type, X-API-Key, {REQUIRED}"
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
-SENT_WITH_304 = ("ETag", "Cache-Control", SHOWN)
+SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
 
 _PLAIN_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 ALIVE = WsgiResponse(
@@ -325,7 +325,11 @@ class Middleware:
         assert state.reader is not None
         [version] = state.reader.versions
         if state.method == "GET":
-            validators = (("ETag", f'"{VERSION}-{version}"'), ("Cache-Control", "no-cache"))
+            validators = (
+                ("ETag", f'"{VERSION}-{version}"'),
+                ("Cache-Control", "no-cache"),
+                ("Vary", "Accept"),  # the same list may be a file
+            )
             response = response._replace(headers=[*response.headers, *validators])
         self._cache.store(state.cache_key, response, version)
         return response

@@ -8,6 +8,7 @@ from flask import current_app
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.database.connection import Database
+from scan.http.file_places import FilePlaces
 from scan.queries.reader import Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import Limiter
@@ -30,6 +31,7 @@ class Services:
     jobs: VerificationJobs
     large_forms: ConcurrencyLimit
     waiting_threads: WaitingThreads
+    file_places: FilePlaces
 
     @property
     def reads(self) -> Database:

@@ -9,7 +9,7 @@ from scan import parameters
 from scan.contracts.contract_abis import Block, Contract, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.transaction_details import decode_event, decode_event_by
-from scan.errors import Unavailable, UpstreamFailed
+from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.log_filter import TOPICS, LogFilter, having_all
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import data, to_hex
@@ -23,6 +23,9 @@ from scan.queries.reader import Reader
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(TOPICS))
 FILTER_KEYS = ("address", *TOPIC_NAMES)
 PROXIES_TIMEOUT_S = 1.5
+NOT_STORED = (
+    "Not all of these logs are stored here (SCAN_LOGS), and files are made of stored logs alone."
+)
 
 Record = dict[str, Any]
 
@@ -70,20 +73,9 @@ def records(
     reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False
 ) -> LogPage:
     """The total is None where it would have to be counted, unless has_total asks for it."""
-    scope = Scope(*reader.row("queries/logs_get_scope", topic0=log_filter.topics[0]))
+    scope = _scope(reader, log_filter)
     if scope.has_stored(log_filter):
-        stored = filtered_page(
-            reader,
-            "logs",
-            dict(zip(FILTER_KEYS, (log_filter.address, *log_filter.topics), strict=True)),
-            window,
-            topic_id=scope.topic_id,
-            is_conjunction=log_filter.is_conjunction,
-            accepted=log_filter.accepted,
-            has_total=has_total,
-        )
-        if stored.data is None:
-            raise TooManyLogs(TOO_LARGE)
+        stored = _stored_page(reader, window, log_filter, scope, has_total=has_total)
         return LogPage(orjson.loads(stored.data), stored.total, stored.next)
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0)
@@ -137,6 +129,36 @@ def _position_at(direction: str, after: tuple[int, int] | None, next_block: int)
 def _reference(reader: Reader, number: int | None) -> BlockReference | None:
     block_hash = None if number is None else node_logs.hash_at(reader, number)
     return None if number is None or block_hash is None else BlockReference(number, block_hash)
+
+
+def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
+    """Records without events, and no node is asked; raises NotFound where some are not stored."""
+    scope = _scope(reader, log_filter)
+    if not scope.has_stored(log_filter):
+        raise NotFound(NOT_STORED)
+    return _stored_page(reader, window, log_filter, scope, has_total=False)
+
+
+def _scope(reader: Reader, log_filter: LogFilter) -> Scope:
+    return Scope(*reader.row("queries/logs_get_scope", topic0=log_filter.topics[0]))
+
+
+def _stored_page(
+    reader: Reader, window: Window, log_filter: LogFilter, scope: Scope, *, has_total: bool
+) -> Page:
+    stored = filtered_page(
+        reader,
+        "logs",
+        dict(zip(FILTER_KEYS, (log_filter.address, *log_filter.topics), strict=True)),
+        window,
+        topic_id=scope.topic_id,
+        is_conjunction=log_filter.is_conjunction,
+        accepted=log_filter.accepted,
+        has_total=has_total,
+    )
+    if stored.data is None:
+        raise TooManyLogs(TOO_LARGE)
+    return stored
 
 
 def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:

@@ -35,6 +35,7 @@ class Limiter(NamedTuple):
     address_rate: RateLimitItem
     new_key_rate: RateLimitItem
     page_rate: RateLimitItem
+    file_rate: RateLimitItem
 
     def of_address(self, address: str) -> tuple[Window, ...]:
         """A request without a key."""
@@ -63,6 +64,10 @@ class Limiter(NamedTuple):
         """An API key created from this address."""
         return self.store.charge(Window(self.new_key_rate, address))
 
+    def charge_file(self, address: str) -> RateLimitResult:
+        """A list as a file, beside the request for it, whichever key that has."""
+        return self.store.charge(Window(self.file_rate, address))
+
 
 def make_limiter(settings: Settings) -> Limiter:
     """Raises SettingError if the storage does not support moving windows."""
@@ -72,6 +77,7 @@ def make_limiter(settings: Settings) -> Limiter:
         address_rate=_named("ADDRESS", settings.rate_limit_address),
         new_key_rate=_named("NEW_KEYS", settings.rate_limit_new_keys),
         page_rate=_named("PAGES", settings.rate_limit_pages),
+        file_rate=_named("FILES", settings.rate_limit_files),
     )
 
 

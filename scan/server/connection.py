@@ -13,6 +13,7 @@ from gunicorn.http.parser import RequestParser
 from gunicorn.http.wsgi import create
 
 from scan.server.chunked_body import ChunkedBody
+from scan.server.file_body import FileBody
 from scan.server.received_bytes import MoreNeeded, ReceivedBytes
 
 MAX_HEAD_BYTES = 64 * 1024
@@ -22,6 +23,7 @@ MAX_BODY_BYTES = 5 * 1024 * 1024 + 64 * 1024
 MAX_CHUNKED_BYTES = 2 * MAX_BODY_BYTES
 MAX_IGNORED_BYTES = 16 * 1024 * 1024
 _READ_BYTES = 64 * 1024
+FILE_PIECES_AT_ONCE = 4  # then others have their turn
 
 
 class ResponseBuffer:
@@ -30,9 +32,11 @@ class ResponseBuffer:
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
         self._data = bytearray()
+        self._file: FileBody | None = None
+        self._file_bytes = 0  # sent since taken_file_bytes()
 
     def __len__(self) -> int:
-        """How many bytes the client has yet to take."""
+        """How many bytes in memory the client has yet to take."""
         return len(self._data)
 
     def sendall(self, data: bytes) -> None:
@@ -40,16 +44,42 @@ class ResponseBuffer:
 
     send = sendall
 
+    def attach(self, file: FileBody) -> None:
+        """Send it after what is here already; it is closed here."""
+        self._file = file
+
+    def has_file(self, body: object) -> bool:
+        return body is not None and body is self._file
+
+    def taken_file_bytes(self) -> int:
+        """How many bytes of a file the client has taken since this was last called."""
+        taken, self._file_bytes = self._file_bytes, 0
+        return taken
+
     def flush(self) -> bool:
         """Whether nothing is left."""
         try:
-            while self._data:
-                del self._data[: self._sock.send(self._data)]
+            for _ in range(FILE_PIECES_AT_ONCE):
+                while self._data:
+                    del self._data[: self._sock.send(self._data)]
+                if self._file is None:
+                    return True
+                self._data += self._file.read()
+                self._file_bytes += len(self._data)
+                if not self._data:
+                    self.close()
         except BlockingIOError:
             return False
         except OSError:  # the client is gone, which the next read finds, too
             self._data.clear()
-        return True
+            self.close()
+        return not self._data and self._file is None
+
+    def close(self) -> None:
+        """Nothing more of a file is sent."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
 
 class State(Enum):

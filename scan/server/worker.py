@@ -20,12 +20,14 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from scan.errors import ScanError, Unavailable
 from scan.server.connection import Connection, State
+from scan.server.file_body import FileBody
 from scan.server.received_bytes import MoreNeeded
 from scan.server.wsgi import CORS, refuse
 
 HEAD_WAIT_S = 10.0
 BODY_WAIT_S = 30.0
 SEND_WAIT_S = 60.0
+FILE_BYTES_PER_S = 32 * 1024  # a client that takes a file more slowly is left
 CLOSE_WAIT_S = 2.0
 STOP_WAIT_S = 5.0  # for what is being received or sent when the worker stops
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
@@ -128,6 +130,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._watch(conn, 0)
         self._forget_received(conn)
         conn.forget_request()
+        conn.to_send.close()
         self.nr_conns -= 1
         conn.sock.close()
 
@@ -234,7 +237,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         try:
             self._write(conn, body)
         finally:
-            if hasattr(body, "close"):
+            if hasattr(body, "close") and not conn.to_send.has_file(body):
                 body.close()
             self.log.access(conn.response, conn.request, conn.environ, datetime.now() - began)
         # Left to the loop, responses pile up while threads are busy: 300 of 1.7 MB took 300 MB.
@@ -245,6 +248,10 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         # What is left of a body would be parsed as the next request.
         if not conn.is_whole():
             conn.response.force_close()
+        if isinstance(body, FileBody):
+            conn.response.send_headers()
+            conn.to_send.attach(body)
+            return
         for piece in body:
             conn.response.write(piece)
         conn.response.close()
@@ -290,6 +297,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self._unsent_bytes += len(conn.to_send)
             if self._unsent_bytes > MAX_UNSENT_BYTES:
                 self._limit_unsent()
+        else:
+            conn.deadline += conn.to_send.taken_file_bytes() / FILE_BYTES_PER_S
 
     def _finish_response(self, conn: Connection) -> None:
         if conn.response.should_close():

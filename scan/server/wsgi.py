@@ -15,7 +15,8 @@ CORS = (
     (
         "Access-Control-Expose-Headers",
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
-        " X-Request-Id, X-Total-Count, X-Scan-Block, Link",
+        " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
+        " X-Scan-History-Complete, X-Scan-Untraced-Blocks, Content-Disposition",
     ),
 )
 

@@ -165,7 +165,7 @@ def test_unknown_parameters_are_refused(client: FlaskClient, path: str, name: st
         ("/transactions?adress=0x1", "did you mean address?"),
         ("/blocks?Limits=5", "did you mean limit?"),
         ("/webhooks?Owner=0x1", "did you mean owner?"),
-        ("/tokens?name=WETH", "allowed: page, limit, cursor."),
+        ("/tokens?zzz=asc", "allowed: page, limit, cursor, format."),
         ("/stats?page=1", "this path accepts none."),
     ],
 )

@@ -8,7 +8,7 @@ from scan.api.openapi.schemas import (
     ADDRESS,
     ADDRESS_EXAMPLE,
     BIGINT,
-    PAGED,
+    LISTED,
     SCALARS,
     STATE_BLOCK,
     TOKEN,
@@ -89,14 +89,14 @@ CHAIN_PATHS: Json = {
             ref("InternalTransferPage"),
             description="Includes contract creations without value. Also 404 if the block's traces"
             " were not read.",
-            parameters=(TRANSACTION, *PAGED),
+            parameters=(TRANSACTION, *LISTED),
             errors=(404,),
         ),
     },
     "/tokens": {
         "get": operation(
             "listTokens", TAG, "Tokens by number of holders", ref("TokenPage"),
-            parameters=PAGED,
+            parameters=LISTED,
         ),
     },
     "/tokens/{address}": {
@@ -111,7 +111,7 @@ CHAIN_PATHS: Json = {
             ref("TokenHolderPage"), errors=(404,),
             parameters=(
                 TOKEN,
-                *PAGED,
+                *LISTED,
             ),
         ),
     },
@@ -147,7 +147,7 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "listAddressTokens", TAG, "The tokens held by an address",
             ref("TokenBalancePage"),
-            parameters=(ADDRESS, *PAGED, STATE_BLOCK),
+            parameters=(ADDRESS, *LISTED, STATE_BLOCK),
             errors=(404,),
         ),
     },

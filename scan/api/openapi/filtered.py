@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from scan.api.openapi.schemas import (
     ADDRESS,
-    PAGED,
+    LISTED,
     RANGE,
     TOKEN,
     TOKEN_EXAMPLE,
@@ -46,7 +46,7 @@ FILTER_PARAMETERS: Json = {
     **{f"filter-{key}": query(key, dict(schema)) for key, schema in FILTERS.items()},
     "orderBy": query("orderBy", {**ref("QueryOrder"), "description": "Oldest or newest first."}),
 }
-ORDERED = (*PAGED, *RANGE, shared("orderBy"))
+ORDERED = (*LISTED, *RANGE, shared("orderBy"))
 BLOCK = shared("blockNumberOrHash")
 
 
@@ -80,7 +80,7 @@ FILTERED_PATHS: Json = {
     "/blocks/{block}/transactions": {
         "get": operation(
             "listBlockTransactions", TAG, "The transactions of a block", ref("TransactionPage"),
-            parameters=(BLOCK, *PAGED, shared("orderBy"), *filters_of("transactions")),
+            parameters=(BLOCK, *LISTED, shared("orderBy"), *filters_of("transactions")),
             errors=(404,),
         )
     },
@@ -112,14 +112,14 @@ FILTERED_PATHS: Json = {
     "/contracts": {
         "get": operation(
             "listContracts", "Contracts", "Verified contracts, newest verification first",
-            ref("ContractPage"), parameters=PAGED,
+            ref("ContractPage"), parameters=LISTED,
         )
     },
     "/pools": {
         "get": operation(
             "listPools", TAG, "Pools of exchanges by number of trades", ref("PoolPage"),
             parameters=(
-                *PAGED, shared("orderBy"), shared("filter-dex"), shared("filter-tokenAddress")
+                *LISTED, shared("orderBy"), shared("filter-dex"), shared("filter-tokenAddress")
             ),
         )
     },

@@ -4,6 +4,7 @@ from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
     ADDRESS,
     CURSOR,
+    FORMAT,
     LIMIT,
     RANGE,
     Json,
@@ -36,7 +37,7 @@ HISTORY_PATHS: Json = {
             " transactions sent, and token transfers, in the chain's order. What came in, less what"
             " went out, is the balance where `complete`. total is null by token or counterparty.",
             parameters=(
-                ADDRESS, LIMIT, CURSOR, *RANGE,
+                ADDRESS, LIMIT, CURSOR, FORMAT, *RANGE,
                 query("types", text(f"Some of {', '.join(TYPES)}, with commas.", "fee")),
                 query("direction", one_of("Only this way.", DIRECTIONS)),
                 query("token", any_case_address("Only transfers of this token.")),

@@ -2,7 +2,7 @@
 
 from scan.api.openapi.schemas import (
     ADDRESS,
-    PAGED,
+    LISTED,
     TOKEN,
     TOKEN_EXAMPLE,
     TOKEN_ID,
@@ -31,7 +31,7 @@ ITEM_PATHS: Json = {
             "listTokenItems", TAG, "The items of a token, newest first", ref("ItemPage"),
             description="All ids of a BEP721 or BEP1155 with a transfer, by their first transfer,"
             f" newest first. Burnt ones are included, without an owner. {NOT_FOUND}.",
-            parameters=(TOKEN, *PAGED), errors=(404,),
+            parameters=(TOKEN, *LISTED), errors=(404,),
         ),
     },
     "/tokens/{address}/items/{token_id}": {
@@ -47,14 +47,14 @@ ITEM_PATHS: Json = {
     "/tokens/{address}/items/{token_id}/transfers": {
         "get": operation(
             "listItemTransfers", TAG, "The transfers of one item, newest first",
-            ref("TransferPage"), parameters=(TOKEN, TOKEN_ID, *PAGED), errors=(404,),
+            ref("TransferPage"), parameters=(TOKEN, TOKEN_ID, *LISTED), errors=(404,),
         ),
     },
     "/addresses/{address}/items": {
         "get": operation(
             "listAddressItems", TAG, "The items held by an address", ref("ItemBalancePage"),
             description="Of BEP721 and BEP1155 tokens, by their first transfer, newest first.",
-            parameters=(ADDRESS, *PAGED),
+            parameters=(ADDRESS, *LISTED),
         ),
     },
 }  # fmt: skip

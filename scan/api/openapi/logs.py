@@ -52,7 +52,7 @@ LOG_PATHS: Json = {
                 *ORDERED,
                 *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
             ),
-            errors=(502,),
+            errors=(404, 502),
         ),
     },
 }  # fmt: skip

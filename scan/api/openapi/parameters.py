@@ -11,6 +11,8 @@ from scan.api.openapi.schemas import (
     range_filters,
     text,
 )
+from scan.exports.list_file import MAX_ROWS
+from scan.http.list_format import FORMATS, JSON
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
 
@@ -21,6 +23,17 @@ PARAMETERS: Json = {
         number(
             "Records per page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
         ),
+    ),
+    "format": query(
+        "format",
+        {
+            "type": "string",
+            "enum": [*FORMATS],
+            "default": JSON,
+            "description": f"The whole list as a file, from one snapshot: csv or ndjson, also by"
+            f" Accept. It ends after {MAX_ROWS:,} rows or earlier; X-Scan-Complete is then false,"
+            " and Link has the next file. Not together with page or limit.",
+        },
     ),
     "cursor": query(
         "cursor",

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scan.api.contracts import MAX_VERIFY_BYTES
+from scan.http.list_format import TYPES
 from scan.http.requests import MAX_BODY_BYTES
 from scan.parameters import MAX_LIMIT
 
@@ -309,8 +310,10 @@ def shared(name: str) -> Json:
 
 PAGE = shared("page")
 LIMIT = shared("limit")
+FORMAT = shared("format")
 CURSOR = shared("cursor")
 PAGED = (PAGE, LIMIT, CURSOR)
+LISTED = (*PAGED, FORMAT)
 RANGE = tuple(map(shared, ("blockFrom", "blockTo", "timeFrom", "timeTo")))
 AT_LEAST_BLOCK = shared("block")
 STATE_BLOCK = shared("stateBlock")
@@ -364,6 +367,8 @@ def operation(
         },
         "default": {"$ref": "#/components/responses/default"},
     }
+    if FORMAT in parameters:
+        responses[str(status)]["content"] |= {name: {} for name in TYPES.values()}
     more = {*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}
     for code in sorted(more - {*ALWAYS}):
         responses[str(code)] = {"$ref": f"#/components/responses/{code}"}

@@ -1,0 +1,262 @@
+"""The columns of each list's CSV file, made of its records."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.ethereum.log_filter import TOPICS
+from scan.exports.csv_format import Cell, amount, date_time, text, token_id, units, wei
+
+COIN_DECIMALS = 18
+
+Record = Mapping[str, Any]
+
+
+class Context(NamedTuple):
+    """What a row is made with beside its record: the address below whose path its list is, the
+    coin's symbol, and of a list of holders the token's record."""
+
+    own: str | None
+    coin: str
+    token: Record
+
+
+class Column(NamedTuple):
+    name: str
+    cell: Callable[[Record, Context], Cell]
+    of_own: bool = False  # only in the list of an address
+
+
+def _field(name: str, key: str = "") -> Column:
+    return Column(name, lambda record, _: record[key or name])
+
+
+def _wei(name: str, key: str) -> Column:
+    return Column(name, lambda record, _: wei(record[key]))
+
+
+def _direction(record: Record, context: Context) -> str:
+    """Who created a contract sent to it, too."""
+    is_sender = record["fromAddress"] == context.own
+    recipient = record["toAddress"] or record.get("contractAddress")
+    if is_sender:
+        return "self" if recipient == context.own else "out"
+    return "in"
+
+
+def _fee(record: Record, context: Context) -> str | None:
+    """Its sender pays it, also of a failed transaction; None in another's list."""
+    if context.own is not None and record["fromAddress"] != context.own:
+        return None
+    return str(int(record["gasPrice"]) * int(record["gasUsed"]))
+
+
+def _fee_amount(record: Record, context: Context) -> str | None:
+    fee = _fee(record, context)
+    return None if fee is None else amount(fee, COIN_DECIMALS)
+
+
+def _moved(record: Record, _: Context) -> str:
+    """A failed transaction moves nothing."""
+    return amount(record["value"], COIN_DECIMALS) if record["status"] else "0"
+
+
+def _coin_amount(record: Record, _: Context) -> str:
+    return amount(record["value"], COIN_DECIMALS)
+
+
+def _change(record: Record, _: Context) -> str:
+    """What the address has more, or less."""
+    if record["direction"] == "self":
+        return "0"
+    return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
+
+
+def _token_amount(key: str, token: str) -> Callable[[Record, Context], Cell]:
+    """None where the token's decimals are not known."""
+
+    def cell(record: Record, _: Context) -> Cell:
+        decimals = record[f"{token}Decimals"]
+        return None if decimals is None else amount(record[key], decimals)
+
+    return cell
+
+
+def _traded(side: str, token: str, amount_key: str) -> tuple[Column, ...]:
+    return (
+        Column(f"amount_{side}", _token_amount(amount_key, token)),
+        Column(f"symbol_{side}", lambda record, _: text(record[f"{token}Symbol"] or "")),
+        Column(f"units_{side}", lambda record, _: units(record[amount_key])),
+        _field(f"token_{side}", token),
+    )
+
+
+def _topic(n: int) -> Column:
+    return Column(
+        f"topic{n}", lambda record, _: record["topics"][n] if n < len(record["topics"]) else None
+    )
+
+
+_TIME = (
+    _field("time_utc", "timestamp"),
+    Column("date_time", lambda record, _: date_time(record["timestamp"])),
+    _field("block", "blockNumber"),
+)
+_PARTIES = (
+    Column("direction", _direction, of_own=True),
+    _field("from", "fromAddress"),
+    _field("to", "toAddress"),
+)
+_COIN = Column("symbol", lambda _, context: text(context.coin))
+# Of a record that says itself what it is an amount of.
+_DESCRIBED = (
+    Column("amount", lambda record, _: amount(record["balance"], record.get("decimals", 0))),
+    Column("symbol", lambda record, _: text(record["symbol"])),
+    Column("name", lambda record, _: text(record["name"])),
+    Column("units", lambda record, _: units(record["balance"])),
+    _field("token", "tokenAddress"),
+    _field("token_type", "type"),
+)
+_TOKEN_ID = Column("token_id", lambda record, _: token_id(record["tokenId"]))
+
+COLUMNS: Mapping[str, tuple[Column, ...]] = {
+    "blocks": (
+        _TIME[0],
+        _TIME[1],
+        _field("block", "number"),
+        _field("hash"),
+        _field("parent_hash", "parentHash"),
+        _field("miner"),
+        _field("transactions", "txCount"),
+        _field("gas_used", "gasUsed"),
+        _field("gas_limit", "gasLimit"),
+        _wei("base_fee_wei", "baseFeePerGas"),
+        _field("size"),
+    ),
+    "transactions": (
+        *_TIME,
+        _field("transaction", "hash"),
+        Column("status", lambda record, _: "success" if record["status"] else "failed"),
+        *_PARTIES,
+        _field("contract_created", "contractAddress"),
+        Column("amount", _moved),
+        _COIN,
+        Column("fee", _fee_amount),
+        _wei("value_wei", "value"),
+        Column("fee_wei", lambda record, context: wei(_fee(record, context))),
+        _field("gas_used", "gasUsed"),
+        _wei("gas_price_wei", "gasPrice"),
+        _field("nonce"),
+        _field("method_id", "methodId"),
+    ),
+    "transfers": (
+        *_TIME,
+        _field("transaction", "transactionHash"),
+        _field("log_index", "logIndex"),
+        _field("batch_index", "batchIndex"),
+        *_PARTIES,
+        Column("amount", _token_amount("value", "token")),
+        Column("symbol", lambda record, _: text(record["tokenSymbol"] or "")),
+        Column("units", lambda record, _: units(record["value"])),
+        _field("token", "tokenAddress"),
+        _field("token_type", "tokenType"),
+        _TOKEN_ID,
+    ),
+    "internalTransfers": (
+        *_TIME,
+        _field("transaction", "transactionHash"),
+        _field("transfer_index", "transferIndex"),
+        _field("type"),
+        *_PARTIES,
+        Column("amount", _coin_amount),
+        _COIN,
+        _wei("value_wei", "value"),
+    ),
+    "trades": (
+        *_TIME,
+        _field("transaction", "transactionHash"),
+        _field("log_index", "logIndex"),
+        Column("dex", lambda record, _: text(record["dex"])),
+        _field("pool", "pairAddress"),
+        _field("maker"),
+        *_traded("in", "tokenIn", "amountIn"),
+        *_traded("out", "tokenOut", "amountOut"),
+    ),
+    "logs": (
+        *_TIME,
+        _field("transaction", "transactionHash"),
+        _field("transaction_index", "transactionIndex"),
+        _field("log_index", "logIndex"),
+        _field("address"),
+        *(_topic(n) for n in range(TOPICS)),
+        _field("data"),
+    ),
+    "holders": (
+        _field("address"),
+        Column(
+            "amount",
+            lambda record, context: amount(record["balance"], context.token["decimals"]),
+        ),
+        Column("symbol", lambda _, context: text(context.token["symbol"])),
+        Column("units", lambda record, _: units(record["balance"])),
+    ),
+    "history": (
+        *_TIME,
+        _field("type"),
+        _field("direction"),
+        Column("change", _change),
+        _field("amount", "amountDecimal"),
+        Column("symbol", lambda record, _: text(record["symbol"])),
+        Column("units", lambda r, _: (units if r["tokenAddress"] else wei)(r["amount"])),
+        _field("counterparty"),
+        _field("token", "tokenAddress"),
+        _field("token_type", "tokenType"),
+        _TOKEN_ID,
+        _field("transaction", "transactionHash"),
+        _field("transaction_index", "transactionIndex"),
+        _field("log_index", "logIndex"),
+        _field("method_id", "methodId"),
+    ),
+    "pools": (
+        _field("pool", "address"),
+        Column("dex", lambda record, _: text(record["dex"])),
+        _field("token0"),
+        Column("symbol0", lambda record, _: text(record["token0Symbol"] or "")),
+        _field("token1"),
+        Column("symbol1", lambda record, _: text(record["token1Symbol"] or "")),
+        _field("trades", "tradeCount"),
+        _field("last_trade", "lastTradeHash"),
+        _field("last_trade_utc", "lastTradeAt"),
+    ),
+    "contracts": (
+        _field("contract", "address"),
+        Column("name", lambda record, _: text(record["contractName"])),
+        _field("compiler", "compilerVersion"),
+        _field("match"),
+        Column("license", lambda record, _: text(record["license"] or "")),
+        _field("verified_utc", "verifiedAt"),
+    ),
+    "tokens": (
+        _field("token", "address"),
+        Column("symbol", lambda record, _: text(record["symbol"])),
+        Column("name", lambda record, _: text(record["name"])),
+        _field("token_type", "type"),
+        _field("decimals"),
+        Column("total_supply", lambda r, _: amount(r["totalSupply"], r["decimals"])),
+        Column("total_supply_units", lambda record, _: units(record["totalSupply"])),
+        _field("holders", "holderCount"),
+    ),
+    "tokenBalances": _DESCRIBED,
+    "itemBalances": (*_DESCRIBED, _TOKEN_ID),
+    "items": (
+        _field("token", "tokenAddress"),
+        _TOKEN_ID,
+        _field("token_type", "tokenType"),
+        _field("owner"),
+        _field("owners", "ownerCount"),
+        _field("transfers", "transferCount"),
+    ),
+}  # fmt: skip
+
+
+def columns(kind: str, own: str | None) -> Sequence[Column]:
+    return [column for column in COLUMNS[kind] if own is not None or not column.of_own]

@@ -1,0 +1,116 @@
+"""A whole list as one file, from one snapshot of the database, with bounded memory and size.
+
+Where a bound is reached, the file ends after a whole page, and the rest begins there.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import Enum
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, NamedTuple, cast
+
+import orjson
+
+from scan.errors import Unavailable
+from scan.exports import csv_format
+from scan.exports.csv_columns import Context, Record, columns
+from scan.queries import tokens
+from scan.queries.pages import Page, Window
+from scan.queries.reader import Reader
+
+MAX_ROWS = 100_000
+MAX_BYTES = 64 * 1024 * 1024
+# Below proxy_read_timeout of deploy/nginx.conf.
+MAX_WRITING_S = 10.0
+BYTES_IN_MEMORY = 1024 * 1024
+PAGE_ROWS = 1000
+# A page of logs may have 16 MiB of data.
+PAGE_ROWS_OF = {"logs": 100}
+
+
+class Format(Enum):
+    CSV = "csv"
+    NDJSON = "ndjson"
+
+
+class ListSource(NamedTuple):
+    """A list: `kind` names its columns, `own` is the address below whose path it is, `coin` the
+    symbol of the chain's coin."""
+
+    kind: str
+    read: Callable[[Window], Page]
+    own: str | None = None
+    coin: str = ""
+
+
+class ListFile(NamedTuple):
+    """Open, at its beginning; `last` is the last page in it, without its records."""
+
+    file: IO[bytes]
+    last: Page
+
+
+def write_list(
+    reader: Reader, source: ListSource, file_format: Format, window: Window, folder: Path
+) -> ListFile:
+    """Raises what reading does, and Unavailable where the file cannot be written.
+
+    On disk it has no name: nothing is left of it when its process has ended, however that did.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = cast(IO[bytes], SpooledTemporaryFile(BYTES_IN_MEMORY, dir=str(folder)))  # noqa: SIM115
+        try:
+            with reader.sources.database.transaction(snapshot=True):
+                last = _write(reader, source, file_format, window, file)
+            file.seek(0)
+        except BaseException:
+            file.close()
+            raise
+    except OSError as error:
+        raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
+    return ListFile(file, last)
+
+
+def _write(
+    reader: Reader, source: ListSource, file_format: Format, window: Window, file: IO[bytes]
+) -> Page:
+    """The last page, without its records."""
+    until = time.monotonic() + MAX_WRITING_S
+    window = window._replace(limit=PAGE_ROWS_OF.get(source.kind, PAGE_ROWS))
+    csv = _CsvRows(reader, source)
+    if file_format is Format.CSV:
+        file.write(csv.header())
+    rows = 0
+    while True:
+        page = source.read(window)
+        records = orjson.loads(page.data)
+        file.write(csv.lines(records) if file_format is Format.CSV else _json_lines(records))
+        rows += len(records)
+        is_full = rows >= MAX_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until
+        if page.next is None or is_full:
+            return replace(page, data="")
+        window = window._replace(cursor=page.next)
+
+
+def _json_lines(records: Sequence[Record]) -> bytes:
+    return b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
+
+
+class _CsvRows:
+    def __init__(self, reader: Reader, source: ListSource) -> None:
+        self._columns = columns(source.kind, source.own)
+        token = {}
+        if source.kind == "holders" and source.own is not None:
+            token = orjson.loads(tokens.get(reader, bytes.fromhex(source.own[2:])))
+        self._context = Context(source.own, source.coin, token)
+
+    def header(self) -> bytes:
+        names = [column.name for column in self._columns]
+        return csv_format.BYTE_ORDER_MARK + csv_format.lines([names])
+
+    def lines(self, records: Sequence[Record]) -> bytes:
+        cells, context = [column.cell for column in self._columns], self._context
+        return csv_format.lines([cell(record, context) for cell in cells] for record in records)

@@ -1,0 +1,102 @@
+"""What an export's folder holds: which chain, and each range of blocks by the hash of its end."""
+
+import os
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from scan.errors import ScanError
+
+FILE_NAME = "manifest.json"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class ExportedFile:
+    """`path` is relative to the folder."""
+
+    path: str
+    rows: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class ExportedRange:
+    """Both blocks belong to it; hashes are hex, and the parent's is of its first block."""
+
+    block_from: int
+    block_to: int
+    parent_hash: str
+    last_hash: str
+    files: dict[str, ExportedFile]
+
+
+@dataclass(frozen=True)
+class ExportedTokens:
+    """As they were at a block."""
+
+    block: int
+    block_hash: str
+    file: ExportedFile
+
+
+@dataclass
+class Manifest:
+    """`ranges` follow each other; those of the same export have all its tables."""
+
+    chain_id: str
+    genesis_hash: str
+    format: str
+    tables: list[str]
+    blocks_per_file: int
+    block_from: int
+    ranges: list[ExportedRange] = field(default_factory=list)
+    tokens: ExportedTokens | None = None
+    version: int = VERSION
+
+    def kind(self) -> tuple[object, ...]:
+        """Exports that may go on in one folder have this in common."""
+        return (
+            *(self.version, self.chain_id, self.genesis_hash, self.format),
+            *(sorted(self.tables), self.blocks_per_file, self.block_from),
+        )
+
+    def next_block(self) -> int:
+        return self.ranges[-1].block_to + 1 if self.ranges else self.block_from
+
+    def paths(self) -> set[str]:
+        files = [file for each in self.ranges for file in each.files.values()]
+        return {file.path for file in (*files, *([self.tokens.file] if self.tokens else []))}
+
+    def write(self, folder: Path) -> None:
+        """Whole or not at all."""
+        unfinished = folder / f".{FILE_NAME}.unfinished"
+        with unfinished.open("wb") as file:
+            file.write(orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2))
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(folder / FILE_NAME)
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """None where there is none; raises ScanError for one that cannot be read."""
+    path = folder / FILE_NAME
+    if not path.exists():
+        return None
+    try:
+        values: dict[str, Any] = orjson.loads(path.read_bytes())
+        values["ranges"] = [
+            ExportedRange(**{**each, "files": _files(each["files"])}) for each in values["ranges"]
+        ]
+        if values["tokens"] is not None:
+            tokens = values["tokens"]
+            values["tokens"] = ExportedTokens(**{**tokens, "file": ExportedFile(**tokens["file"])})
+        return Manifest(**values)
+    except (ValueError, KeyError, TypeError) as error:
+        raise ScanError(f"{path} cannot be read: {error}") from None
+
+
+def _files(values: dict[str, Any]) -> dict[str, ExportedFile]:
+    return {table: ExportedFile(**file) for table, file in values.items()}

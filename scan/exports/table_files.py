@@ -1,0 +1,94 @@
+"""Files of rows, Parquet or CSV: whole or absent, with the memory of one batch."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Protocol
+
+from pyarrow import parquet
+
+from scan.bulk.columns import COMPRESSION, UINT256, ColumnFormat, make_table, schema
+from scan.exports import csv_format
+from scan.exports.table_rows import Values
+
+PARQUET, CSV = "parquet", "csv"
+FORMATS = (PARQUET, CSV)
+UNFINISHED = ".unfinished"
+# Unsigned integers in columns of bytes.
+_INTEGERS = frozenset(
+    (
+        *("type", "nonce", "gas_limit", "max_fee_per_gas", "max_priority_fee_per_gas"),
+        *("max_fee_per_blob_gas", "cumulative_gas_used"),
+    )
+)
+
+Columns = Mapping[str, ColumnFormat]
+
+
+class RowWriter(Protocol):
+    def write(self, values: Values) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@contextmanager
+def new_file(path: Path, columns: Columns) -> Iterator[RowWriter]:
+    """Under another name until it is whole and on disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
+    with unfinished.open("wb") as file:
+        writer = _Csv(file, columns) if path.suffix == f".{CSV}" else _Parquet(file, columns)
+        yield writer
+        writer.close()
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.replace(path)
+
+
+class _Parquet:
+    """A row group a batch."""
+
+    def __init__(self, file: IO[bytes], columns: Columns) -> None:
+        self._columns = columns
+        self._writer = parquet.ParquetWriter(file, schema(columns), compression=COMPRESSION)
+
+    def write(self, values: Values) -> None:
+        self._writer.write_table(make_table(self._columns, values))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+class _Csv:
+    """For programs: integers in digits, bytes in hex, lists with spaces between, null is empty."""
+
+    def __init__(self, file: IO[bytes], columns: Columns) -> None:
+        self._file = file
+        self._columns = columns
+        self._file.write(csv_format.lines([[*columns]]))
+
+    def write(self, values: Values) -> None:
+        cells = [
+            [_cell(name, column, value) for value in values[name]]
+            for name, column in self._columns.items()
+        ]
+        self._file.write(csv_format.lines(zip(*cells, strict=True)))
+
+    def close(self) -> None:
+        pass
+
+
+def _cell(name: str, column: ColumnFormat, value: object) -> csv_format.Cell:
+    if isinstance(value, bytes):
+        if name in _INTEGERS and column.type != UINT256:
+            return int.from_bytes(value)
+        return f"0x{value.hex()}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return " ".join(f"0x{each.hex()}" for each in value)
+    if isinstance(value, str):
+        return value if value.isdecimal() and value.isascii() else csv_format.text(value)
+    assert value is None or isinstance(value, int)
+    return value

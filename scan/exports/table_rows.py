@@ -1,0 +1,111 @@
+"""Rows of whole tables by ranges of blocks, a few thousand at once."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from scan.bulk.columns import KINDS, TEXT, UINT256, ColumnFormat
+from scan.database.connection import Database
+
+ROWS_AT_ONCE = 10_000
+BLOCKS_AT_ONCE = 10_000
+
+# Tokens are no part of a range of blocks: their file has them as they are at the end of an export.
+TOKENS = "tokens"
+TOKEN_COLUMNS = {
+    "address": KINDS["token_transfers"]["token_address"],
+    "type": ColumnFormat(TEXT),
+    "name": ColumnFormat(TEXT),
+    "symbol": ColumnFormat(TEXT),
+    "decimals": KINDS["token_transfers"]["log_index"],
+    "total_supply": ColumnFormat(TEXT),  # decimal: what an NFT's holders hold may exceed a uint256
+    "holder_count": KINDS["blocks"]["number"],
+    "transfer_count": KINDS["blocks"]["number"],
+}
+# Tables of which a block knows how many rows it has, as exports/blocks_count_rows returns them.
+_COUNTED = (
+    *("transactions", "internal_transfers", "withdrawals", "token_transfers", "dex_trades", "logs"),
+)
+# Each table's statement for a range of blocks.
+_STATEMENTS = {
+    "blocks": "exports/blocks_get_range",
+    "transactions": "exports/transactions_get_range",
+    "internal_transfers": "exports/internal_transfers_get_range",
+    "withdrawals": "exports/withdrawals_get_range",
+    "token_transfers": "exports/token_transfers_get_range",
+    "dex_trades": "exports/dex_trades_get_range",
+    "logs": "exports/logs_get_range",
+}
+RANGE_TABLES = (*_STATEMENTS,)
+TABLES = (*RANGE_TABLES, TOKENS)
+
+Values = dict[str, list[object]]
+
+
+class BlockRows(NamedTuple):
+    """A block, and how many rows it has by table."""
+
+    number: int
+    hash: bytes
+    parent_hash: bytes
+    counts: dict[str, int]
+
+
+def columns_of(table: str) -> dict[str, ColumnFormat]:
+    return TOKEN_COLUMNS if table == TOKENS else dict(KINDS[table])
+
+
+def count_rows(database: Database, block_from: int, block_to: int) -> list[BlockRows]:
+    return [
+        BlockRows(
+            number, bytes(block_hash), bytes(parent_hash), dict(zip(_COUNTED, counts, strict=True))
+        )
+        for number, block_hash, parent_hash, *counts in database.rows(
+            "exports/blocks_count_rows", block_from=block_from, block_to=block_to
+        )
+    ]
+
+
+def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> Iterator[Values]:
+    """The values of each column, for consecutive blocks; a uint256 is an int."""
+    for first, last in _batches(table, blocks):
+        yield _values(table, database.rows(_STATEMENTS[table], block_from=first, block_to=last))
+
+
+def _batches(table: str, blocks: Sequence[BlockRows]) -> Iterator[tuple[int, int]]:
+    """Ranges of blocks of about ROWS_AT_ONCE rows, or of one block with more."""
+    first, rows = 0, 0
+    for place, block in enumerate(blocks):
+        rows += block.counts.get(table, 1)
+        is_last = place == len(blocks) - 1
+        if is_last or rows >= ROWS_AT_ONCE:
+            if rows:
+                yield blocks[first].number, block.number
+            first, rows = place + 1, 0
+
+
+def token_rows(database: Database) -> Iterator[Values]:
+    after = b""
+    while rows := database.rows("exports/tokens_get_after", after=after, limit=ROWS_AT_ONCE):
+        yield _values(TOKENS, rows)
+        after = bytes(rows[-1][0])
+
+
+def _values(table: str, rows: Sequence[tuple[object, ...]]) -> Values:
+    columns = columns_of(table)
+    by_column = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    return {
+        name: [_value(value, column) for value in values]
+        for (name, column), values in zip(columns.items(), by_column, strict=True)
+    }
+
+
+def _value(value: object, column: ColumnFormat) -> object:
+    if value is None:
+        return None
+    if column.type == UINT256:
+        return int(str(value))
+    if isinstance(value, memoryview):
+        return bytes(value)
+    if isinstance(value, list):
+        return [bytes(each) for each in value]
+    return value

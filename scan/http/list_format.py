@@ -1,0 +1,51 @@
+"""Whether a list is to be a page of JSON or a whole file, by `format` or the header Accept."""
+
+from collections.abc import Mapping
+
+from scan import parameters
+from scan.exports.list_file import Format
+
+TYPES = {Format.CSV: "text/csv", Format.NDJSON: "application/x-ndjson"}
+JSON_TYPE = "application/json"
+PARAMETER = "format"
+JSON = "json"
+FORMATS = (JSON, *(each.value for each in Format))
+
+
+def file_format(arguments: Mapping[str, str], accept: str) -> Format | None:
+    """None for JSON, the default; `format` counts before Accept. Raises InvalidParameter."""
+    if PARAMETER in arguments:
+        name = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
+        return None if name == JSON else Format(name)
+    return accepted_file(accept)
+
+
+def accepted_file(accept: str) -> Format | None:
+    """The file that a client asks for by name and rather than JSON (RFC 9110, 12.5.1).
+
+    Whoever takes anything gets JSON, as browsers do, which name neither.
+    """
+    if "csv" not in accept.lower() and "ndjson" not in accept.lower():
+        return None
+    weights: dict[str, float] = {}
+    for part in accept.split(","):
+        media_type, *settings = (text.strip().lower() for text in part.split(";"))
+        weights[media_type] = _weight(settings)
+    best = max(Format, key=lambda each: weights.get(TYPES[each], 0.0))
+    weight = weights.get(TYPES[best], 0.0)
+    if JSON_TYPE in weights:
+        return best if weight > weights[JSON_TYPE] else None
+    # Of those that are weighed alike, the one that is named.
+    others = weights.get("application/*", weights.get("*/*", 0.0))
+    return best if weight > 0 and weight >= others else None
+
+
+def _weight(settings: list[str]) -> float:
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name.strip() == "q":
+            try:
+                return min(max(float(value), 0.0), 1.0)
+            except ValueError:
+                return 0.0
+    return 1.0

@@ -1,0 +1,119 @@
+"""A list as one page of JSON, or whole as a file, as the client asks for it."""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+
+from flask import Response, request
+
+from scan import parameters
+from scan.errors import InvalidParameter, RateLimited
+from scan.exports.list_file import Format, ListFile, ListSource, write_list
+from scan.hex import to_hex
+from scan.http.list_format import PARAMETER, TYPES, file_format
+from scan.http.lists import PAGED, list_body, next_link, window_of
+from scan.http.requests import client_address, query_arguments, reader
+from scan.http.services import services
+from scan.queries import entities, network
+from scan.queries.entities import FILTER_KEYS, RANGE
+from scan.queries.history import HistoryPage
+from scan.queries.pages import Page, Window
+from scan.server.file_body import FileBody
+
+FOLDER = "files"  # in SCAN_DATA_DIR
+# Of the query string of such a list, and of one that is ordered along the chain.
+LISTED = (*PAGED, PARAMETER)
+ORDERED = (*LISTED, *RANGE, "orderBy")
+NAMES = {
+    "transactions": "transactions",
+    "token_transfers": "transfers",
+    "dex_trades": "trades",
+    "internal_transfers": "internalTransfers",
+}
+
+ReadPage = Callable[[Window], Page]
+
+
+def entity_list(entity: str, **fixed: str) -> Response:
+    """A list that can be filtered by all keys of its entity but those that its path fixes."""
+    keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
+    arguments = query_arguments(*keys, *ORDERED)
+    filters = {**arguments, **fixed}
+    return list_response(
+        NAMES[entity],
+        arguments,
+        lambda window: entities.page(reader(), entity, window, filters),
+        own=parameters.optional_address(filters, "address"),
+    )
+
+
+def list_response(
+    name: str,
+    arguments: Mapping[str, str],
+    read: ReadPage,
+    *,
+    direction: str = "desc",
+    kind: str = "",
+    own: bytes | None = None,
+    read_for_file: ReadPage | None = None,
+    body: Callable[[str, Page], Response] = list_body,
+) -> Response:
+    """`name` is the list's in JSON, `kind` in csv_columns.py where it has another; `own` is the
+    address below whose path it is. `read_for_file` has a file's rows where `read` cannot."""
+    chosen = file_format(arguments, request.headers.get("Accept", ""))
+    if chosen is None:
+        return body(name, read(window_of(arguments, direction)))
+    for paged in ("page", "limit"):
+        if paged in arguments:
+            raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
+    coin = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
+    own_address = None if own is None else to_hex(own)
+    source = ListSource(kind or name, read_for_file or read, own_address, coin)
+    return _send_file(source, chosen, window_of(arguments, direction))
+
+
+def _send_file(source: ListSource, chosen: Format, window: Window) -> Response:
+    reader().do_not_cache()
+    places, client = services().file_places, client_address()
+    folder = services().settings.data_dir / FOLDER
+    with ExitStack() as until_sent:
+        until_sent.enter_context(places.open.place(client))
+        with places.writing.place():
+            _charge(client)
+            written = write_list(reader(), source, chosen, window, folder)
+        body = FileBody(written.file, until_sent.pop_all().close)
+    return _response(source, chosen, written, body)
+
+
+def _charge(client: str) -> None:
+    result = services().limiter.charge_file(client)
+    if not result.allowed:
+        wait_s = result.retry_after_s
+        raise RateLimited(
+            f"Rate limit of {result.limit} files exceeded; try again in {wait_s} s.",
+            headers={"Retry-After": str(wait_s)},
+        )
+
+
+def _response(source: ListSource, chosen: Format, written: ListFile, body: FileBody) -> Response:
+    name = source.kind if source.own is None else f"{source.kind}-{source.own}"
+    headers = {
+        "Content-Length": str(body.size),
+        "Content-Disposition": f'attachment; filename="{name}.{chosen.value}"',
+        "Cache-Control": "no-store",
+        "Vary": "Accept",
+        "X-Content-Type-Options": "nosniff",
+        "X-Scan-Complete": "true" if written.last.next is None else "false",
+    }
+    if written.last.next is not None:
+        headers["Link"] = next_link(written.last.next)
+    if written.last.untraced_blocks is not None:
+        headers["X-Scan-Untraced-Blocks"] = str(written.last.untraced_blocks)
+    if isinstance(written.last, HistoryPage):
+        headers["X-Scan-History-Complete"] = "false" if written.last.reason else "true"
+    content_type = TYPES[chosen]
+    if chosen is Format.CSV:
+        content_type = f"{content_type}; charset=utf-8; header=present"
+    if request.method == "HEAD":
+        body.close()
+        return Response(headers=headers, content_type=content_type)
+    return Response(body, headers=headers, content_type=content_type, direct_passthrough=True)

@@ -1,0 +1,266 @@
+"""Lists as files: the rows of the pages, whole, from one snapshot, for spreadsheets."""
+
+import csv
+import dataclasses
+import io
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.api.test_pages import pages
+from tests.conftest import Played
+from tests.support.indexing import Indexing
+
+LISTS = {
+    "/blocks": "blocks",
+    "/transactions": "transactions",
+    "/transactions?address={person}": "transactions",
+    "/tokens": "tokens",
+    "/tokens/{dollar}/holders": "holders",
+    "/tokens/{nft}/items": "items",
+    "/token-transfers": "transfers",
+    "/tokens/{dollar}/transfers?orderBy=asc": "transfers",
+    "/addresses/{person}/transfers": "transfers",
+    "/addresses/{maker}/trades": "trades",
+    "/dex-trades": "trades",
+    "/pools": "pools",
+    "/internal-transfers": "internalTransfers",
+    "/addresses/{paid}/internal": "internalTransfers",
+    "/blocks/{block}/transactions": "transactions",
+    "/addresses/{person}/tokens": "tokens",
+    "/addresses/{owner}/items": "items",
+}
+
+
+@pytest.fixture(scope="module")
+def files(indexed: Indexing, tmp_path_factory: pytest.TempPathFactory) -> FlaskClient:
+    """The API over the scenario's chain, without a limit of files in fact."""
+    settings = dataclasses.replace(
+        indexed.settings,
+        rate_limit_files="100000/minute",
+        data_dir=tmp_path_factory.mktemp("data"),
+        coin_symbol="=COIN",
+    )
+    return create_app(settings).test_client()
+
+
+def path_of(scenario: Played, template: str) -> str:
+    nfts = {t["address"] for t in scenario.truth.tokens if t["type"] == "BEP721"}
+    sent = [x for x in scenario.truth.token_transfers if x["tokenAddress"] in nfts]
+    return template.format(
+        person=scenario.stage.people[0],
+        dollar=scenario.stage.contracts["dollar"].address,
+        nft=sent[0]["tokenAddress"],
+        owner=sent[0]["toAddress"],  # by the newest
+        maker=scenario.truth.dex_trades[0]["maker"],
+        paid=scenario.truth.internal_transfers[0]["toAddress"],
+        block=scenario.truth.transactions[0]["blockNumber"],
+    )
+
+
+def csv_rows(client: FlaskClient, path: str) -> list[dict[str, str]]:
+    """Strictly: after a byte order mark, each row ended by CRLF."""
+    answer = client.get(f"/api/v1{path}", headers={"Accept": "text/csv"}, buffered=True)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["Content-Type"] == "text/csv; charset=utf-8; header=present"
+    assert answer.headers["X-Scan-Complete"] == "true"
+    assert int(answer.headers["Content-Length"]) == len(answer.data)
+    text = answer.data.decode("utf-8")
+    assert text.startswith("\ufeff") and text.endswith("\r\n")
+    return list(csv.DictReader(io.StringIO(text[1:], newline=""), strict=True))
+
+
+def page_rows(client: FlaskClient, path: str, name: str) -> list[dict[str, Any]]:
+    bare, _, query = path.partition("?")
+    return pages(client, bare, name, 100, **dict(p.split("=") for p in query.split("&") if p))
+
+
+@pytest.mark.parametrize("listed", LISTS)
+def test_ndjson_has_the_records_of_all_pages(
+    files: FlaskClient, scenario: Played, listed: str
+) -> None:
+    path = path_of(scenario, listed)
+    answer = files.get(f"/api/v1{path}", headers={"Accept": "application/x-ndjson"})
+    assert answer.headers["Content-Type"] == "application/x-ndjson"
+    records = [json.loads(line) for line in answer.data.splitlines()]
+    expected = page_rows(files, path, LISTS[listed])
+    assert records == expected
+    assert records
+
+
+@pytest.mark.parametrize("listed", LISTS)
+def test_csv_has_a_row_for_each_record(files: FlaskClient, scenario: Played, listed: str) -> None:
+    path = path_of(scenario, listed)
+    assert len(csv_rows(files, path)) == len(page_rows(files, path, LISTS[listed])) > 0
+
+
+def test_csv_of_transactions_has_amounts_fees_and_directions(
+    files: FlaskClient, scenario: Played
+) -> None:
+    person = scenario.stage.people[0]
+    path = f"/transactions?address={person}"
+    rows, records = csv_rows(files, path), page_rows(files, path, "transactions")
+    assert {row["direction"] for row in rows} >= {"in", "out"}
+    assert {row["status"] for row in rows} == {"success", "failed"}
+    for row, record in zip(rows, records, strict=True):
+        fee_wei = int(record["gasPrice"]) * int(record["gasUsed"])
+        is_sender = record["fromAddress"] == person.lower()
+        assert row["time_utc"] == record["timestamp"]
+        assert row["date_time"] == record["timestamp"].replace("T", " ").rstrip("Z")
+        assert row["value_wei"] == f"{record['value']} wei"
+        moved = int(record["value"]) if record["status"] else 0
+        assert Decimal(row["amount"]) * 10**18 == moved
+        assert row["fee_wei"] == (f"{fee_wei} wei" if is_sender else "")
+        assert not is_sender or Decimal(row["fee"]) * 10**18 == fee_wei
+        assert row["symbol"] == "'=COIN"
+        assert (row["direction"] == "in") is not is_sender
+
+
+def test_csv_of_transfers_has_amounts_by_the_tokens_decimals(
+    files: FlaskClient, scenario: Played
+) -> None:
+    path = path_of(scenario, "/addresses/{person}/transfers")
+    person = scenario.stage.people[0].lower()
+    directions = {(True, False): "out", (False, True): "in", (True, True): "self"}
+    for row, record in zip(csv_rows(files, path), page_rows(files, path, "transfers"), strict=True):
+        is_party = (record["fromAddress"] == person, record["toAddress"] == person)
+        assert row["direction"] == directions[is_party]
+        assert row["units"] == f"{record['value']} units"
+        expected = Decimal(record["value"]).scaleb(-record["tokenDecimals"])
+        assert Decimal(row["amount"]) == expected
+        item = record["tokenId"]
+        assert row["token_id"] == ("" if item is None else f"#{item}")
+
+
+def test_a_long_list_goes_on_in_another_file(
+    files: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.exports.list_file.MAX_ROWS", 60)
+    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 30)
+    path: str | None = "/api/v1/transactions?orderBy=asc&format=ndjson"
+    records, complete = [], []
+    while path is not None:
+        answer = files.get(path, buffered=True)
+        records += [json.loads(line) for line in answer.data.splitlines()]
+        complete.append(answer.headers["X-Scan-Complete"])
+        link = answer.headers.get("Link")
+        path = None if link is None else link.removeprefix("<").removesuffix('>; rel="next"')
+    assert [record["hash"] for record in records] == [
+        record["hash"] for record in scenario.truth.transactions[::-1]
+    ]
+    assert complete == ["false"] * (len(records) // 60) + ["true"]
+
+
+@pytest.mark.parametrize(("name", "bound"), [("MAX_BYTES", 1), ("MAX_WRITING_S", 0.0)])
+def test_a_file_ends_at_its_bounds(
+    files: FlaskClient, name: str, bound: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(f"scan.exports.list_file.{name}", bound)
+    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 30)
+    answer = files.get("/api/v1/blocks?format=ndjson", buffered=True)
+    assert len(answer.data.splitlines()) == 30
+    assert answer.headers["X-Scan-Complete"] == "false"
+
+
+def test_csv_of_a_history_has_signed_changes(files: FlaskClient, scenario: Played) -> None:
+    person = scenario.stage.people[0].lower()
+    answer = files.get(f"/api/v1/addresses/{person}/history?format=ndjson", buffered=True)
+    records = [json.loads(line) for line in answer.data.splitlines()]
+    assert answer.headers["X-Scan-History-Complete"] in ("true", "false")
+    rows = csv_rows(files, f"/addresses/{person}/history")
+    signs = {"in": 1, "out": -1, "self": 0}
+    for row, record in zip(rows, records, strict=True):
+        change = Decimal(record["amountDecimal"]) * signs[record["direction"]]
+        assert Decimal(row["change"]) == change
+        assert row["units"] == f"{record['amount']} {'units' if record['tokenAddress'] else 'wei'}"
+    assert {row["type"] for row in rows} >= {"transaction", "fee", "token_transfer"}
+
+
+def test_csv_neutralises_what_tokens_call_themselves(files: FlaskClient, scenario: Played) -> None:
+    rows = csv_rows(files, "/tokens")
+    for row in rows:
+        for name in ("name", "symbol"):
+            assert row[name].lstrip()[:1] not in set("=+-@\t\r"), row
+    names = {record["address"]: record["name"] for record in scenario.truth.tokens}
+    plain = [row for row in rows if row["name"] and row["name"][0].isalnum()]
+    assert plain
+    assert all(names[row["token"]] == row["name"] for row in plain)
+
+
+def test_csv_of_holders_has_amounts_by_the_tokens_decimals(
+    files: FlaskClient, scenario: Played
+) -> None:
+    path = path_of(scenario, "/tokens/{dollar}/holders")
+    for row, record in zip(csv_rows(files, path), page_rows(files, path, "holders"), strict=True):
+        assert row["units"] == f"{record['balance']} units"
+        assert Decimal(row["amount"]) * 10**6 == int(record["balance"])
+        assert row["symbol"] == "MUSD"
+
+
+def test_a_file_has_a_name_and_is_not_shown_by_browsers(
+    files: FlaskClient, scenario: Played
+) -> None:
+    person = scenario.stage.people[0].lower()
+    answer = files.get(f"/api/v1/transactions?address={person}&format=csv", buffered=True)
+    headers = answer.headers
+    assert headers["Content-Disposition"] == (f'attachment; filename="transactions-{person}.csv"')
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert (headers["Cache-Control"], headers["Vary"]) == ("no-store", "Accept")
+    head = files.head(f"/api/v1/transactions?address={person}&format=csv", buffered=True)
+    assert head.data == b""
+    assert head.headers["Content-Length"] == headers["Content-Length"]
+
+
+@pytest.mark.parametrize(
+    ("path", "field"),
+    [
+        ("/blocks?format=xml", "format"),
+        ("/blocks?format=", "format"),
+        ("/blocks?format=csv&page=2", "page"),
+        ("/blocks?format=ndjson&limit=10", "limit"),
+        ("/blocks/latest?format=csv", "format"),
+    ],
+)
+def test_malformed_requests_of_files_are_refused(files: FlaskClient, path: str, field: str) -> None:
+    answer = files.get(f"/api/v1{path}")
+    assert (answer.status_code, answer.json["field"]) == (400, field)
+
+
+def test_a_cached_page_is_no_answer_to_who_asks_for_a_file(files: FlaskClient) -> None:
+    first = files.get("/api/v1/blocks")
+    assert first.headers["Vary"] == "Accept"
+    assert (
+        files.get("/api/v1/blocks", headers={"Accept": "text/csv"}, buffered=True).mimetype
+        == "text/csv"
+    )
+    assert files.get("/api/v1/blocks", headers={"Accept": "*/*"}).mimetype == "application/json"
+    by_format = files.get(
+        "/api/v1/blocks?format=json", headers={"Accept": "text/csv"}, buffered=True
+    )
+    assert by_format.mimetype == "application/json"
+
+
+def test_what_does_not_exist_is_refused_as_json(files: FlaskClient) -> None:
+    answer = files.get(f"/api/v1/tokens/0x{40 * '9'}/holders?format=csv", buffered=True)
+    assert (answer.status_code, answer.json["code"]) == (404, "not_found")
+
+
+def test_logs_that_are_not_stored_are_in_no_file(files: FlaskClient) -> None:
+    answer = files.get("/api/v1/logs?format=csv", buffered=True)
+    assert (answer.status_code, "SCAN_LOGS" in answer.json["error"]) == (404, True)
+
+
+def test_files_have_a_limit_of_their_own(indexed: Indexing, tmp_path: Path) -> None:
+    settings = dataclasses.replace(indexed.settings, rate_limit_files="2/minute", data_dir=tmp_path)
+    client = create_app(settings).test_client()
+    codes = [client.get("/api/v1/tokens?format=csv", buffered=True).status_code for _ in range(3)]
+    assert codes == [200, 200, 429]
+    refused = client.get("/api/v1/tokens?format=csv", buffered=True)
+    assert "2 files" in refused.json["error"]
+    assert 1 <= int(refused.headers["Retry-After"]) <= 60
+    assert client.get("/api/v1/tokens").status_code == 200

@@ -1,0 +1,146 @@
+"""Files over sockets: who reads slowly or never holds a place of his own, but no thread."""
+
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import orjson
+import pytest
+import requests
+
+from scan.server.connection import ResponseBuffer
+from scan.server.file_body import PIECE_BYTES, FileBody
+from tests.support.database import Postgres, execute
+from tests.support.serving import free_port, gunicorn, gunicorn_started, wait_for, wait_until
+
+TOKENS = 40_000  # 6 MB, which no socket's buffers take
+TOKENS_FILE = b"GET /api/v1/tokens?format=ndjson HTTP/1.1\r\nHost: x\r\n\r\n"
+THREADS = 8
+UNLIMITED = {
+    "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute",
+    "SCAN_RATE_LIMIT_FILES": "1000000/minute",
+}
+
+
+@pytest.fixture(scope="module")
+def tokens_url(postgres: Postgres, template: str) -> Iterator[str]:
+    with postgres.cloned(template) as url:
+        execute(
+            url,
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals,"
+            " total_supply, wraps, holder_count)"
+            " SELECT int8send(n) || '\\x000000000000000000000000', 0, 'BEP20', 'Token',"
+            " 'TKN', 18, 1, false, n FROM generate_series(1, %s) AS n RETURNING 1",
+            TOKENS,
+        )
+        yield url
+
+
+@pytest.fixture(scope="module")
+def server(tokens_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    folder = str(tmp_path_factory.mktemp("data"))
+    with gunicorn(tokens_url, SCAN_DATA_DIR=folder, **UNLIMITED) as address:
+        yield address
+
+
+def unread(server: str, number: int) -> socket.socket:
+    """A client with an address of its own that asks for a file, and reads the beginning alone."""
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16384)
+    client.bind((f"127.0.1.{number}", 0))
+    client.settimeout(60)
+    client.connect(("127.0.0.1", int(server.rpartition(":")[2])))
+    client.sendall(TOKENS_FILE)
+    assert client.recv(12) == b"HTTP/1.1 200"
+    return client
+
+
+def test_a_file_comes_whole_and_the_connection_lasts(server: str) -> None:
+    with requests.Session() as session:
+        for _ in range(2):
+            answer = session.get(f"{server}/api/v1/tokens?format=ndjson", timeout=60)
+            assert len(answer.content) == int(answer.headers["Content-Length"]) > 6_000_000
+            counts = [orjson.loads(line)["holderCount"] for line in answer.content.splitlines()]
+            assert counts == list(range(TOKENS, 0, -1))
+            assert "Connection: close" not in str(answer.headers)
+
+
+def test_clients_that_do_not_read_hold_no_thread(server: str) -> None:
+    with ExitStack() as stack:
+        for number in range(1, THREADS + 2):
+            stack.enter_context(unread(server, number))
+        answer = requests.get(f"{server}/api/v1/tokens?limit=7", timeout=30)
+        assert len(answer.json()["tokens"]) == 7
+        # Who has a file has no other one before it is taken.
+        again = stack.enter_context(socket.socket())
+        again.bind(("127.0.1.1", 0))
+        again.connect(("127.0.0.1", int(server.rpartition(":")[2])))
+        again.sendall(TOKENS_FILE)
+        assert again.recv(12) == b"HTTP/1.1 503"
+        others = requests.get(f"{server}/api/v1/tokens?format=csv", timeout=60)
+        assert (others.status_code, len(others.content.splitlines())) == (200, TOKENS + 1)
+
+
+def test_who_leaves_gives_the_place_back(server: str) -> None:
+    def gets_a_file() -> bool:
+        try:
+            unread(server, 1).close()
+        except AssertionError:
+            return False
+        return True
+
+    for _ in range(3):
+        wait_until(gets_a_file)
+
+
+def test_a_killed_worker_leaves_no_file(tokens_url: str, tmp_path: Path) -> None:
+    port = free_port()
+    with gunicorn_started(tokens_url, port, SCAN_DATA_DIR=str(tmp_path), **UNLIMITED) as process:
+        address = wait_for(port, process)
+        with unread(address, 1):
+            children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text()
+            for worker in children.split():
+                os.kill(int(worker), signal.SIGKILL)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait(30)
+            assert [*(tmp_path / "files").iterdir()] == []
+
+
+def test_a_buffer_sends_a_file_in_pieces_and_closes_it(tmp_path: Path) -> None:
+    content = os.urandom(3 * PIECE_BYTES + 1)
+    (tmp_path / "file").write_bytes(content)
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        ours.setblocking(False)
+        closed: list[bool] = []
+        buffer = ResponseBuffer(ours)
+        buffer.sendall(b"head")
+        file = FileBody((tmp_path / "file").open("rb"), lambda: closed.append(True))
+        assert file.size == len(content)
+        buffer.attach(file)
+        received, taken = b"", 0
+        while not buffer.flush():
+            assert len(buffer) <= PIECE_BYTES
+            received += theirs.recv(1 << 20)
+            taken += buffer.taken_file_bytes()
+        while len(received) < len(content) + 4:
+            received += theirs.recv(1 << 20)
+        assert received == b"head" + content
+        assert (taken + buffer.taken_file_bytes(), closed) == (len(content), [True])
+
+
+def test_a_buffer_whose_client_left_closes_its_file(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(bytes(10 * PIECE_BYTES))
+    ours, theirs = socket.socketpair()
+    closed: list[bool] = []
+    with ours:
+        ours.setblocking(False)
+        buffer = ResponseBuffer(ours)
+        buffer.attach(FileBody((tmp_path / "file").open("rb"), lambda: closed.append(True)))
+        assert not buffer.flush()
+        theirs.close()
+        assert buffer.flush()
+    assert closed == [True]
