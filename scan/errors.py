@@ -67,6 +67,12 @@ class LimitReached(ScanError):
     status, code = 409, "limit_reached"
 
 
+class PositionLost(ScanError):
+    """A stream cannot go on from there without losing events."""
+
+    status, code = 409, "position_lost"
+
+
 class TooLarge(ScanError):
     status, code = 413, "too_large"
 

@@ -17,7 +17,7 @@ FLOORS = (
     "contracts accounts",
     "indexer webhooks verification",
     "queries audit server",
-    "http",
+    "http streams",
     "api pages etherscan sourcify",
     "app commands",
 )

@@ -37,6 +37,7 @@ from scan.api.openapi.schemas import (
     ref,
     text,
 )
+from scan.api.openapi.stream import STREAM_PATHS
 from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
 
 PREFIX = "/api/v1"
@@ -102,7 +103,9 @@ def document(
         "paths": {
             **{
                 PREFIX + path: page
-                for pages in (CHAIN_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS)
+                for pages in (
+                    CHAIN_PATHS, ITEM_PATHS, LOG_PATHS, STREAM_PATHS, CONTRACT_PATHS, OWNER_PATHS
+                )
                 for path, page in pages.items()
             },
             **etherscan_paths(etherscan_actions),

@@ -27,8 +27,8 @@ ERRORS = {
     403: ("The signature or the key is of another address.",
           ("signature_mismatch", "owner_mismatch")),
     404: ("Nothing of this name is known.", ("not_found",)),
-    409: ("This was done before, or there is no room for more.",
-          ("replayed_request", "limit_reached")),
+    409: ("This was done before, there is no room for more, or a stream cannot go on from there.",
+          ("replayed_request", "limit_reached", "position_lost")),
     413: (f"The body is over {MAX_BODY_BYTES >> 20} MiB (of /verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("The body is not declared as application/json.",
@@ -304,6 +304,7 @@ def operation(
     status: int = 200,
     needs_key: bool = False,
     example: object = None,
+    media_type: str = "application/json",
 ) -> Json:
     """One operation under /api/v1, with what all of them share."""
     content: Json = {"schema": answer}
@@ -313,7 +314,7 @@ def operation(
         str(status): {
             "description": "Done.",
             "headers": headers(*RATE_HEADERS, *OPTIONAL_HEADERS),
-            "content": {"application/json": content},
+            "content": {media_type: content},
         }
     }
     for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors}):
