@@ -33,6 +33,7 @@ class OpenResponse:
         self._conn = conn
         self._stream = stream
         self._then: Callable[[], object] | None = None
+        self._is_closed = False
 
     def start(self, body: Iterable[bytes]) -> None:
         """In the thread that ran the application: the headers, and what the stream begins with."""
@@ -56,19 +57,20 @@ class OpenResponse:
 
     def finish(self) -> None:
         """The last chunk, after which the client connects again."""
-        if self._conn.state is not State.STREAMING:
+        if self._is_closed or self._conn.state is not State.STREAMING:
             return
         self._conn.response.close()
         self._conn.to_send.flush()
         self._worker.end(self._conn)
 
     def close(self) -> None:
-        """The connection is closed."""
+        """The connection is closed; what is still sent goes nowhere."""
+        self._is_closed = True
         self._stream.close()
 
     def _write(self, data: bytes, then: Callable[[], object] | None) -> None:
         unsent = len(self._conn.to_send)
-        if self._conn.state not in (State.STREAMING, State.IN_THREAD):
+        if self._is_closed or self._conn.state not in (State.STREAMING, State.IN_THREAD):
             return
         if unsent and unsent + len(data) > MAX_UNSENT_BYTES:
             self._worker.close(self._conn)
