@@ -18,7 +18,13 @@ from scan.api.openapi.compatibility import (
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
-from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, OWNER_SCHEMAS
+from scan.api.openapi.owners import (
+    EVENT_PAGES,
+    EVENT_PARAMETERS,
+    EVENT_RESPONSES,
+    OWNER_PATHS,
+    OWNER_SCHEMAS,
+)
 from scan.api.openapi.parameters import PARAMETERS
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
@@ -122,6 +128,7 @@ def document(
             "responses": {
                 **{str(status): _error(status) for status in ERRORS},
                 **COMPATIBILITY_RESPONSES,
+                **EVENT_RESPONSES,
             },
             "parameters": {**PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS},
             "headers": {name.rpartition("-")[2]: _header(name) for name in _HEADERS},

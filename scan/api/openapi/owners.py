@@ -33,6 +33,7 @@ from scan.api.openapi.schemas import (
     text,
     token_type,
 )
+from scan.ethereum.traces import TransferType
 from scan.webhooks.registration import (
     EVENT_TYPES,
     MAX_PER_CLIENT,
@@ -316,6 +317,53 @@ OWNER_SCHEMAS: Json = {
             ),
         },
     ),
+    "InternalTransferEvent": record(
+        "An internal transfer of the watched address.",
+        {
+            "event": one_of("The event.", ("internal_transfer",)),
+            "timestamp": moment("When its block was made."),
+            "data": record(
+                "The transfer.",
+                {
+                    "hash": hash32("The transaction's hash."),
+                    "from": address("The sender."),
+                    "to": address("The recipient."),
+                    "value": amount("In wei.", "1000000000000000000"),
+                    "blockNumber": number("Its block.", 17),
+                    "transferIndex": number("Its index in the transaction.", 0),
+                    "type": one_of("How.", tuple(t.name.lower() for t in TransferType)),
+                    "methodId": METHOD_ID,
+                    "removed": flag("Present and true where the block was orphaned."),
+                },
+                optional=("methodId", "removed"),
+            ),
+        },
+    ),
+    "DexTradeEvent": record(
+        "A trade by the watched address, or in the watched pool.",
+        {
+            "event": one_of("The event.", ("dex_trade",)),
+            "timestamp": moment("When its block was made."),
+            "data": record(
+                "The trade.",
+                {
+                    "hash": hash32("The transaction's hash."),
+                    "blockNumber": number("Its block.", 17),
+                    "logIndex": number("Its log's index in the block.", 3),
+                    "dex": text("The exchange.", "uniswap-v2"),
+                    "pairAddress": address("The pool."),
+                    "maker": address("The transaction's sender."),
+                    "tokenIn": address("What was sold.", TOKEN_EXAMPLE),
+                    "tokenOut": address("What was bought.", TOKEN_EXAMPLE),
+                    "amountIn": amount("Of tokenIn.", "1000"),
+                    "amountOut": amount("Of tokenOut.", "2000"),
+                    "methodId": METHOD_ID,
+                    "removed": flag("Present and true where the block was orphaned."),
+                },
+                optional=("methodId", "removed"),
+            ),
+        },
+    ),
 }  # fmt: skip
 
 
@@ -328,48 +376,55 @@ def _header(name: str, schema: Json) -> Json:
 
 
 EVENT_PARAMETERS: Json = {
+    "event": _header("X-Scan-Event", one_of("The event.", EVENT_TYPES)),
     "signature": _header(
         "X-Scan-Signature",
         text(
-            "sha256= and the lower-case hex HMAC-SHA256 of the body's bytes under the secret.",
+            "sha256= and the lower-case hex HMAC-SHA256 of the body's bytes under the secret, to be"
+            " compared in constant time. Webhook-Id, -Timestamp and -Signature are those of Standard"
+            " Webhooks, with the same key.",
             "sha256=" + 64 * "c",
         ),
     ),
-    "delivery": _header("X-Scan-Delivery", text("The same in every attempt.", "17")),
+    "delivery": _header("X-Scan-Delivery", text("The same in every attempt, as the body.", "17")),
     "sender": _header("User-Agent", text("Who sends.", "Scan-Webhook/1.0")),
 }
 
 
-def _event(event: str, schema: str, summary: str) -> Json:
+EVENT_RESPONSES: Json = {
+    "accepted": {"description": "Accepted."},
+    "gone": {"description": "The webhook is stopped."},
+    "refused": {"description": "Not accepted: it will be sent again."},
+}
+
+
+def _event(schema: str, summary: str) -> Json:
+    answers = {"2XX": "accepted", "410": "gone", "default": "refused"}
     return {
         "post": {
             "operationId": f"receive{schema}",
             "tags": [WEBHOOKS],
             "summary": summary,
             "security": [{}],
-            "description": "At least once; a retry sends the same bytes under the same"
-            " X-Scan-Delivery. Compare the signature in constant time.",
-            "parameters": [
-                _header("X-Scan-Event", one_of("The event.", (event,))),
-                *(shared(name) for name in EVENT_PARAMETERS),
-            ],
+            "parameters": [shared(name) for name in EVENT_PARAMETERS],
             "requestBody": {
                 "required": True,
                 "content": {"application/json": {"schema": ref(schema)}},
             },
             "responses": {
-                "2XX": {"description": "Accepted."},
-                "410": {"description": "The webhook is stopped."},
-                "default": {"description": "Not accepted: it will be sent again."},
+                status: {"$ref": f"#/components/responses/{name}"}
+                for status, name in answers.items()
             },
         }
     }
 
 
 EVENT_PAGES: Json = {
-    "tx": _event("tx", "TransactionEvent", "A transaction of the watched address"),
-    "token_transfer": _event(
-        "token_transfer", "TokenTransferEvent", "A token transfer of the watched address"
+    "tx": _event("TransactionEvent", "A transaction of the watched address"),
+    "token_transfer": _event("TokenTransferEvent", "A token transfer of the watched address"),
+    "internal_transfer": _event(
+        "InternalTransferEvent", "An internal transfer of the watched address"
     ),
-    "log": _event("log", "LogEvent", "A log that the watched address emitted"),
+    "dex_trade": _event("DexTradeEvent", "A trade of the watched address or pool"),
+    "log": _event("LogEvent", "A log that the watched address emitted"),
 }
