@@ -51,6 +51,7 @@ from scan.http.indexed_block import IndexedBlock
 from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
+from scan.http.prerequisites import Prerequisites
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import request_state_of
 from scan.http.requests import MAX_BODY_BYTES, reader
@@ -117,12 +118,13 @@ PAGES = (
     page_accounts,
 )
 OUTSIDE = (health, metrics)  # the version and the rate limits
+SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
 
 
 def create_app(settings: Settings | None = None) -> Flask:
     """Everything a worker process serves; raises SettingError for a malformed environment."""
     settings = settings or Settings.from_environment()
-    # py_ecc, of eth-account, sets 100,000: nested JSON would end the process, not the request.
+    # Where eth-account is imported, its py_ecc sets 100,000: nested JSON would end the process.
     sys.setrecursionlimit(RECURSION_LIMIT)
     app = Application("scan", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
@@ -254,7 +256,11 @@ def _middleware(app: Flask) -> Middleware:
         ReplicaPoller(indexed_block, index_version) if listener is None else None,
         INTERFACES if pages is None else (*INTERFACES, pages),
         pages,
+        {*SERVICE_PATHS, *documentation.paths(), *(() if pages is None else static_files.paths())},
         app.url_map.bind("").allowed_methods,
+        Prerequisites(
+            app.url_map, app.view_functions, parts.sources.gateway, parts.waiting_threads
+        ),
         logs_requests=settings.log_requests,
         base_path=settings.base_path,
     )

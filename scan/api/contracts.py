@@ -7,6 +7,7 @@ from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
@@ -23,6 +24,7 @@ blueprint = Blueprint("contracts", __name__)
 
 
 @blueprint.post("/verify")
+@requires(Prerequisite.LONG_WAIT)
 def verify_contract() -> Response:
     request.max_content_length = MAX_VERIFY_BYTES
     submission = parse(json_object())
@@ -90,6 +92,7 @@ def _hex(content: bytes | None) -> str | None:
 
 
 @blueprint.post("/contracts/<address>/call")
+@requires(Prerequisite.NODE)
 def call_contract(address: str) -> Response:
     wanted = parameters.address(address)
     body = json_object()

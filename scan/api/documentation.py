@@ -2,16 +2,23 @@
 
 import functools
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
+import flask_swagger_ui
 import orjson
 from flask import Blueprint, Response
 from flask_swagger_ui import get_swaggerui_blueprint
 
 from scan.api.openapi import PREFIX, document
-from scan.http.requests import query_arguments
 from scan.http.responses import json_body
 
 DOCUMENT = f"{PREFIX}/openapi.json"
+
+
+def paths() -> frozenset[str]:
+    """Of the document, the page, and the files of the page; without slashes at their end."""
+    folder = Path(flask_swagger_ui.__file__).with_name("dist")
+    return frozenset({DOCUMENT, "/docs", *(f"/docs/{file.name}" for file in folder.iterdir())})
 
 
 def docs(base_path: str) -> Blueprint:
@@ -38,7 +45,6 @@ def describe(base_path: str, etherscan_actions: Mapping[str, Collection[str]]) -
 
     @blueprint.get(DOCUMENT)
     def openapi() -> Response:
-        query_arguments()
         return json_body(made())
 
     return blueprint

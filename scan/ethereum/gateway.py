@@ -35,7 +35,7 @@ class Places(Protocol):
 
     def place(self, client: Hashable, *, wait_s: float) -> AbstractContextManager[None]: ...
 
-    def is_full_for(self, client: Hashable) -> bool: ...
+    def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None: ...
 
 
 class NodeGateway:
@@ -51,9 +51,11 @@ class NodeGateway:
         """One request's; its time runs from now on."""
         return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome())
 
-    def is_closed_to(self, client: Hashable) -> bool:
-        """Whether a question would be refused now, or have to wait; never waits itself."""
-        return self._is_known_away() or self._places.is_full_for(client)
+    def refusal(self, client: Hashable) -> Unavailable | None:
+        """What a call would be refused with at once; never waits itself."""
+        if self._is_known_away():
+            return NodeAway()
+        return self._places.refusal(client, wait_s=PLACE_WAIT_S)
 
     @contextmanager
     def node_for(self, client: Hashable) -> Iterator[Node]:

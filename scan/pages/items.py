@@ -1,4 +1,4 @@
-"""/nft/:address/:id: one item of a token, its owners and its transfers."""
+"""/nft/:address/:id: an item of a token, its owners and its transfers."""
 
 import json
 

@@ -42,7 +42,7 @@ def get_token(address: str) -> Response:
         token=token,
         tab=tab,
         shown=shown,
-        shares=[share(each.get("balance", 0), token["totalSupply"]) for each in records],
+        shares=[share(record.get("balance", 0), token["totalSupply"]) for record in records],
         names=names_of(records, to_hex(key)),
         chart=_chart(key) if tab == "chart" else None,
     )
@@ -61,6 +61,6 @@ def _list(tab: str, token: bytes) -> Listing | None:
 def _chart(token: bytes) -> Chart | None:
     points = token_transfers.count_over_time(reader(), token)
     return line_chart(
-        [Point(each["time"], each["transfers"]) for each in json.loads(points)],
+        [Point(point["time"], point["transfers"]) for point in json.loads(points)],
         title="Total transfers",
     )

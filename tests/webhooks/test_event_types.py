@@ -8,6 +8,7 @@ from scan.ethereum.blocks import EventLog
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.hex import to_hex
 from tests.support.made_blocks import TOKEN, Move, address
+from tests.support.openapi_document import DOCUMENT, check
 from tests.support.receiver import Receiver
 from tests.support.webhooks import Webhooks, wait_until
 
@@ -109,6 +110,8 @@ def test_a_test_event_has_the_fields_of_its_type(webhooks: Webhooks, event_type:
     )
     webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test")
     real, made = payloads(webhooks, hook)
+    page = DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
+    check(page["content"]["application/json"]["schema"], real, event_type)
     assert made["event"] == real["event"] == event_type
     assert made["data"].pop("test") is True
     assert made["data"].keys() == real["data"].keys() - {"methodId"}

@@ -1,4 +1,4 @@
-"""Parameters that several operations have."""
+"""Parameters shared by operations."""
 
 from scan.api.openapi.schemas import (
     Json,
@@ -13,19 +13,19 @@ from scan.api.openapi.schemas import (
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 
 PARAMETERS: Json = {
-    "page": query("page", number("The page, from 1.", 1, minimum=1, default=1)),
+    "page": query("page", number("The page, starting at 1.", 1, minimum=1, default=1)),
     "limit": query(
         "limit",
         number(
-            "Records on a page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+            "Records per page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
         ),
     ),
     "block": {
         "name": "X-Scan-At-Least-Block",
         "in": "header",
         "required": False,
-        "description": "A block that the answer has to know, such as one that another instance has"
-        " shown in X-Scan-Block. One that is not indexed yet is waited for shortly, then refused.",
+        "description": "A block that must be indexed, such as an X-Scan-Block of another instance."
+        " Waits shortly for it, then returns 503.",
         "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     },
     "address": path("address", any_case_address("The address.")),
