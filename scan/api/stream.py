@@ -27,8 +27,10 @@ def open_stream() -> Response:
     streams = cast(Streams, current_app.extensions["scan.streams"])
     stream = streams.open(client, stream_filter, position)
     response = Response(iter((stream.opening,)), mimetype="text/event-stream", headers=HEADERS)
-    response.call_on_close(stream.close_unless_attached)
-    if request.method == "GET":
+    if request.method == "HEAD":
+        stream.close()
+    else:
+        response.call_on_close(stream.close_unless_attached)
         request.environ[EVENT_STREAM] = stream
     return response
 

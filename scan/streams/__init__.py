@@ -2,6 +2,6 @@
 
 Enters: new blocks and forks, read from the database; clients, each with a filter and a position.
 Leaves: bytes for their connections, which the server's loop sends.
-Start with streams.py (who is open, and one thread that reads each block once), then catching_up.py
-(clients that are behind it) and filters.py.
+Start with streams.py (who is open, one thread that reads each block once, and others for clients
+that are behind it), then filters.py.
 """

@@ -6,6 +6,7 @@ everything; then it joins those that are sent what is new. Threads never wait fo
 
 import logging
 import os
+import resource
 import select
 import threading
 import time
@@ -129,7 +130,7 @@ class Streams:
                     f"{MAX_STREAMS_PER_CLIENT} streams are open, the maximum; close one first.",
                     headers={"Retry-After": "5"},
                 )
-            if len(self._open) >= MAX_STREAMS:
+            if len(self._open) >= _most_open():
                 raise Unavailable("Too many streams are open; try again shortly.", retry_after_s=5)
             self._start()
             self._open[stream] = None
@@ -337,3 +338,9 @@ class Streams:
 def _text(event: BlockEvent) -> bytes:
     head = f"id: {event.position}\nevent: {event.type}\ndata: ".encode()
     return head + event.json + b"\n\n"
+
+
+def _most_open() -> int:
+    """Each takes a file; gunicorn.conf.py has raised their limit where it can."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_STREAMS if files == resource.RLIM_INFINITY else min(MAX_STREAMS, files // 4)

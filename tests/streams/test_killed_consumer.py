@@ -9,13 +9,13 @@ from typing import Any
 import requests
 
 from scan.database.connection import Database
+from tests.streams.conftest import WITHOUT_LIMITS, announce_blocks
 from tests.support.event_source import EventSource
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import gunicorn
 
 TYPES = ("heads", "transactions", "token_transfers")
 PEOPLE = [address(name) for name in ("anna", "bert", "carl")]
-WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
 # With 50 kills, 2,000 events and 5 restarts it takes minutes.
 KILLS, EVENTS, RESTARTS = 12, 150, 1
 
@@ -26,6 +26,7 @@ class Growing(threading.Thread):
     def __init__(self, database_url: str, seed: int) -> None:
         super().__init__(name="growing", daemon=True)
         self._database = Database(database_url, statement_timeout_ms=0)
+        announce_blocks(database_url)
         self.chain = Chain(self._database)
         self.chain.append()
         self._random = random.Random(seed)
