@@ -22,11 +22,13 @@ from scan.api import (
     logs,
     metrics,
     network,
+    pools,
     root,
     search,
     stream,
     tokens,
     transactions,
+    transfers,
     webhooks,
 )
 from scan.api import query as query_api
@@ -95,6 +97,8 @@ BLUEPRINTS = (
     transactions,
     tokens,
     items,
+    transfers,
+    pools,
     addresses,
     contracts,
     logs,
@@ -140,7 +144,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
     app.register_blueprint(documentation.describe(settings.base_path, PUBLISHED))
-    app.register_blueprint(documentation.docs(settings.base_path), url_prefix="/docs")
+    app.register_blueprint(documentation.docs(), url_prefix="/docs")
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
     app.register_error_handler(errors.ScanError, _answer_error)

@@ -87,6 +87,8 @@ CREATE TABLE IF NOT EXISTS blocks (
 CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE;
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
+-- serves queries/history_list: blocks whose producer may have earned something
+CREATE INDEX IF NOT EXISTS blocks_with_fees ON blocks (miner, number) WHERE transaction_count > 0;
 
 -- Amounts here are as rarely zero as they are round, and numeric takes 5 to 9 bytes for each. What
 -- came with 0008 is kept as its transaction has it: unsigned, big-endian, without leading zeros (zero
@@ -113,7 +115,8 @@ CREATE TABLE IF NOT EXISTS transactions (
     max_fee_per_blob_gas bytea,
     cumulative_gas_used bytea,
     method bytea,                  -- the first bytes of its input, at most 4; null without input
-    blob_versioned_hashes bytea[]
+    blob_versioned_hashes bytea[],
+    blob_gas_price bytea           -- null without blobs, or where it is yet to be filled
 );
 -- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
@@ -127,6 +130,12 @@ CREATE INDEX IF NOT EXISTS transactions_by_contract ON transactions (contract_ad
 -- Transfers to oneself stand apart, so that an address's lists merge without counting them twice.
 CREATE INDEX IF NOT EXISTS transactions_to_self ON transactions (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
+-- serve queries/history_list: most transactions that call contracts move no coin themselves
+CREATE INDEX IF NOT EXISTS transactions_coin_by_from ON transactions (from_address, ordinal)
+    WHERE status AND value > 0;
+CREATE INDEX IF NOT EXISTS transactions_coin_by_to
+    ON transactions (coalesce(to_address, contract_address), ordinal)
+    WHERE status AND value > 0 AND coalesce(to_address, contract_address) <> from_address;
 
 -- Value that contracts moved inside transactions, and contracts they created, be it without value,
 -- from traces: of blocks that are traced, all of it.
@@ -157,8 +166,9 @@ CREATE TABLE IF NOT EXISTS withdrawals (
     amount_wei numeric(78, 0) NOT NULL,
     PRIMARY KEY (block_number, withdrawal_index)
 );
--- serves indexer/addresses_restore_last_seen
-CREATE INDEX IF NOT EXISTS withdrawals_by_address ON withdrawals (address, block_number);
+-- serves queries/history_list, indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS withdrawals_of_address
+    ON withdrawals (address, block_number, withdrawal_index);
 
 -- Which contracts emitted a log in which block, or were made there by another contract: an address
 -- is seen there too.
@@ -319,8 +329,11 @@ CREATE TABLE IF NOT EXISTS pools (
     block_number bigint NOT NULL,
     dex_id integer NOT NULL,
     token0 bytea NOT NULL,
-    token1 bytea NOT NULL
+    token1 bytea NOT NULL,
+    trade_count bigint NOT NULL DEFAULT 0
 );
+-- serves queries/pools_list
+CREATE INDEX IF NOT EXISTS pools_by_trade_count ON pools (trade_count, address);
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
 -- Contracts that emitted a Swap, Deposit or Withdrawal and proved to be no pool, or no token.
@@ -346,9 +359,10 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys
+-- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
+CREATE INDEX IF NOT EXISTS dex_trades_by_pool ON dex_trades (pool_address, ordinal);
 
 -- First topics of stored logs, by short numbers. With SCAN_LOGS=standard they are those of the events
 -- that are stored, filled in before the first block.
@@ -394,7 +408,13 @@ CREATE TABLE IF NOT EXISTS addresses (
     internal_count bigint NOT NULL DEFAULT 0, -- of internal transfers
     internal_sent_count bigint NOT NULL DEFAULT 0,
     internal_received_count bigint NOT NULL DEFAULT 0,
-    log_count bigint               -- logs it emitted, of those that are stored; null: none
+    log_count bigint,              -- logs it emitted, of those that are stored; null: none
+    -- Rows of its history that have no other counter; null: none
+    coin_sent_count bigint,        -- transactions that sent coin, also to itself
+    coin_received_count bigint,    -- transactions of others that brought coin
+    withdrawal_count bigint,
+    produced_count bigint,         -- blocks it produced that have transactions
+    net_wei numeric                -- coin that came in, less what went out; null: 0
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
@@ -481,6 +501,19 @@ CREATE OR REPLACE FUNCTION json_hashes(hashes bytea[]) RETURNS text LANGUAGE sql
 RETURN (SELECT json_list(string_agg(json_hex(hash), ',' ORDER BY place))
     FROM unnest(hashes) WITH ORDINALITY AS each (hash, place));
 
+-- What the sender of a transaction paid for it, with its blobs (EIP-4844: 131,072 gas each); in wei.
+CREATE OR REPLACE FUNCTION transaction_fee(t transactions) RETURNS numeric LANGUAGE sql IMMUTABLE
+RETURN t.gas_price * t.gas_used + CASE WHEN t.blob_gas_price IS NULL THEN 0
+    ELSE 131072 * cardinality(t.blob_versioned_hashes) * integer_text(t.blob_gas_price)::numeric END;
+
+-- What the producer of a block earned by its transactions: what they paid for gas beyond the base fee.
+CREATE OR REPLACE FUNCTION producer_fees(b blocks) RETURNS numeric LANGUAGE sql STABLE
+RETURN (SELECT coalesce(sum(
+        greatest(t.gas_price - coalesce(b.base_fee_per_gas, 0), 0) * t.gas_used), 0)
+    FROM transactions t
+    WHERE t.ordinal >= b.transactions_before
+        AND t.ordinal < b.transactions_before + b.transaction_count);
+
 -- The function that a transaction called; null where it created a contract, or gave less than 4 bytes.
 CREATE OR REPLACE FUNCTION method_id(t transactions) RETURNS bytea LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN length(t.method) = 4 AND t.to_address IS NOT NULL THEN t.method END;
@@ -541,15 +574,16 @@ RETURN format(
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance)::json;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
-    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+    x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
     '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
-    '"timestamp":"%s"}',
+    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s}',
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
-    hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
-    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+    hex(x.token_address), k.type, hex(x.from_address), hex(x.to_address), x.value,
+    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
+    k.decimals)::json;
 
 -- An item; its id stands in its first transfer.
 CREATE OR REPLACE FUNCTION token_item_record(i token_items, token_id numeric, token_type text)
@@ -611,16 +645,20 @@ RETURN format(
     '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
     type, value, json_text(name), json_text(symbol), match)::json;
 
+-- Of a token that never moved nothing but its address is known.
 CREATE OR REPLACE FUNCTION dex_trade_record(
-    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz, token_in tokens,
+    token_out tokens)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
     '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
-    '"timestamp":"%s"}',
+    '"timestamp":"%s","tokenInSymbol":%s,"tokenInDecimals":%s,"tokenOutSymbol":%s,'
+    '"tokenOutDecimals":%s}',
     hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
-    iso(mined_at))::json;
+    iso(mined_at), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
+    json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'))::json;
 
 -- A log's record where its data may be long: a contract could have every reader sent megabytes.
 CREATE OR REPLACE FUNCTION log_event_record(
@@ -662,7 +700,7 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
         AND t.ordinal <= b.transactions_before + least(last - 1, b.transaction_count - 1)
     UNION ALL
     SELECT x.ordinal - b.token_transfers_before + s.token_transfers, 'token_transfers',
-        token_transfer_record(x, t.hash, k.type, b.timestamp)::text
+        token_transfer_record(x, t.hash, k, b.timestamp)::text
     FROM block_sections(b) s
     JOIN token_transfers x
         ON x.ordinal >= b.token_transfers_before + greatest(first - s.token_transfers, 0)
@@ -689,7 +727,7 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
     WHERE 'internal_transfers' = ANY (types)
     UNION ALL
     SELECT d.ordinal - b.dex_trades_before + s.dex_trades, 'dex_trades',
-        dex_trade_record(d, t.hash, e.name, b.timestamp)::text
+        dex_trade_record(d, t.hash, e.name, b.timestamp, i, o)::text
     FROM block_sections(b) s
     JOIN dex_trades d
         ON d.ordinal >= b.dex_trades_before + greatest(first - s.dex_trades, 0)
@@ -700,6 +738,8 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
         AND t.ordinal BETWEEN b.transactions_before
             AND b.transactions_before + b.transaction_count - 1
     JOIN dexes e ON e.dex_id = d.dex_id
+    LEFT JOIN tokens i ON i.address = d.token_in
+    LEFT JOIN tokens o ON o.address = d.token_out
     WHERE 'dex_trades' = ANY (types)
     UNION ALL
     SELECT l.ordinal - b.logs_before + s.logs, 'logs',
@@ -715,6 +755,18 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
     LEFT JOIN event_topics e ON e.topic_id = l.topic_id
     WHERE 'logs' = ANY (types)
 $$;
+
+-- `last_trade` is null where it has none; of a token that never moved only the address is known.
+CREATE OR REPLACE FUNCTION pool_record(
+    p pools, dex text, token0 tokens, token1 tokens, last_trade json)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","dex":%s,"token0":"%s","token0Symbol":%s,"token0Decimals":%s,"token1":"%s",'
+    '"token1Symbol":%s,"token1Decimals":%s,"tradeCount":%s,"lastTradeHash":%s,"lastTradeAt":%s}',
+    hex(p.address), json_text(dex), hex(p.token0), json_text(token0.symbol),
+    coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
+    coalesce(token1.decimals::text, 'null'), p.trade_count,
+    json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'));
 
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
@@ -813,16 +865,30 @@ CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 RETURN size = 1 OR coalesce(bytes, 0) <= 16 * 1024 * 1024;
 
--- Which numbers of first..last are on a page.
+-- Which numbers of first..last are on a page: after `skip` of them, or after the number where a cursor
+-- stands. `next` is the last of them, null where none follows.
 CREATE OR REPLACE FUNCTION page_of_range(
-    first bigint, last bigint, skip bigint, size bigint, direction text)
-RETURNS TABLE (lowest bigint, highest bigint) LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN direction = 'asc' THEN first + passed
-            ELSE greatest(last - passed - (size - 1), first) END,
-        CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
-            ELSE last - passed END
-    FROM (SELECT least(skip, greatest(last - first + 1, 0)) AS passed) AS known
+    first bigint, last bigint, skip bigint, after bigint, size bigint, direction text)
+RETURNS TABLE (lowest bigint, highest bigint, next bigint) LANGUAGE sql IMMUTABLE AS $$
+    SELECT page.lowest, page.highest,
+        CASE WHEN direction = 'asc' AND page.highest < last THEN page.highest
+            WHEN direction = 'desc' AND page.lowest > first THEN page.lowest END
+    FROM (
+        SELECT CASE WHEN direction = 'asc' THEN first + passed
+                ELSE greatest(last - passed - (size - 1), first) END AS lowest,
+            CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
+                ELSE last - passed END AS highest
+        FROM (
+            SELECT least(greatest(CASE WHEN after IS NULL THEN skip
+                WHEN direction = 'asc' THEN after - first + 1
+                ELSE last - after + 1 END, 0), greatest(last - first + 1, 0)) AS passed
+        ) AS known
+    ) AS page
 $$;
+
+-- A block to a cursor: its number in eight bytes, then its hash.
+CREATE OR REPLACE FUNCTION block_reference(b blocks) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN int8send(b.number) || b.hash;
 
 -- How far apart checkpoints stand: a page at any depth passes at most so many index entries.
 -- With 128 they take about a hundredth of the rows' room.
@@ -907,6 +973,16 @@ BEGIN
             SELECT 1 FROM transactions t
             WHERE l = 'transactions_by_address'
                 AND t.contract_address = k AND t.contract_address <> t.from_address
+                AND t.ordinal >= c.ordinal AND t.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM transactions t
+            WHERE l = 'coin_by_from' AND t.from_address = k AND t.status AND t.value > 0
+                AND t.ordinal >= c.ordinal AND t.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM transactions t
+            WHERE l = 'coin_by_to' AND coalesce(t.to_address, t.contract_address) = k
+                AND t.status AND t.value > 0
+                AND coalesce(t.to_address, t.contract_address) <> t.from_address
                 AND t.ordinal >= c.ordinal AND t.ordinal < bound) AS passed)
         FROM checkpoint_before(l, k, entries, bound) AS c) END;
 END
@@ -973,6 +1049,10 @@ BEGIN
                 AND d.ordinal >= c.ordinal AND d.ordinal < bound
             UNION ALL
             SELECT 1 FROM dex_trades d
+            WHERE l = 'dex_trades_by_pool' AND d.pool_address = k
+                AND d.ordinal >= c.ordinal AND d.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM dex_trades d
             WHERE l = 'dex_trades_by_dex'
                 AND d.dex_id = (
                     SELECT x.dex_id FROM dexes x
@@ -999,6 +1079,41 @@ BEGIN
         FROM checkpoint_before(l, k, entries, bound) AS c) END;
 END
 $$;
+
+-- A row of an address's history. `place` is the log's index, the number of the internal transfer or of
+-- the withdrawal. The amount is exact: numeric has up to 16,383 digits after the point.
+CREATE OR REPLACE FUNCTION history_record(
+    type text, direction text, counterparty bytea, amount numeric, symbol text, decimals integer,
+    token_address bytea, token_type text, token_id numeric, transaction_hash bytea, method bytea,
+    block_number bigint, mined_at timestamptz, transaction_index integer, place bigint,
+    batch_index integer)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"type":"%s","direction":"%s","counterparty":%s,"amount":"%s","amountDecimal":"%s",'
+    '"symbol":%s,"decimals":%s,"tokenAddress":%s,"tokenType":%s,"tokenId":%s,"transactionHash":%s,'
+    '"methodId":%s,"blockNumber":%s,"timestamp":"%s","transactionIndex":%s,"logIndex":%s,'
+    '"batchIndex":%s,"transferIndex":%s,"withdrawalIndex":%s}',
+    type, direction, json_hex(counterparty), amount,
+    trim_scale(amount * ('1e-' || decimals)::numeric), json_text(symbol), decimals,
+    json_hex(token_address), json_text(token_type), coalesce('"' || token_id || '"', 'null'),
+    json_hex(transaction_hash), json_hex(method), block_number, iso(mined_at),
+    coalesce(transaction_index::text, 'null'),
+    CASE WHEN type = 'token_transfer' THEN place::text ELSE 'null' END,
+    CASE WHEN type = 'token_transfer' THEN coalesce(batch_index, 0)::text ELSE 'null' END,
+    CASE WHEN type = 'internal_transfer' THEN place::text ELSE 'null' END,
+    CASE WHEN type = 'withdrawal' THEN place::text ELSE 'null' END);
+
+-- How many entries of a list of history have ordinals of a range; `last` is not one of them.
+CREATE OR REPLACE FUNCTION history_entries(
+    l text, k bytea, entries bigint, first bigint, last bigint)
+RETURNS bigint LANGUAGE sql STABLE
+RETURN CASE
+    WHEN l LIKE 'token%' THEN token_transfer_entries_before(l, k, entries, last)
+        - token_transfer_entries_before(l, k, entries, first)
+    WHEN l LIKE 'internal%' THEN internal_transfer_entries_before(l, k, entries, last)
+        - internal_transfer_entries_before(l, k, entries, first)
+    ELSE transaction_entries_before(l, k, entries, last)
+        - transaction_entries_before(l, k, entries, first) END;
 
 -- How many entries of an index a page needs at most: from a checkpoint, or from the list's end.
 CREATE OR REPLACE FUNCTION entries_to_read(has_list boolean, skip bigint, size bigint)
@@ -1249,6 +1364,38 @@ RETURN format(
     json_hex(method_id(t)));
 
 -- What statements of the release before call, while both are in use.
+CREATE OR REPLACE FUNCTION token_transfer_record(
+    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
+    '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
+    '"timestamp":"%s"}',
+    hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
+    hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
+    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+
+CREATE OR REPLACE FUNCTION dex_trade_record(
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
+    '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
+    '"timestamp":"%s"}',
+    hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
+    hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
+    iso(mined_at))::json;
+
+CREATE OR REPLACE FUNCTION page_of_range(
+    first bigint, last bigint, skip bigint, size bigint, direction text)
+RETURNS TABLE (lowest bigint, highest bigint) LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN direction = 'asc' THEN first + passed
+            ELSE greatest(last - passed - (size - 1), first) END,
+        CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
+            ELSE last - passed END
+    FROM (SELECT least(skip, greatest(last - first + 1, 0)) AS passed) AS known
+$$;
+
 CREATE OR REPLACE FUNCTION transaction_record(t transactions, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN (SELECT transaction_record(t, b)::json FROM blocks b WHERE b.number = t.block_number);
@@ -1376,6 +1523,11 @@ CREATE OR REPLACE TRIGGER contracts_inserted AFTER INSERT ON contracts
 CREATE OR REPLACE TRIGGER contracts_deleted AFTER DELETE ON contracts
     REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
+-- What an indexer of an earlier release did until it met these triggers, such as between migration
+-- 0016 and this. Creating them has waited for its transactions, and its next ones have them.
+UPDATE verified_contracts v
+SET is_indexed = NOT v.is_indexed
+WHERE v.is_indexed <> is_code_indexed(v.address, v.code_hash);
 
 -- Responses in Etherscan's form name functions by verified ABIs, so a verification ends what was
 -- cached, as a change of labels does.

@@ -1,4 +1,4 @@
-"""POST /api/v1/verify, GET /contracts/:address and POST /contracts/:address/call."""
+"""POST /api/v1/verify, GET /contracts and /contracts/:address, POST /contracts/:address/call."""
 
 import orjson
 from flask import Blueprint, Response, request
@@ -7,11 +7,12 @@ from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
+from scan.http.lists import PAGED, list_body, window_of
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
-from scan.queries import contracts
+from scan.queries import blocks, contracts
 from scan.queries.contracts import Contract
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
@@ -48,6 +49,12 @@ def _verified(verified: Verified) -> dict[str, object]:
         "constructorArguments": _hex(arguments),
         "warning": verified.warning,
     }
+
+
+@blueprint.get("/contracts")
+def list_contracts() -> Response:
+    window = window_of(query_arguments(*PAGED))
+    return list_body("contracts", contracts.verified_page(reader(), window))
 
 
 @blueprint.get("/contracts/<address>")
@@ -94,6 +101,7 @@ def _hex(content: bytes | None) -> str | None:
 @blueprint.post("/contracts/<address>/call")
 @requires(Prerequisite.NODE)
 def call_contract(address: str) -> Response:
+    named = query_arguments("block").get("block", "latest")
     wanted = parameters.address(address)
     body = json_object()
     parameters.only_known(body, ("functionName", "args"), "field")
@@ -101,7 +109,10 @@ def call_contract(address: str) -> Response:
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")
-    called = reader().sources.read_calls.call(reader().node, wanted, function, arguments)
+    block = None
+    if named != "latest":
+        block = blocks.find(reader(), parameters.block_number_or_hash(named))
+    called = reader().sources.read_calls.call(reader().node, wanted, function, arguments, block)
     value: dict[str, object] = {"result": called.value}
     if called.proxy is not None:
         value["implementation"] = to_hex(called.proxy.implementation)

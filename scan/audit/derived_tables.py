@@ -40,6 +40,7 @@ DERIVED = {
     ),
     "tokens": Derivation("audit/tokens_expect", "audit/tokens_compare", "audit/tokens_repair"),
     "dexes": Derivation("audit/dexes_expect", "audit/dexes_compare", "audit/dexes_repair"),
+    "pools": Derivation("audit/pools_expect", "audit/pools_compare", "audit/pools_repair"),
     "addresses": Derivation(
         "audit/addresses_expect", "audit/addresses_compare", "audit/addresses_repair"
     ),

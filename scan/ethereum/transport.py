@@ -53,13 +53,13 @@ class Transport:
                 _check_status(response)
                 text = _read_body(response, most_bytes)
         except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
-            raise TimedOut("the node did not answer in time") from None
+            raise TimedOut("the node did not respond in time") from None
         except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
             if time.monotonic() >= _deadline.ends_at:
-                raise TimedOut("the node did not answer in time") from None
+                raise TimedOut("the node did not respond in time") from None
             raise NodeError("the node cannot be reached or cut the connection") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise NodeError(f"the node's answer is not HTTP ({type(error).__name__})") from None
+            raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
         return _json(text, most_bytes), len(text)
 
     def _session(self) -> requests.Session:
@@ -138,10 +138,10 @@ def _check_status(response: requests.Response) -> None:
     if status == 200:
         return
     if status == 429:
-        raise NodeError("the node asks for fewer requests (429)", retry_after_s=_after(response))
+        raise NodeError("the node's rate limit is exceeded (429)", retry_after_s=_after(response))
     if status in (400, 408, 413, 414, 500, 502, 504):
-        raise BatchRefused(f"the node answered HTTP {status}", retry_after_s=_after(response))
-    raise NodeError(f"the node answered HTTP {status}", retry_after_s=_after(response))
+        raise BatchRefused(f"the node returned HTTP {status}", retry_after_s=_after(response))
+    raise NodeError(f"the node returned HTTP {status}", retry_after_s=_after(response))
 
 
 def _after(response: requests.Response) -> float | None:
@@ -173,7 +173,7 @@ def _read_body(response: requests.Response, most_bytes: int) -> bytes:
 
 def _too_large(most_bytes: int) -> AnswerTooLarge:
     size = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes >> 10} KiB"
-    return AnswerTooLarge(0, f"the node's answer is larger than {size}")
+    return AnswerTooLarge(0, f"the node's response is larger than {size}")
 
 
 def _json(text: bytes, most_bytes: int) -> Any:
@@ -181,13 +181,13 @@ def _json(text: bytes, most_bytes: int) -> Any:
     if len(text) > 2 * max_elements:  # an element takes two bytes; counting is not for nothing
         elements = len(text) - len(text.translate(None, b",[{"))
         if elements > max_elements:
-            raise AnswerTooLarge(0, f"the node's answer has {elements} elements, which is too many")
+            raise AnswerTooLarge(0, f"the node's response has too many elements, {elements}")
     try:
         return orjson.loads(text)
     except ValueError as error:
         if "depth limit" in str(error) or "ecursion" in str(error):
-            raise AnswerTooLarge(0, "the node's answer is nested too deeply") from None
+            raise AnswerTooLarge(0, "the node's response is nested too deeply") from None
     try:  # orjson refuses lone surrogates and the like, which a node may quote in a message
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise BatchRefused("the node's answer is not JSON, or was cut short") from None
+        raise BatchRefused("the node's response is not JSON, or is truncated") from None

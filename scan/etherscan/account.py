@@ -14,6 +14,7 @@ from scan.http.requests import reader
 from scan.queries import blocks, internal_transfers, token_transfers
 from scan.queries import transactions as transaction_queries
 from scan.queries.addresses import get_many, tokens_held
+from scan.queries.pages import Window
 
 MOST_BALANCES = 20
 NO_TRANSACTIONS = "No transactions found"
@@ -106,7 +107,7 @@ def token_supply(parameters: Parameters) -> Reply:
 
 def token_balances(parameters: Parameters) -> Reply:
     limit, offset = parameters.limit_and_offset()
-    page = tokens_held(reader(), parameters.address(), limit, offset, "BEP20")
+    page = tokens_held(reader(), parameters.address(), Window(limit, offset), "BEP20")
     rows = [
         {
             "TokenAddress": held["tokenAddress"],

@@ -8,6 +8,7 @@ from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
 from scan.queries import blocks, tokens, transactions
+from scan.queries.pages import Window
 
 LATEST_S = 9_000_000_000_000  # the maximum of PostgreSQL's timestamptz
 NO_SUCH_BLOCK = "Error! No closest block found"
@@ -68,7 +69,7 @@ def token_holders(parameters: Parameters) -> Reply:
     limit, offset = parameters.limit_and_offset()
     address = parameters.address("contractaddress")
     try:
-        page = tokens.holders(reader(), address, limit, offset)
+        page = tokens.holders(reader(), address, Window(limit, offset))
     except NotFound:
         return rows_reply([], NO_DATA, 0)
     rows = [

@@ -25,7 +25,7 @@ def get_logs(parameters: Parameters) -> Reply:
         first, last = parameters.first_block("fromblock"), parameters.last_block("toblock")
     window = Window(limit, offset, "asc", first, last)
     try:
-        records, _ = logs.records(reader(), window, log_filter)
+        records = logs.records(reader(), window, log_filter).records
     except TooManyLogs:
         raise Failure(TOO_MUCH) from None
     return rows_reply(_rows(records) if records else [], NO_LOGS)

@@ -7,7 +7,6 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.etherscan.replies import Failure
 from scan.hex import BadHex, data
-from scan.parameters import LimitAndOffset
 from scan.queries.pages import Window
 
 MOST_ROWS = 10_000  # per page
@@ -85,13 +84,13 @@ class Parameters:
             raise Failure(f"Error! Invalid {name}")
         return int(value)
 
-    def limit_and_offset(self, most: int = MOST_ROWS) -> LimitAndOffset:
+    def limit_and_offset(self, most: int = MOST_ROWS) -> tuple[int, int]:
         """From `page`, where 0 and 1 are the first page, and `offset`, the page size."""
         number = max(self.integer("page", 1), 1)
         size = self.integer("offset", most) or most
         if size > most:
             raise Failure(None, PAGE_TOO_LARGE.format(most))
-        return LimitAndOffset(size, min((number - 1) * size, parameters.BIGINT_MAX))
+        return size, min((number - 1) * size, parameters.BIGINT_MAX)
 
     def window(self) -> Window:
         """A page of a list, its order and range of blocks, which is open at a missing end and at a

@@ -21,7 +21,7 @@ from scan.indexer.block_traces import TraceReader
 
 log = logging.getLogger(__name__)
 
-CONCURRENT_FETCHES = 3  # requests in flight at any time, where there are several to send
+CONCURRENT_FETCHES = 3  # requests in flight at the same time
 # A block's header with its transactions, or one receipt. The cheapest log costs 375 gas and takes
 # 620 bytes, the cheapest byte of input 4 gas and two digits: enough for 58 M gas of nothing else in
 # one transaction. More is the node's fault. A receipt of 59 MB took 236 MiB.
@@ -33,7 +33,7 @@ _T = TypeVar("_T")
 
 
 class FetchedBlock(NamedTuple):
-    """A block with what happened inside its transactions, as TracedBlock has it."""
+    """A block with its TracedBlock's internal transfers and created contracts."""
 
     block: DecodedBlock
     created: Sequence[bytes]
@@ -47,7 +47,7 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
-        self._large_lock = threading.Lock()  # large answers are read and decoded one at a time
+        self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
 
     def head(self) -> tuple[int, int]:
@@ -59,7 +59,7 @@ class BlockSource:
         return _checked(lambda: quantity(self._node.call("eth_chainId")))
 
     def hash_at(self, number: int) -> bytes | None:
-        """The hash of the node's block of that number; None where it has none."""
+        """The hash of the node's block with that number; None if it has none."""
         [header] = self._node.batch([Call("eth_getBlockByNumber", (hex(number), False))])
         return _checked(lambda: _hash(header))
 
@@ -95,7 +95,7 @@ class BlockSource:
             yield header, receipts
 
     def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Each block with its receipts; AnswerTooLarge in the place of either."""
+        """Blocks with their receipts, or AnswerTooLarge in place of either."""
         if self._has_block_receipts:
             calls = [
                 call
@@ -161,7 +161,9 @@ class BlockSource:
         try:
             return self._node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
         except RpcError as error:
-            raise NodeError(f"the node refuses {method} of {params[0]}: {error.message}") from None
+            raise NodeError(
+                f"the node returned an error for {method} of {params[0]}: {error.message}"
+            ) from None
 
 
 def _hashes(header: Any) -> list[Any]:
@@ -177,25 +179,27 @@ def _present(answer: Any, number: int) -> Any:
     if isinstance(answer, AnswerTooLarge):
         return answer
     if isinstance(answer, RpcError):
-        raise NodeError(f"the node refuses block {number}: {answer}")
+        raise NodeError(f"the node returned an error for block {number}: {answer}")
     if answer is None:
         raise NodeError(f"the node does not have block {number} yet")
     return answer
 
 
 def _complete(receipts: Any, number: int) -> Any:
-    """The same receipts; raises NodeError where the node does not have all of them yet."""
+    """The receipts unchanged; raises NodeError if the node does not have all of them yet."""
     if isinstance(receipts, AnswerTooLarge):
         return receipts
     if isinstance(receipts, RpcError):
-        raise NodeError(f"the node refuses the receipts of a block: {receipts}")
+        raise NodeError(f"the node returned an error for the receipts of a block: {receipts}")
     if receipts is None:
         raise NodeError(f"the node does not have the receipts of block {number} yet")
     for receipt in receipts if isinstance(receipts, list) else []:
         if receipt is None:
             raise NodeError(f"the node does not have a receipt of block {number} yet")
         if isinstance(receipt, RpcError):
-            raise NodeError(f"the node refuses a receipt of block {number}: {receipt}")
+            raise NodeError(
+                f"the node returned an error for a receipt of block {number}: {receipt}"
+            )
     return receipts
 
 
@@ -215,6 +219,6 @@ def _checked(read: Callable[[], _T]) -> _T:
     try:
         return read()
     except (BadHex, KeyError, TypeError) as error:
-        raise NodeError(f"the node's answer is malformed: {error}") from error
+        raise NodeError(f"the node's response is malformed: {error}") from error
     except RpcError as error:
-        raise NodeError(f"the node refuses: {error}") from error
+        raise NodeError(f"the node returned an error: {error}") from error

@@ -105,11 +105,13 @@ class CatchUp:
 def _require_links(parent_hash: bytes | None, batch: Batch, genesis_hash: bytes) -> None:
     begins_right = batch[0].number > 0 or batch[0].hash == genesis_hash
     if not are_linked(parent_hash, batch) or not begins_right:
-        raise NodeError("the node's blocks do not name each other, or our head, as parents")
+        raise NodeError(
+            "the parent hashes of the node's blocks do not match each other or the indexed head"
+        )
 
 
 def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
-    """One database transaction's worth at a time; what came before a fault comes before it."""
+    """Yields batches for one database transaction; blocks before a failure are yielded first."""
     batch: Batch = []
     try:
         for blocks in fetched:

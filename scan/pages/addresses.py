@@ -13,7 +13,7 @@ from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.formatting import amount
 from scan.pages.method_names import add_methods
-from scan.pages.records import PAGE_SIZE, Listing, address_of, listing, names_of, window
+from scan.pages.records import Listing, address_of, listing, names_of, window
 from scan.pages.site import page
 from scan.queries import addresses, dex_trades, internal_transfers, token_transfers, transactions
 from scan.queries.pages import Window
@@ -73,9 +73,9 @@ def _list(tab: str, key: bytes) -> Listing | None:
     if tab == "trades":
         return listing(dex_trades.page(reader(), page_window, maker=key))
     if tab == "tokens":
-        return listing(addresses.tokens_held(reader(), key, PAGE_SIZE, page_window.offset))
+        return listing(addresses.tokens_held(reader(), key, page_window))
     if tab == "items":
-        return listing(addresses.items_held(reader(), key, PAGE_SIZE, page_window.offset))
+        return listing(addresses.items_held(reader(), key, page_window))
     return None
 
 

@@ -14,7 +14,7 @@ from scan.http.requests import client_address, form, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
-from scan.pages.records import PAGE_SIZE, address_of, listing, page_number
+from scan.pages.records import address_of, listing, window
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.attempts import BY_PATH
@@ -29,7 +29,7 @@ blueprint = Blueprint("pages_contracts", __name__)
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
-    verified = contracts.verified_page(reader(), PAGE_SIZE, (page_number() - 1) * PAGE_SIZE)
+    verified = contracts.verified_page(reader(), window())
     return page("contracts.html", contracts=listing(verified))
 
 

@@ -9,7 +9,6 @@ from scan.http.requests import reader
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.formatting import share
 from scan.pages.records import (
-    PAGE_SIZE,
     Listing,
     address_of,
     listing,
@@ -52,9 +51,9 @@ def _list(tab: str, token: bytes) -> Listing | None:
     if tab == "transfers":
         return listing(token_transfers.page(reader(), window(), token=token))
     if tab == "holders":
-        return listing(tokens.holders(reader(), token, PAGE_SIZE, window().offset))
+        return listing(tokens.holders(reader(), token, window()))
     if tab == "items":
-        return listing(items.page(reader(), token, PAGE_SIZE, window().offset))
+        return listing(items.page(reader(), token, window()))
     return None
 
 

@@ -5,26 +5,31 @@ from typing import NamedTuple
 
 import orjson
 
+from scan.ethereum.block_parameter import BlockId
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
-from scan.queries.pages import Page
+from scan.queries.cursors import ADDRESS
+from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 
 def tokens_held(
-    reader: Reader, address: bytes, limit: int, offset: int, token_type: str | None = None
+    reader: Reader, address: bytes, window: Window, token_type: str | None = None
 ) -> Page:
     """Of one type, or of all; an address never seen holds none."""
-    return Page(
-        *reader.row(
-            "queries/addresses_list_tokens",
-            address=address,
-            type=token_type,
-            has_type=token_type is not None,
-            limit=limit,
-            offset=offset,
-        )
+    filters = {"address": address, "type": token_type}
+    traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
+    data, count, total, token = reader.row(
+        "queries/addresses_list_tokens",
+        address=address,
+        type=token_type,
+        has_type=token_type is not None,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
     )
+    following = traversal.next(None if token is None else [bytes(token)])
+    return Page(data, count, total, following)
 
 
 class Address(NamedTuple):
@@ -48,14 +53,34 @@ class Summary(NamedTuple):
     transaction_count: int
 
 
-def get(reader: Reader, address: bytes) -> Address:
-    """Also one that was never seen."""
+def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
+    """After a block, by the transfers up to there."""
+    filters = {"address": address, "block": block.hash}
+    traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
+    data, count, total, token = reader.row(
+        "queries/addresses_list_tokens_at",
+        planned_per_call=True,  # few at once: it reads all of them
+        address=address,
+        block_number=block.number,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
+    )
+    following = traversal.next(None if token is None else [bytes(token)])
+    return Page(data, count, total, following)
+
+
+def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:
+    """Also one that was never seen; with its balance after a block, or at the head."""
     *row, head_number, head_hash, unchanged_from = reader.row(
         "queries/addresses_get", address=address
     )
     count, label, first_seen, last_seen, recent, *stored = row
     head = Head(head_number, head_hash, unchanged_from)
-    [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
+    if block is None:
+        [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
+    else:
+        balance = balances.at_block(reader, address, block)
     return Address(balance, count or 0, label, first_seen, last_seen, recent)
 
 
@@ -74,11 +99,18 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     ]
 
 
-def items_held(reader: Reader, address: bytes, limit: int, offset: int) -> Page:
+def items_held(reader: Reader, address: bytes, window: Window) -> Page:
     """Of BEP721 and BEP1155, those first moved last first; an address never seen has none."""
-    return Page(
-        *reader.row("queries/addresses_list_items", address=address, limit=limit, offset=offset)
+    traversal = window.traversal("items held", {"address": address}, has_blocks=False)
+    data, count, total, first_ordinal = reader.row(
+        "queries/addresses_list_items",
+        address=address,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
     )
+    following = traversal.next(None if first_ordinal is None else [first_ordinal])
+    return Page(data, count, total, following)
 
 
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:

@@ -2,7 +2,9 @@
 
 from typing import NamedTuple
 
-from scan.queries.pages import Page, Window
+from scan.errors import NotFound
+from scan.ethereum.block_parameter import BlockId
+from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
 
@@ -14,7 +16,9 @@ class NearestBlocks(NamedTuple):
 
 
 def page(reader: Reader, window: Window) -> Page:
-    return Page(*reader.row("queries/blocks_list", **window._asdict()))
+    traversal = window.traversal("blocks", {})
+    row = reader.row("queries/blocks_list", **in_blocks(reader, window).params(traversal))
+    return Page.of_row(reader, "blocks", traversal, row)
 
 
 def get(reader: Reader, named: int | bytes | None) -> str | None:
@@ -34,6 +38,25 @@ def get(reader: Reader, named: int | bytes | None) -> str | None:
 def nearest(reader: Reader, time_s: int) -> NearestBlocks:
     """`time_s` in seconds of Unix time."""
     return NearestBlocks(*reader.row("queries/blocks_get_by_time", time_s=time_s))
+
+
+def at_time(reader: Reader, time_s: int) -> str | None:
+    """The newest at or before a moment, as get() has it; None before the first."""
+    number = nearest(reader, time_s).before
+    return None if number is None else get(reader, number)
+
+
+def find(reader: Reader, named: int | bytes) -> BlockId:
+    """By its number or its hash; raises NotFound."""
+    is_number = isinstance(named, int)
+    number, block_hash = reader.row(
+        "queries/blocks_find",
+        number=named if is_number else None,
+        hash=None if is_number else named,
+    )
+    if number is None:
+        raise NotFound("This block is not indexed.", field="block")
+    return BlockId(number, bytes(block_hash))
 
 
 def newest_number(reader: Reader) -> int | None:

@@ -35,7 +35,7 @@ FROM (
     UNION ALL
     SELECT 'dexes', ROW(d.name, d.trade_count)::text FROM dexes d
     UNION ALL
-    SELECT 'pools', ROW(p.address, p.block_number, d.name, p.token0, p.token1)::text
+    SELECT 'pools', ROW(p.address, p.block_number, d.name, p.token0, p.token1, p.trade_count)::text
     FROM pools p
     LEFT JOIN dexes d USING (dex_id)
     UNION ALL
@@ -53,7 +53,8 @@ FROM (
     SELECT 'addresses', ROW(a.address, a.first_seen, a.last_seen, a.transaction_count,
         a.sent_count, a.received_count, a.transfer_count, a.transfer_sent_count,
         a.transfer_received_count, a.trade_count, a.item_count, a.internal_count,
-        a.internal_sent_count, a.internal_received_count, a.log_count)::text
+        a.internal_sent_count, a.internal_received_count, a.log_count, a.coin_sent_count,
+        a.coin_received_count, a.withdrawal_count, a.produced_count, a.net_wei)::text
     FROM addresses a
     UNION ALL
     SELECT 'logs', ROW(l.ordinal, l.block_number, l.log_index, l.transaction_index, e.topic0,

@@ -38,6 +38,20 @@ FROM (
             AND t.contract_address = grown.key AND t.contract_address <> t.from_address
             AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
         UNION ALL
+        SELECT t.ordinal, t.block_number
+        FROM transactions t
+        WHERE grown.list = 'coin_by_from' AND t.from_address = grown.key
+            AND t.status AND t.value > 0
+            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+        UNION ALL
+        SELECT t.ordinal, t.block_number
+        FROM transactions t
+        WHERE grown.list = 'coin_by_to'
+            AND coalesce(t.to_address, t.contract_address) = grown.key
+            AND t.status AND t.value > 0
+            AND coalesce(t.to_address, t.contract_address) <> t.from_address
+            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+        UNION ALL
         SELECT x.ordinal, x.block_number
         FROM token_transfers x
         WHERE grown.list IN ('token_transfers_by_address', 'token_transfers_by_from')
@@ -96,6 +110,11 @@ FROM (
         SELECT d.ordinal, d.block_number
         FROM dex_trades d
         WHERE grown.list = 'dex_trades_by_maker' AND d.maker = grown.key
+            AND d.ordinal BETWEEN %(first_trade)s AND %(last_trade)s
+        UNION ALL
+        SELECT d.ordinal, d.block_number
+        FROM dex_trades d
+        WHERE grown.list = 'dex_trades_by_pool' AND d.pool_address = grown.key
             AND d.ordinal BETWEEN %(first_trade)s AND %(last_trade)s
         UNION ALL
         SELECT d.ordinal, d.block_number

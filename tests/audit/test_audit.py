@@ -35,6 +35,7 @@ CHANGED = (
     "UPDATE item_balances SET balance = -balance",
     "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
     "UPDATE dexes SET trade_count = 0",
+    "UPDATE pools SET trade_count = 0",
     "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
     "UPDATE chain SET token_count = 5",
     "UPDATE event_topics SET log_count = 1",
@@ -48,6 +49,7 @@ LOST = (
     "DELETE FROM item_balances",
     "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
     "UPDATE dexes SET trade_count = trade_count + 1",
+    "UPDATE pools SET trade_count = trade_count + 1",
     "DELETE FROM list_checkpoints",
     "UPDATE chain SET token_count = 0",
     "UPDATE addresses SET log_count = 0",
@@ -63,6 +65,7 @@ ADDED = (
     "UPDATE addresses SET item_count = 1 WHERE item_count IS NULL",
     "UPDATE tokens SET transfer_count = transfer_count + 1",
     "INSERT INTO dexes (name) VALUES ('nobody trades here')",
+    "UPDATE pools SET trade_count = trade_count + 2",
     "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
     " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
     "UPDATE chain SET token_count = token_count + 1",

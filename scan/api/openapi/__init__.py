@@ -17,13 +17,18 @@ from scan.api.openapi.compatibility import (
 )
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
 from scan.api.openapi.events import EVENT_PAGES, EVENT_PARAMETERS, EVENT_SCHEMAS
+from scan.api.openapi.filtered import FILTER_PARAMETERS, FILTERED_PATHS, FILTERED_SCHEMAS
+from scan.api.openapi.history import HISTORY_PATHS, HISTORY_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
 from scan.api.openapi.owners import OWNER_PATHS, OWNER_SCHEMAS
 from scan.api.openapi.parameters import PARAMETERS
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
+    ALWAYS,
+    ANONYMOUS,
     ERRORS,
+    KEYS,
     OPTIONAL_HEADERS,
     RATE_HEADERS,
     SCALARS,
@@ -51,7 +56,9 @@ calls to them; API keys and signed webhooks.
   2^53. Block numbers and counts are numbers. Times are ISO 8601 in UTC. Addresses and hashes are
   accepted in any letter case and returned in lower case.
 - Requests are limited per client address, or per key with a higher limit if they have an API key.
-  Every response has the limit and the remaining requests in its headers.
+  Every response has the limit, the remaining requests and the reset time in `X-RateLimit-Limit`,
+  `X-RateLimit-Remaining` and `X-RateLimit-Reset`, and the request's id in `X-Request-Id`; 429, 502
+  and 503 have `Retry-After`.
 - Errors are `{"error": message, "code": slug}`, with `field` if one parameter is invalid. Unknown
   paths return 404, unsupported methods 405 with `Allow`.
 - Unknown query parameters are errors, except those that begin with `_`, which are ignored.
@@ -69,6 +76,8 @@ _HEADERS: Json = {
     "Retry-After": ("Seconds to wait before the next request.", {"type": "integer"}, 5),
     "X-Request-Id": ("The request's id in the log; a client may choose it.",
                      {"type": "string"}, "5f3a9c0d1e2b4a67"),
+    "Link": ("The path of the next page, with rel=next.", {"type": "string"},
+             '</api/v1/blocks?cursor=P5McU6d7>; rel="next"'),
     "X-Scan-Block": ("The newest block of the indexed chain.", {"type": "integer"}, 353),
 }  # fmt: skip
 
@@ -88,7 +97,7 @@ def document(
         },
         "servers": [{"url": base_path or "/", "description": "This server."}],
         # Operations that require a key override this.
-        "security": [{}, {"ApiKey": []}, {"Bearer": []}],
+        "security": [*ANONYMOUS, *KEYS],
         "tags": [
             {"name": "Chain", "description": "Chain data."},
             {"name": "Contracts", "description": "Verified sources, and calls of contracts."},
@@ -104,7 +113,8 @@ def document(
             **{
                 PREFIX + path: page
                 for pages in (
-                    CHAIN_PATHS, ITEM_PATHS, LOG_PATHS, STREAM_PATHS, CONTRACT_PATHS, OWNER_PATHS
+                    *(CHAIN_PATHS, FILTERED_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS),
+                    *(STREAM_PATHS, CONTRACT_PATHS, OWNER_PATHS),
                 )
                 for path, page in pages.items()
             },
@@ -115,15 +125,19 @@ def document(
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS,
-                **CONTRACT_SCHEMAS, **OWNER_SCHEMAS, **EVENT_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS,
+                **HISTORY_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS, **CONTRACT_SCHEMAS,
+                **OWNER_SCHEMAS, **EVENT_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {
-                **{str(status): _error(status) for status in ERRORS},
+                **{str(status): _error(status) for status in ERRORS if status not in ALWAYS},
+                "default": _error(*ALWAYS),
                 **COMPATIBILITY_RESPONSES,
             },
-            "parameters": {**PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS},
+            "parameters": {
+                **PARAMETERS, **FILTER_PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS
+            },
             "headers": {name.rpartition("-")[2]: _header(name) for name in _HEADERS},
             "securitySchemes": {
                 "ApiKey": {
@@ -142,21 +156,38 @@ def document(
     }  # fmt: skip
 
 
-def _error(status: int) -> Json:
-    description, codes = ERRORS[status]
-    names = (*RATE_HEADERS, "Retry-After") if status in (429, 502, 503) else RATE_HEADERS
-    code = {"description": "The error code.", "enum": [*codes]}
-    schema = {"allOf": [ref("Error"), {"properties": {"code": code}}]}
+_REORGANISED: Json = {
+    "commonBlock": record(
+        "With reorganised: the newest block that is still in the chain. Discard records of later"
+        " blocks.",
+        {"number": {"type": "integer", "minimum": -1, "examples": [17]}, "hash": ref("Hash")},
+    ),
+    "cursor": {
+        "type": ["string", "null"],
+        "description": "With reorganised: continues after that block; null: start again.",
+        "examples": ["P5McU6d74Yg1fDd8eDY4Njg2"],
+    },
+}
+
+
+def _error(*statuses: int) -> Json:
+    described = [ERRORS[status][0] for status in statuses]
+    if len(statuses) > 1:
+        described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
+    codes = [code for status in statuses for code in ERRORS[status][1]]
+    code = {"description": "The error code.", "enum": codes}
+    more = _REORGANISED if statuses == (409,) else {}
+    schema = {"allOf": [ref("Error"), {"properties": {"code": code, **more}}]}
     return {
-        "description": description,
-        "headers": headers(*names),
+        "description": " ".join(described),
+        "headers": headers(*RATE_HEADERS, *(("Retry-After",) if statuses == (502,) else ())),
         "content": {"application/json": {"schema": schema}},
     }
 
 
 def _header(name: str) -> Json:
     description, schema, example = _HEADERS[name]
-    required = name not in OPTIONAL_HEADERS
+    required = name not in (*OPTIONAL_HEADERS, "Link")
     return {"description": description, "required": required, "schema": schema, "example": example}
 
 
@@ -166,7 +197,7 @@ def _service(name: str, summary: str, answers: Json) -> Json:
             "operationId": name,
             "tags": ["Service"],
             "summary": summary,
-            "security": [{}],
+            "security": ANONYMOUS,
             "responses": {
                 status: {
                     "description": description,

@@ -1,22 +1,22 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /query."""
 
 from scan.api.addresses import MOST_ADDRESSES
+from scan.api.openapi.filtered import FILTERS, ORDERED
 from scan.api.openapi.logs import LOG_FILTERS
 from scan.api.openapi.records import UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
     ADDRESS,
     ADDRESS_EXAMPLE,
     BIGINT,
-    LIMIT,
-    PAGE,
+    PAGED,
     SCALARS,
+    STATE_BLOCK,
     TOKEN,
     TOKEN_EXAMPLE,
     TRANSACTION,
     Json,
     address,
     amount,
-    any_case_address,
     array,
     flag,
     form,
@@ -27,13 +27,16 @@ from scan.api.openapi.schemas import (
     page_of,
     path,
     query,
+    range_filters,
     record,
     ref,
     sends,
     text,
+    time,
 )
-from scan.api.query import FILTER_KEYS, MAX_DEX_NAME
+from scan.api.query import FILTER_KEYS
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
+from scan.queries.cursors import MAX_CURSOR
 from scan.queries.search import MAX_FOUND, MAX_TEXT
 
 TAG = "Chain"
@@ -58,25 +61,14 @@ CHAIN_PATHS: Json = {
     },
     "/blocks": {
         "get": operation(
-            "listBlocks", TAG, "Blocks, newest first", ref("BlockPage"), parameters=(PAGE, LIMIT)
+            "listBlocks", TAG, "Blocks, newest first; or the newest at or before a time",
+            {"anyOf": [ref("BlockPage"), ref("BlockDetail")]}, errors=(404,),
+            parameters=(*ORDERED, query("time", time("The block at or before it, alone."))),
         ),
     },
     "/blocks/{block}": {
         "get": operation(
             "getBlock", TAG, "One block", ref("BlockDetail"), parameters=(_BLOCK,), errors=(404,)
-        ),
-    },
-    "/transactions": {
-        "get": operation(
-            "listTransactions",
-            TAG,
-            "Transactions, newest first",
-            ref("TransactionPage"),
-            parameters=(
-                PAGE,
-                LIMIT,
-                query("address", any_case_address("The sender, recipient or created contract.")),
-            ),
         ),
     },
     "/transactions/{transaction_hash}": {
@@ -97,14 +89,14 @@ CHAIN_PATHS: Json = {
             ref("InternalTransferPage"),
             description="Includes contract creations without value. Also 404 if the block's traces"
             " were not read.",
-            parameters=(TRANSACTION, PAGE, LIMIT),
+            parameters=(TRANSACTION, *PAGED),
             errors=(404,),
         ),
     },
     "/tokens": {
         "get": operation(
             "listTokens", TAG, "Tokens by number of holders", ref("TokenPage"),
-            parameters=(PAGE, LIMIT),
+            parameters=PAGED,
         ),
     },
     "/tokens/{address}": {
@@ -119,7 +111,7 @@ CHAIN_PATHS: Json = {
             ref("TokenHolderPage"), errors=(404,),
             parameters=(
                 TOKEN,
-                PAGE, LIMIT,
+                *PAGED,
             ),
         ),
     },
@@ -145,27 +137,17 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
             description="Balance and isContract are read from the node at the indexed head; if it"
-            " does not respond at once, they are the last known, as of balanceBlock.",
-            parameters=(ADDRESS,),
-            errors=(502,),
+            " does not respond at once, they are the last known, as of balanceBlock. With `block`"
+            " they are of that block, everything else is of the head.",
+            parameters=(ADDRESS, STATE_BLOCK),
+            errors=(404, 422, 502),
         ),
     },
     "/addresses/{address}/tokens": {
         "get": operation(
             "listAddressTokens", TAG, "The tokens held by an address",
             ref("TokenBalancePage"),
-            parameters=(ADDRESS, PAGE, LIMIT),
-        ),
-    },
-    "/addresses/{address}/internal": {
-        "get": operation(
-            "listAddressInternalTransfers", TAG,
-            "An address's internal transfers, newest first",
-            ref("AddressInternalTransferPage"),
-            description="Calls with value, contract creations and self-destructions inside"
-            " transactions, from the node's traces. Also 404 if no traces were read; the error has"
-            " the reason.",
-            parameters=(ADDRESS, PAGE, LIMIT),
+            parameters=(ADDRESS, *PAGED, STATE_BLOCK),
             errors=(404,),
         ),
     },
@@ -204,38 +186,27 @@ CHAIN_PATHS: Json = {
                     "offset": 0,
                 },
             ),
-            errors=(404, 502),
+            errors=(404, 409, 502),
         ),
     },
 }  # fmt: skip
 
 
-_FILTERS: Json = {
-    "address": any_case_address("Sender or recipient."),
-    "from": any_case_address("Sender."),
-    "to": any_case_address("Recipient."),
-    "tokenAddress": any_case_address("The token's contract."),
-    "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
-    "blockNumber": number("The block.", 17),
-    "blockFrom": number("The first block.", 100),
-    "blockTo": number("The last block.", 200),
-}
-_FILTERS_OF: Json = {
-    "dex_trades": {**_FILTERS, "address": any_case_address("The maker.")},
-    "logs": LOG_FILTERS,
-}
+_FILTERS: Json = {**FILTERS, "blockNumber": number("The block.", 17), **range_filters()}
+_FILTERS_OF: Json = {"logs": {**LOG_FILTERS, **range_filters()}}
 
 
 def _query(entity: str) -> Json:
     filters = {key: _FILTERS_OF.get(entity, _FILTERS)[key] for key in FILTER_KEYS[entity]}
     return form(
-        f"A query of {entity}.",
+        "",  # its entity says it
         {
             "entity": {"const": entity, "description": "The entity."},
-            "filter": form("All keys must match.", filters, ()),
+            "filter": form("All must match.", filters, ()),
             "orderBy": ref("QueryOrder"),
             "limit": ref("QueryLimit"),
             "offset": ref("QueryOffset"),
+            "cursor": ref("QueryCursor"),
         },
         ("entity",),
     )
@@ -244,13 +215,14 @@ def _query(entity: str) -> Json:
 def _answer(entity: str) -> Json:
     untraced = {"untracedBlocks": UNTRACED_BLOCKS} if entity == "internal_transfers" else {}
     return record(
-        f"The {entity} of a query.",
+        "",
         {
             "entity": {"const": entity, "description": "The entity."},
             "count": ref("QueryCount"),
             "data": array(ref(ENTITIES[entity]), "The records.", maxItems=MAX_LIMIT),
             "total": ref("QueryTotal"),
             **untraced,
+            "next": ref("Next"),
         },
     )
 
@@ -281,7 +253,6 @@ CHAIN_SCHEMAS: Json = {
         },
     ),
     "BlockPage": page_of("blocks", "Block", "Blocks, newest first."),
-    "TransactionPage": page_of("transactions", "Transaction", "Transactions, newest first."),
     "TokenPage": page_of("tokens", "Token", "Tokens, most holders first."),
     "TokenHolderPage": page_of("holders", "TokenHolder", "Holders, largest balance first."),
     "AddressList": record(
@@ -305,8 +276,9 @@ CHAIN_SCHEMAS: Json = {
         "Internal transfers, newest first.",
         {
             "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=MAX_LIMIT),
-            "total": ref("Total"),
+            "total": ref("QueryTotal"),
             "untracedBlocks": UNTRACED_BLOCKS,
+            "next": ref("Next"),
         },
     ),
     "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
@@ -321,6 +293,11 @@ CHAIN_SCHEMAS: Json = {
     },
     "QueryLimit": number(
         "Maximum of records.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+    ),
+    "QueryCursor": text(
+        "`next` of a page with the same entity, filter and order; not with offset.",
+        "P5McU6d74Yg1fDd8eDY4Njg2",
+        maxLength=MAX_CURSOR,
     ),
     "QueryOffset": number("Records to skip.", 0, maximum=BIGINT, default=0),
     **{f"{_schema_name(entity)}Answer": _answer(entity) for entity in ENTITIES},

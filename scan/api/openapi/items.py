@@ -2,8 +2,7 @@
 
 from scan.api.openapi.schemas import (
     ADDRESS,
-    LIMIT,
-    PAGE,
+    PAGED,
     TOKEN,
     TOKEN_EXAMPLE,
     TOKEN_ID,
@@ -32,7 +31,7 @@ ITEM_PATHS: Json = {
             "listTokenItems", TAG, "The items of a token, newest first", ref("ItemPage"),
             description="All ids of a BEP721 or BEP1155 with a transfer, by their first transfer,"
             f" newest first. Burnt ones are included, without an owner. {NOT_FOUND}.",
-            parameters=(TOKEN, PAGE, LIMIT), errors=(404,),
+            parameters=(TOKEN, *PAGED), errors=(404,),
         ),
     },
     "/tokens/{address}/items/{token_id}": {
@@ -48,14 +47,14 @@ ITEM_PATHS: Json = {
     "/tokens/{address}/items/{token_id}/transfers": {
         "get": operation(
             "listItemTransfers", TAG, "The transfers of one item, newest first",
-            ref("ItemTransferPage"), parameters=(TOKEN, TOKEN_ID, PAGE, LIMIT), errors=(404,),
+            ref("TransferPage"), parameters=(TOKEN, TOKEN_ID, *PAGED), errors=(404,),
         ),
     },
     "/addresses/{address}/items": {
         "get": operation(
             "listAddressItems", TAG, "The items held by an address", ref("ItemBalancePage"),
             description="Of BEP721 and BEP1155 tokens, by their first transfer, newest first.",
-            parameters=(ADDRESS, PAGE, LIMIT),
+            parameters=(ADDRESS, *PAGED),
         ),
     },
 }  # fmt: skip
@@ -103,6 +102,5 @@ ITEM_SCHEMAS: Json = {
         },
     ),
     "ItemPage": page_of("items", "Item", "Items."),
-    "ItemTransferPage": page_of("transfers", "TokenTransfer", "Transfers, newest first."),
     "ItemBalancePage": page_of("items", "ItemBalance", "Items."),
 }

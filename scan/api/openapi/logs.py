@@ -1,8 +1,7 @@
 """Logs: /logs, their query filter and record, and webhooks for them."""
 
+from scan.api.openapi.filtered import ORDERED
 from scan.api.openapi.schemas import (
-    LIMIT,
-    PAGE,
     Json,
     any_case_address,
     any_case_hash,
@@ -31,8 +30,6 @@ def _topic(index: int) -> Json:
 LOG_FILTERS: Json = {
     "address": any_case_address("The emitting contract."),
     **{name: _topic(index) for index, name in enumerate(TOPIC_NAMES)},
-    "blockFrom": number("The first block.", 100),
-    "blockTo": number("The last block.", 200),
 }
 
 LOG_PATHS: Json = {
@@ -44,7 +41,8 @@ LOG_PATHS: Json = {
             " read from the node, in the blocks in which the address emitted logs. Too large"
             " requests return 503: narrow them by blockFrom and blockTo, an address or topics.",
             parameters=(
-                PAGE, LIMIT, *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
+                *ORDERED,
+                *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
             ),
             errors=(502,),
         ),

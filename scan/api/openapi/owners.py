@@ -4,9 +4,8 @@ from scan.accounts.api_keys import MAX_ACTIVE_KEYS, MAX_LABEL_CHARACTERS
 from scan.api.openapi.logs import WANTED_TOPICS
 from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
-    LIMIT,
     OWNER,
-    PAGE,
+    PAGED,
     WEBHOOK,
     Json,
     address,
@@ -49,7 +48,7 @@ OWNER_PATHS: Json = {
             "listKeys", KEYS, "An owner's keys", ref("KeyList"), parameters=(OWNER,),
             description="Only prefixes are shown. With SCAN_OWNER_AUTH=always the request needs a"
             " key of that owner.",
-            errors=(403,),
+            errors=(403,), may_need_key=True,
         ),
         "post": operation(
             "createKey", KEYS, "Create a key for an address", ref("CreatedKey"), status=201,
@@ -85,7 +84,7 @@ OWNER_PATHS: Json = {
         "get": operation(
             "listWebhooks", WEBHOOKS, "An owner's webhooks", ref("WebhookList"),
             description="Needs a key of the owner if it has ever had one.",
-            parameters=(OWNER,), errors=(403,),
+            parameters=(OWNER,), errors=(403,), may_need_key=True,
         ),
         "post": operation(
             "createWebhook", WEBHOOKS, "Register a webhook for the events of an address",
@@ -93,7 +92,7 @@ OWNER_PATHS: Json = {
             description="Needs a key of the owner if it has ever had one. Limits of active webhooks"
             f" (409): {MAX_PER_OWNER} per owner, {MAX_PER_WATCH_ADDRESS} per watched address, and"
             f" {MAX_PER_CLIENT} per client address without a key of the owner.",
-            status=201, errors=(403, 409),
+            status=201, errors=(403, 409), may_need_key=True,
             body=sends(
                 ref("WebhookRequest"),
                 all={
@@ -108,30 +107,32 @@ OWNER_PATHS: Json = {
     "/webhooks/{webhook_id}": {
         "delete": operation(
             "deleteWebhook", WEBHOOKS, "Delete a webhook", ref("Deleted"),
-            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS, may_need_key=True,
         ),
         "patch": operation(
             "changeWebhook", WEBHOOKS, "Stop or activate a webhook",
             ref("Webhook"), parameters=(WEBHOOK,), errors=(*_WEBHOOK_ERRORS, 409),
+            may_need_key=True,
             body=sends(ref("WebhookChange"), start={"active": True}),
         ),
     },
     "/webhooks/{webhook_id}/deliveries": {
         "get": operation(
             "listDeliveries", WEBHOOKS, "A webhook's deliveries, newest first",
-            ref("DeliveryPage"), parameters=(WEBHOOK, PAGE, LIMIT), errors=_WEBHOOK_ERRORS,
+            ref("DeliveryPage"), parameters=(WEBHOOK, *PAGED), errors=_WEBHOOK_ERRORS,
+            may_need_key=True,
         ),
     },
     "/webhooks/{webhook_id}/test": {
         "post": operation(
             "testWebhook", WEBHOOKS, "Send a test event", ref("TestSent"), status=201,
-            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS, may_need_key=True,
         ),
     },
     "/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": {
         "post": operation(
             "retryDelivery", WEBHOOKS, "Send a delivery again", ref("Retried"), status=202,
-            parameters=(WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS, may_need_key=True,
         ),
     },
 }  # fmt: skip

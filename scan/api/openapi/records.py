@@ -197,6 +197,8 @@ RECORDS: Json = {
             "value": amount("In the smallest unit; 1 for BEP721.", "500000000000000000"),
             "tokenId": nullable(amount("The item's id; null for BEP20.", "7")),
             "timestamp": moment("Its block's time."),
+            "tokenSymbol": ref("Symbol"),
+            "tokenDecimals": ref("Decimals"),
         },
     ),
     "DexTrade": record(
@@ -211,6 +213,10 @@ RECORDS: Json = {
             "amountIn": amount("Of tokenIn, in its smallest unit.", "1000000000000000000"),
             "amountOut": amount("Of tokenOut, in its smallest unit.", "996006981039903216"),
             "timestamp": moment("Its block's time."),
+            "tokenInSymbol": ref("Symbol"),
+            "tokenInDecimals": ref("Decimals"),
+            "tokenOutSymbol": ref("Symbol"),
+            "tokenOutDecimals": ref("Decimals"),
         },
     ),
 }

@@ -27,20 +27,22 @@ ERRORS = {
     403: ("The signature or the key belongs to another address.",
           ("signature_mismatch", "owner_mismatch")),
     404: ("Not found.", ("not_found",)),
-    409: ("The request was already used, a limit is reached, or a stream cannot resume there.",
-          ("replayed_request", "limit_reached", "position_lost")),
+    409: ("The request was already used, a limit is reached, the cursor's block is orphaned, or a"
+          " stream cannot resume there.",
+          ("replayed_request", "limit_reached", "reorganised", "position_lost")),
     413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
-    422: ("Compilation, comparison or the call failed.",
-          ("verification_failed", "call_reverted")),
+    422: ("Compilation, comparison or the call failed, or the node lacks old state.",
+          ("verification_failed", "call_reverted", "history_unavailable")),
     429: ("The rate limit is exceeded.", ("rate_limited",)),
     502: ("The node does not respond.", ("upstream_failed",)),
     503: ("The database or a compiler is unavailable, or the query takes too long.",
           ("unavailable",)),
 }  # fmt: skip
-ALWAYS = (400, 401, 429, 503)
+ALWAYS = (400, 401, 429, 503)  # of every operation: its `default` response
 WITH_BODY = (413, 415)
+ABOUT_THE_CHAIN = ("Chain", "Contracts")  # tags of operations that read the index
 
 
 # Types of most fields; a field refers to one of them and adds its description.
@@ -84,6 +86,24 @@ SCALARS: Json = {
         "description": "ISO 8601, UTC.",
         "pattern": "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
     },
+    "Time": {
+        "type": ["string", "integer"],
+        "examples": [TIME_EXAMPLE, 1767225660],
+        "description": "ISO 8601 in UTC, or Unix seconds.",
+    },
+    "Symbol": {
+        "type": ["string", "null"],
+        "maxLength": 50,
+        "examples": ["WETH"],
+        "description": "The token's symbol; null for a token without transfers.",
+    },
+    "Decimals": {
+        "type": ["integer", "null"],
+        "minimum": 0,
+        "maximum": 255,
+        "examples": [18],
+        "description": "The token's decimals; null for a token without transfers.",
+    },
     "Flag": {"type": "boolean", "description": "A boolean.", "examples": [True]},
     "AnyCaseAddress": {
         "type": "string",
@@ -112,6 +132,10 @@ SCALARS: Json = {
         "description": "The exact number on all pages.",
         "examples": [354],
     },
+    "Next": {
+        "type": ["string", "null"],
+        "description": "The cursor of the next page; null if no records follow.",
+    },
     "TokenType": {
         "type": "string",
         "enum": [*TOKEN_TYPES],
@@ -132,7 +156,10 @@ SCALARS |= {
         "anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "null"}],
         "description": f"{SCALARS[name]['description']} Or null.",
     }
-    for name in ("Amount", "AnyCaseAddress", "Count", "HexAddress", "HexBytes", "Moment")
+    for name in (
+        *("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment"),
+        "TokenType",
+    )
 }  # fmt: skip
 
 
@@ -167,6 +194,20 @@ def hash32(description: str, example: str = HASH_EXAMPLE) -> Json:
     return _scalar("Hash", description)
 
 
+def time(description: str) -> Json:
+    return _scalar("Time", description)
+
+
+def range_filters() -> Json:
+    """Both ends belong to the range; blocks and times together must both hold."""
+    return {
+        "blockFrom": number("The first block.", 100),
+        "blockTo": number("The last block.", 200),
+        "timeFrom": time("The earliest time."),
+        "timeTo": time("The latest time."),
+    }
+
+
 def hex_bytes(description: str, example: str = "0x") -> Json:
     return _scalar("HexBytes", description)
 
@@ -195,7 +236,7 @@ def record(description: str, fields: Mapping[str, Json], optional: Sequence[str]
     """An object in a response; all fields that are not optional are present."""
     return {
         "type": "object",
-        "description": description,
+        **({"description": description} if description else {}),
         "properties": dict(fields),
         "required": [name for name in fields if name not in optional],
     }
@@ -211,13 +252,14 @@ def ref(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def page_of(name: str, item: str, description: str) -> Json:
-    """The response of a paginated list."""
+def page_of(name: str, item: str, description: str, total: str = "Total") -> Json:
+    """The response of a paginated list; `total` is QueryTotal for a list with filters."""
     return record(
         description,
         {
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
-            "total": ref("Total"),
+            "total": ref(total),
+            "next": ref("Next"),
         },
     )
 
@@ -268,7 +310,11 @@ def shared(name: str) -> Json:
 
 PAGE = shared("page")
 LIMIT = shared("limit")
+CURSOR = shared("cursor")
+PAGED = (PAGE, LIMIT, CURSOR)
+RANGE = tuple(map(shared, ("blockFrom", "blockTo", "timeFrom", "timeTo")))
 AT_LEAST_BLOCK = shared("block")
+STATE_BLOCK = shared("stateBlock")
 TOKEN = shared("token")
 ADDRESS = shared("address")
 CONTRACT = shared("contract")
@@ -276,6 +322,8 @@ TRANSACTION = shared("transaction")
 TOKEN_ID = shared("tokenId")
 WEBHOOK = shared("webhook")
 OWNER = shared("owner")
+ANONYMOUS: list[Json] = [{}]
+KEYS: list[Json] = [{"ApiKey": []}, {"Bearer": []}]
 OPTIONAL_HEADERS = ("X-Scan-Block",)
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
@@ -300,29 +348,35 @@ def operation(
     errors: Sequence[int] = (),
     status: int = 200,
     needs_key: bool = False,
+    may_need_key: bool = False,
     example: object = None,
     media_type: str = "application/json",
 ) -> Json:
     """An operation under /api/v1, with the headers, parameters and errors of all of them."""
+    is_list = CURSOR in parameters
     content: Json = {"schema": result}
     if example is not None:
         content["example"] = example
     responses: Json = {
         str(status): {
             "description": "Success.",
-            "headers": headers(*RATE_HEADERS, *OPTIONAL_HEADERS),
+            # Those of all responses are in the document's description.
+            **({"headers": {"Link": {"$ref": "#/components/headers/Link"}}} if is_list else {}),
             "content": {media_type: content},
-        }
+        },
+        "default": {"$ref": "#/components/responses/default"},
     }
-    for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors}):
+    more = {*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}
+    for code in sorted(more - {*ALWAYS}):
         responses[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {
         "operationId": name,
         "tags": [tag],
         "summary": summary,
         **({"description": description} if description else {}),
-        **({"security": [{"ApiKey": []}, {"Bearer": []}]} if needs_key else {}),
-        "parameters": [*parameters, AT_LEAST_BLOCK],
+        **({"security": [*ANONYMOUS, *KEYS]} if may_need_key else {}),
+        **({"security": KEYS} if needs_key else {}),
+        "parameters": [*parameters, *([AT_LEAST_BLOCK] if tag in ABOUT_THE_CHAIN else [])],
         "responses": responses,
     }
     if body:
