@@ -777,6 +777,8 @@ RETURN format(
 --   away.
 -- * Several keys together (*_list_by_keys) have neither: they are counted from their end, on the
 --   narrowest index, and their total is not known.
+-- * A cursor (see scan/queries/cursors.py) is an ordinal: without a key it cuts the range, by one key
+--   *_entries_before make it the number of entries to skip, by several keys it bounds the index.
 -- Lists by keys take entries from the index alone, in ordered halves where there are several ways to
 -- match, and fetch the rows of the page only. The planner takes a range between two numbers that it
 -- does not know for 0.5 % of a table: an end that bounds nothing is left out (has_lower, has_upper),
