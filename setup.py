@@ -92,6 +92,8 @@ setup(
             "numpy==2.4.6",  # 256-bit integers split into the columns of a Parquet file
             "duckdb==2.0.0",  # derives tables: an eighth of the time of PostgreSQL's statements
             "distributed==2026.8.0",  # fetches by many processes; one killed is replaced
+            "dask==2026.8.0",  # its settings
+            "cryptography==50.0.2",  # certificates between those processes
         ],
         # For installing the project itself without fetching its build system unverified.
         "build": ["setuptools==84.2.1"],

@@ -39,6 +39,7 @@ PLACES = {
     "numpy": ("scan.bulk",),
     "duckdb": ("scan.bulk",),
     "distributed": ("scan.bulk",),
+    "dask": ("scan.bulk",),
 }
 
 SQL = re.compile(

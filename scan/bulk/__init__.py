@@ -3,5 +3,6 @@
 Needs the packages of the extra scan[bulk], which no other room imports.
 Enters: blocks from one or several nodes. Leaves: files of rows, and the tables as
 the indexer makes them.
-Start with columns.py (the files' format).
+Start with chain_backfill.py (the stages), then columns.py (files), spool.py, contracts.py,
+derivation.py and loading.py.
 """

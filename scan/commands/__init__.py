@@ -7,6 +7,7 @@ run.py, which starts everything on one machine.
 """
 
 import argparse
+import os
 import sys
 from importlib import import_module, metadata
 from pathlib import Path
@@ -46,6 +47,12 @@ their hashes. Run again after an interruption, or for newer blocks, it continues
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
 token_transfers, dex_trades, logs, tokens, or all. Needs the packages of scan[bulk]; see
 docs/analytics.md."""
+
+BACKFILL_CHAIN = """\
+Indexes a whole chain into an empty database in bulk, faster than the indexer: many processes fetch
+blocks into files, which are then loaded table by table. Needs the extra `bulk`, and no running
+indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
+are shown when all is done. After an interruption, the next run continues. See docs/scaling.md."""
 
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
@@ -168,7 +175,7 @@ def _add_export(commands: Any) -> None:
     export.add_argument("--format", choices=("parquet", "csv"), default="parquet")
     export.add_argument("--output", type=Path, required=True, metavar="DIR")
     export.add_argument(
-        "--blocks-per-file", type=_block_count, default=10_000, metavar="N", help="10000 by default"
+        "--blocks-per-file", type=_count, default=10_000, metavar="N", help="10000 by default"
     )
     export.add_argument(
         "--from", type=_block_number, dest="block_from", metavar="BLOCK", help="the first block"
@@ -184,15 +191,35 @@ def _block_number(text: str) -> int:
     return int(text)
 
 
-def _block_count(text: str) -> int:
-    if _block_number(text) == 0:
-        raise argparse.ArgumentTypeError("must be 1 or more")
-    return int(text)
-
-
 def _add_backfill(commands: Any) -> None:
-    actions = _add_group(commands, "backfill", "fill columns of rows indexed by an older version")
+    actions = _add_group(
+        commands, "backfill", "index a chain in bulk, or fill columns of older rows"
+    )
     _add(actions, "fields", "fill null columns from the node", BACKFILL_FIELDS, "backfill.fields")
+    text = "index a whole chain into an empty database, in bulk"
+    chain = _add(actions, "chain", text, BACKFILL_CHAIN, "chain_backfill.run")
+    chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
+    chain.add_argument(
+        "--workers", type=_count, default=os.cpu_count(), help="processes that fetch"
+    )
+    chain.add_argument(
+        "--scheduler", metavar="ADDRESS", help="of dask, whose workers fetch; FOLDER is shared then"
+    )
+    chain.add_argument("--memory", type=_count, metavar="GB", help="default: a quarter of all")
+    chain.add_argument("--range-blocks", type=_count, default=500, help="blocks in one file (500)")
+    chain.add_argument(
+        "--last-block", type=int, help="default: SCAN_FINALITY blocks behind the node's head"
+    )
+    chain.add_argument(
+        "--discard", action="store_true", help="end an unfinished backfill; empties the index"
+    )
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if not 1 <= number <= 1_000_000:
+        raise ValueError
+    return number
 
 
 def _add_labels(commands: Any) -> None:

@@ -16,7 +16,7 @@ from gunicorn.http.errors import ParseException
 
 from scan import VERSION
 from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
-from scan.http.cache_keys import cache_key, cached_for_s
+from scan.http.cache_keys import cache_key, cached_for_s, page
 from scan.http.credentials import Charged, Charging, Credentials, caller_of, limit_headers
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import REQUIRED, SHOWN, IndexedBlock, NotIndexedYet, required_block
@@ -258,7 +258,7 @@ class Middleware:
             return self._refuse(state, error, start_response)
         began_at = time.monotonic()
         started: list[Any] = []
-        environ = _plain_get(state.environ) if state.is_open else state.environ
+        environ = _plain_get(state) if state.is_open else state.environ
         body = self._flask(environ, lambda *args: started.append(args))
         status, headers, *exc_info = started[0]
         versions = state.reader.versions if state.reader else frozenset()
@@ -379,11 +379,13 @@ def _is_unmodified(state: RequestState, response: WsgiResponse) -> bool:
     return etag is not None and (etag in tags or tags == ["*"])
 
 
-def _plain_get(environ: Environ) -> Environ:
-    """The whole of it, for whoever asks next."""
+def _plain_get(state: RequestState) -> Environ:
+    """The whole of it, for whoever asks next, also by a path with fewer slashes at its end."""
     conditions = ("HTTP_RANGE", "HTTP_IF_")
-    plain = {name: value for name, value in environ.items() if not name.startswith(conditions)}
-    return {**plain, "REQUEST_METHOD": "GET"}
+    plain = {
+        name: value for name, value in state.environ.items() if not name.startswith(conditions)
+    }
+    return {**plain, "REQUEST_METHOD": "GET", "PATH_INFO": page(state)}
 
 
 def _whole_body(environ: Environ) -> bytes:

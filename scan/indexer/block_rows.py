@@ -105,11 +105,8 @@ class BlockRows(NamedTuple):
 def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
     block, created_inside, internal_transfers, is_traced = fetched
     number = block.number
-    created = [t.contract_address for t in block.transactions if t.contract_address]
-    created += created_inside
-    emitters = dict.fromkeys(log.address for log in block.logs)
-    called = (t.to_address for t in block.transactions if t.to_address and t.ran_code)
-    emitted = emitters | dict.fromkeys(created_inside)
+    addresses, created = possible_contracts(fetched)
+    emitted = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     transfer_logs, swap_logs = _event_logs(block)
     stored, watched = _selected_logs(block, selection)
     line = copy_format.line
@@ -121,8 +118,8 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         transaction_count=len(block.transactions),
         transactions="".join([line((number, *t)) for t in block.transactions]),
         emitters="".join([f"\\\\x{address.hex()}\t{number}\n" for address in emitted]),
-        possible_contracts=tuple(dict.fromkeys((*created, *called, *emitters))),
-        created=frozenset(created),
+        possible_contracts=addresses,
+        created=created,
         transfer_logs=transfer_logs,
         swap_logs=swap_logs,
         internal_transfers="".join([line((number, *t)) for t in internal_transfers]),
@@ -133,6 +130,16 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         first_topics=_first_topics(stored),
         watched_logs=watched,
     )
+
+
+def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
+    """What was created, called or emitted logs; and those of them that were created."""
+    transactions = fetched.block.transactions
+    created = [t.contract_address for t in transactions if t.contract_address]
+    created += fetched.created
+    called = (t.to_address for t in transactions if t.to_address and t.ran_code)
+    emitters = (log.address for log in fetched.block.logs)
+    return tuple(dict.fromkeys((*created, *called, *emitters))), frozenset(created)
 
 
 def _columns(block: DecodedBlock) -> dict[str, object]:

@@ -87,8 +87,10 @@ def test_holdings_are_those_after_the_block(scenario: Played, client: FlaskClien
         now = get(client, path)
         then = get(client, f"{path}&block={head}")
         assert (then["tokens"], then["total"]) == (now["tokens"], now["total"])
-        following = get(client, f"{path}&block={head}&cursor={then['next']}")
-        assert following["tokens"] == get(client, f"{path}&cursor={now['next']}")["tokens"]
+        assert (then["next"] is None) is (now["next"] is None) is (now["total"] <= 3)
+        if now["next"] is not None:
+            following = get(client, f"{path}&block={head}&cursor={then['next']}")
+            assert following["tokens"] == get(client, f"{path}&cursor={now['next']}")["tokens"]
     assert seen == {True, False}
     assert get(client, f"/addresses/{'0x' + 40 * '0'}/tokens?block={head}")["tokens"] == []
 

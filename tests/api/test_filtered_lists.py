@@ -150,7 +150,7 @@ def test_times_bound_lists_as_blocks_do(client: FlaskClient, truth: Truth) -> No
             "/api/v1/query", json={"entity": entity, "filter": given, "limit": 100}
         ).json
         assert [comparable(row) for row in answer["data"]] == expected[:100]
-        assert answer["total"] == len(expected)
+        assert answer["total"] == (None if entity == "logs" else len(expected))
     number = len(truth.blocks) // 2
     both = get_all(client, "/blocks", "blocks", timeFrom=first, timeTo=last, blockFrom=number)
     assert both == [
@@ -241,7 +241,8 @@ def test_verified_contracts_go_on_behind_the_same_moment(database_url: str) -> N
     execute(
         database_url,
         "INSERT INTO contracts (address, block_number, code_hash)"
-        " SELECT decode(lpad(to_hex(n), 40, '0'), 'hex'), 0, 'code' FROM generate_series(1, 9) n",
+        " SELECT decode(lpad(to_hex(n), 40, '0'), 'hex'), 0, sha256('code')"
+        " FROM generate_series(1, 9) n",
     )
     execute(
         database_url,

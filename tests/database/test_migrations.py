@@ -203,7 +203,7 @@ def answers(indexing: Indexing) -> list[Any]:
     ]
     for page in pages:
         if page["entity"] == "token_transfers":
-            del page["total"]
+            del page["total"], page["next"]  # a cursor has the ordinal
     for trade in (trade for page in pages[-3:] for trade in page["data"]):
         del trade["dex"]
     senders = {row["fromAddress"] for row in pages[3]["data"]}

@@ -79,7 +79,7 @@ def test_files_are_served_whole_and_then_by_the_loop(shared_database_url: str) -
     partial = {"Range": "bytes=0-0", "If-Modified-Since": "Fri, 01 Jan 2100 00:00:00 GMT"}
     started: list[Any] = []
     for path in [*FREE[2:], "/docs", "/docs/index.css", url_of("scan.js")]:
-        first = client.head(f"{path}?_=1", headers=partial)
+        first = client.head(f"{path.rstrip('/')}//?_=1", headers=partial)
         assert (first.status_code, first.data) == (200, b"")
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "REMOTE_ADDR": "192.0.2.1"}
         [body] = application.wsgi_app.begin(  # type: ignore[attr-defined]

@@ -1,10 +1,13 @@
 """Contracts deployed on a real node, verified with real compilers of every line since 0.4."""
 
 import json
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 
+from scan.errors import VerificationFailed
+from scan.verification import verifier
 from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
 from tests.support.solidity import NODE, artifact
 
@@ -375,3 +378,13 @@ def test_uniswap_v3_s_mathematics(explorer: Explorer) -> None:
     assert explorer.call(address, "at", 0).json == {"result": str(2**96)}
     answer = explorer.call(address, "at", 887273)
     assert (answer.status_code, answer.json["error"]) == (422, "The call reverted: T")
+
+
+def test_an_abi_that_is_nested_too_deep_is_refused_with_a_reason() -> None:
+    """200 structures in each other compile; an ABI of them has 400 levels."""
+    abi: list[Any] = []
+    for _ in range(400):
+        abi = [abi]
+    match = SimpleNamespace(contract=SimpleNamespace(output={"abi": abi}))
+    with pytest.raises(VerificationFailed, match="nested too deep"):
+        verifier._abi(match)  # type: ignore[arg-type]
