@@ -7,6 +7,7 @@ import pytest
 
 from scan import parameters
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
+from scan.http.lists import window_of
 
 ADDRESS = "0x" + 20 * "aB"
 BIGGEST = 2**63 - 1
@@ -25,13 +26,14 @@ BIGGEST = 2**63 - 1
     ],
 )
 def test_pages(arguments: dict[str, str], limit: int, offset: int) -> None:
-    assert parameters.limit_and_offset(arguments) == (limit, offset)
+    window = window_of(arguments)
+    assert (window.limit, window.offset) == (limit, offset)
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "101", "1.0", " 1", "\u0661", "1\n", "", 400 * "9"])
 def test_a_refused_number_names_its_field_and_its_range(text: str) -> None:
     with pytest.raises(InvalidParameter) as caught:
-        parameters.limit_and_offset({"limit": text})
+        window_of({"limit": text})
     assert caught.value.field == "limit" and "from 1 to 100" in caught.value.message
 
 
