@@ -129,7 +129,7 @@ def test_a_room_says_what_it_is(room: str) -> None:
     """What it does, what enters, what leaves, which file to open first."""
     if (ROOT / "scan" / room).is_dir():
         docstring = ast.get_docstring(_tree(f"scan.{room}")) or ""
-        for word in ("Enters:", "Leaves:", "Start with"):
+        for word in ("Input:", "Output:", "Start with"):
             assert word in docstring
 
 

@@ -160,7 +160,15 @@ _REORGANISED: Json = {
     "commonBlock": record(
         "With reorganised: the newest block that is still in the chain. Discard records of later"
         " blocks.",
-        {"number": {"type": "integer", "minimum": -1, "examples": [17]}, "hash": ref("Hash")},
+        {
+            "number": {
+                "type": "integer",
+                "minimum": -1,
+                "description": "Its number.",
+                "examples": [17],
+            },
+            "hash": ref("Hash"),
+        },
     ),
     "cursor": {
         "type": ["string", "null"],
