@@ -158,7 +158,15 @@ _REORGANISED: Json = {
     "commonBlock": record(
         "With reorganised: the newest block that is still in the chain. Discard records of later"
         " blocks.",
-        {"number": {"type": "integer", "minimum": -1, "examples": [17]}, "hash": ref("Hash")},
+        {
+            "number": {
+                "type": "integer",
+                "description": "-1: none.",
+                "minimum": -1,
+                "examples": [17],
+            },
+            "hash": ref("Hash"),
+        },
     ),
     "cursor": {
         "type": ["string", "null"],
