@@ -163,8 +163,8 @@ _REORGANISED: Json = {
         {
             "number": {
                 "type": "integer",
+                "description": "-1: none.",
                 "minimum": -1,
-                "description": "Its number.",
                 "examples": [17],
             },
             "hash": ref("Hash"),
