@@ -25,6 +25,7 @@ from scan.api import (
     pools,
     root,
     search,
+    stream,
     tokens,
     transactions,
     transfers,
@@ -74,6 +75,7 @@ from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
 from scan.sourcify import blueprint as sourcify
 from scan.sourcify.errors import SOURCIFY
+from scan.streams.streams import Streams
 from scan.verification.compiler_install import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.installed_compilers import InstalledCompilers
@@ -103,6 +105,7 @@ BLUEPRINTS = (
     logs,
     query_api,
     search,
+    stream,
     keys,
     webhooks,
 )
@@ -135,6 +138,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
     app.extensions["scan.etherscan"] = new_caches()
+    app.extensions["scan.streams"] = _streams(app)
     app.extensions["scan.pages"] = _site(app) if settings.pages else None
     for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
@@ -218,6 +222,18 @@ def _site(app: Flask) -> Site:
     return Site(served.settings, served.reads)
 
 
+def _streams(app: Flask) -> Streams:
+    served: Services = app.extensions["scan"]
+    return Streams(served.reads, _version_listener(served))
+
+
+def _version_listener(served: Services) -> Listener | None:
+    """None where a replica is read, which receives no notifications."""
+    if served.settings.reads_replica:
+        return None
+    return Listener(_connect(served.settings, served.settings.database_url), CHANNEL)
+
+
 def _connect(settings: Settings, url: str) -> Database:
     timeout = settings.statement_timeout_ms
     return Database(url, statement_timeout_ms=timeout, name="scan-api", session=SESSION)
@@ -228,9 +244,7 @@ def _middleware(app: Flask) -> Middleware:
     settings = parts.settings
     site: Site | None = app.extensions["scan.pages"]
     pages = None if site is None else site.interface()
-    listener = None  # a replica receives no notifications
-    if parts.reads is parts.writes:
-        listener = Listener(_connect(settings, settings.database_url), CHANNEL)
+    listener = _version_listener(parts)
     index_version = IndexVersion(listener)
     indexed_block = IndexedBlock(parts.reads, index_version, parts.waiting_threads)
     credentials = Credentials(

@@ -1168,7 +1168,8 @@ CREATE TABLE IF NOT EXISTS webhooks (
     watch_address bytea NOT NULL,
     url text NOT NULL,
     event_types text[] NOT NULL
-        CHECK (event_types <@ '{tx,token_transfer,log}' AND event_types <> '{}'),
+        CHECK (event_types <@ '{tx,token_transfer,internal_transfer,dex_trade,log}'
+            AND event_types <> '{}'),
     active boolean NOT NULL DEFAULT true,
     created_at timestamptz NOT NULL,
     stopped_reason text,           -- why the service stopped it; null where it did not
@@ -1356,6 +1357,26 @@ RETURN format(
     iso(mined_at), hex(t.hash), hex(x.from_address), hex(x.to_address), x.value,
     x.block_number, hex(x.token_address), token_type, coalesce('"' || x.token_id || '"', 'null'),
     x.log_index, coalesce(x.batch_index, 0), json_hex(method_id(t)));
+
+CREATE OR REPLACE FUNCTION internal_transfer_event(
+    i internal_transfers, t transactions, mined_at timestamptz)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"event":"internal_transfer","timestamp":"%s","data":{"hash":"%s","from":"%s","to":"%s",'
+    '"value":"%s","blockNumber":%s,"transferIndex":%s,"type":"%s","methodId":%s}}',
+    iso(mined_at), hex(t.hash), hex(i.from_address), hex(i.to_address), i.value, i.block_number,
+    i.transfer_index, internal_transfer_type(i.type), json_hex(method_id(t)));
+
+CREATE OR REPLACE FUNCTION dex_trade_event(
+    d dex_trades, t transactions, dex text, mined_at timestamptz)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"event":"dex_trade","timestamp":"%s","data":{"hash":"%s","blockNumber":%s,"logIndex":%s,'
+    '"dex":%s,"pairAddress":"%s","maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s",'
+    '"amountOut":"%s","methodId":%s}}',
+    iso(mined_at), hex(t.hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
+    hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
+    json_hex(method_id(t)));
 
 -- What statements of the release before call, while both are in use.
 CREATE OR REPLACE FUNCTION token_transfer_record(

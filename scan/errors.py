@@ -69,6 +69,12 @@ class LimitReached(ScanError):
     status, code = 409, "limit_reached"
 
 
+class PositionLost(ScanError):
+    """A stream cannot go on from there without losing events."""
+
+    status, code = 409, "position_lost"
+
+
 class Reorganised(ScanError):
     """What a client goes on from is no longer in the chain.
 

@@ -18,7 +18,7 @@ FLOORS = (
     "indexer webhooks verification",
     "queries audit bulk server",
     "exports",
-    "http",
+    "http streams",
     "api pages etherscan sourcify",
     "app commands",
 )

@@ -44,7 +44,8 @@ async function receive(request, response) {
 
 function handle({ event, data }) {
   if (!data.hash) throw new Error("an event without a transaction");
-  const subject = event === "log" ? (data.topics[0] ?? "anonymous") : data.value; // tx, token_transfer
+  const subjects = { log: data.topics?.[0] ?? "anonymous", dex_trade: data.amountIn };
+  const subject = subjects[event] ?? data.value; // tx, token_transfer, internal_transfer
   console.log(data.removed ? "undo" : "note", event, data.hash, subject);
 }
 

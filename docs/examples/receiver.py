@@ -64,7 +64,9 @@ def handle(event: dict) -> None:
     verb = "undo" if data.get("removed") else "note"
     if event["event"] == "log":
         subject = data["topics"][0] if data["topics"] else "anonymous"
-    else:  # tx, token_transfer
+    elif event["event"] == "dex_trade":
+        subject = data["amountIn"]
+    else:  # tx, token_transfer, internal_transfer
         subject = data["value"]
     print(verb, event["event"], data["hash"], subject, flush=True)
 

@@ -175,7 +175,7 @@ def _add_export(commands: Any) -> None:
     export.add_argument("--format", choices=("parquet", "csv"), default="parquet")
     export.add_argument("--output", type=Path, required=True, metavar="DIR")
     export.add_argument(
-        "--blocks-per-file", type=_block_count, default=10_000, metavar="N", help="10000 by default"
+        "--blocks-per-file", type=_count, default=10_000, metavar="N", help="10000 by default"
     )
     export.add_argument(
         "--from", type=_block_number, dest="block_from", metavar="BLOCK", help="the first block"
@@ -188,12 +188,6 @@ def _add_export(commands: Any) -> None:
 def _block_number(text: str) -> int:
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
         raise argparse.ArgumentTypeError("must be a block number")
-    return int(text)
-
-
-def _block_count(text: str) -> int:
-    if _block_number(text) == 0:
-        raise argparse.ArgumentTypeError("must be 1 or more")
     return int(text)
 
 

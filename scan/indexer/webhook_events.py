@@ -36,8 +36,7 @@ def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedL
             "indexer/events_insert",
             now=datetime.now(UTC),
             **written.blocks,
-            **written.transactions,
-            **written.transfers,
+            **written.rows,
             **_columns(watched_logs),
             **LIMITS,
         )

@@ -18,6 +18,7 @@ HTTP_SECONDS = Histogram(
     "scan_http_request_seconds", "Response time.", ["route", "method"], buckets=_QUICK_S
 )
 HTTP_BUSY = Gauge("scan_http_busy_threads", "Threads that are processing a request.")
+STREAMS = Gauge("scan_streams", "Streams that clients have open.")
 RATE_LIMITED = Counter("scan_rate_limited", "Requests refused with 429.", ["client"])
 RATE_LIMIT_STORAGE_UP = Gauge(
     "scan_rate_limit_storage_up", "1 while SCAN_RATE_LIMIT_STORAGE answers."

@@ -86,6 +86,7 @@ class State(Enum):
     RECEIVING = "a request, or waiting for one"
     IN_THREAD = "Flask runs, or the request is being counted"
     SENDING = "the client has yet to take a response"
+    STREAMING = "a response that does not end"
     ENDING = "what the client still sends is ignored"
 
 
@@ -103,6 +104,7 @@ class Connection:
         self.response: Any = None  # gunicorn's Response, as long as there is a request
         self.environ: dict[str, Any] = {}
         self.state = State.RECEIVING
+        self.open_response: Any = None  # an OpenResponse, where the response does not end
         self.watched: tuple[int, Any] = (0, None)  # in the worker's poller
         self.received_bytes = 0  # since the last response
         self.ignored_bytes = 0

@@ -20,6 +20,7 @@ from gunicorn.workers.gthread import ThreadWorker
 
 from scan.errors import ScanError, Unavailable
 from scan.server.connection import Connection, State
+from scan.server.event_stream import EVENT_STREAM, OpenResponse
 from scan.server.file_body import FileBody
 from scan.server.received_bytes import MoreNeeded
 from scan.server.wsgi import CORS, refuse
@@ -106,7 +107,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             conn.deadline = time.monotonic() + HEAD_WAIT_S
             self.nr_conns += 1
             self._connections[conn] = None
-            self._watch(conn, selectors.EVENT_READ, self._receive)
+            self.watch(conn, selectors.EVENT_READ, self._receive)
             self._receive(conn)  # most have sent their request by now
             if self.nr_conns >= self.worker_connections:
                 self._make_room("all connections are in use")
@@ -119,22 +120,24 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             self.log.warning("Closing idle connections: %s", reason)
         idle = next((conn for conn in self._connections if conn.request is None), None)
         if idle is not None:
-            self._close(idle)
+            self.close(idle)
         elif self.alive:
             self.set_accept_enabled(False)  # until something has happened
 
-    def _close(self, conn: Connection) -> None:
+    def close(self, conn: Connection) -> None:
         if conn not in self._connections:
             return
         del self._connections[conn]
-        self._watch(conn, 0)
+        self.watch(conn, 0)
+        if conn.open_response is not None:
+            conn.open_response.close()
         self._forget_received(conn)
         conn.forget_request()
         conn.to_send.close()
         self.nr_conns -= 1
         conn.sock.close()
 
-    def _watch(
+    def watch(
         self, conn: Connection, events: int, callback: Callable[..., None] | None = None
     ) -> None:
         """Wait for `events` of the connection's socket; 0: for none."""
@@ -169,16 +172,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if conn.body_has_come():
             self._serve(conn)
         else:
-            self._watch(conn, selectors.EVENT_READ, self._receive)
+            self.watch(conn, selectors.EVENT_READ, self._receive)
 
     def _begin(self, conn: Connection) -> bool:
         """Whether there is a request that waits for its body, or for a thread."""
         try:
             if not conn.may_have_head() or not conn.parse_head():
-                self._watch(conn, selectors.EVENT_READ, self._receive)
+                self.watch(conn, selectors.EVENT_READ, self._receive)
                 return False
         except (StopIteration, errors.NoMoreData):
-            self._end(conn)
+            self.end(conn)
             return False
         except Exception as error:
             self._refuse(conn, error)
@@ -196,7 +199,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if counted is None:
             return False
         conn.state = State.IN_THREAD
-        self._watch(conn, 0)
+        self.watch(conn, 0)
         counted.add_done_callback(partial(self.method_queue.defer, self._was_charged, conn))
         return True
 
@@ -209,7 +212,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     def _serve(self, conn: Connection) -> None:
         if not self._try_step(conn, self._answer_from_cache):
             conn.state = State.IN_THREAD
-            self._watch(conn, 0)
+            self.watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)
             future.add_done_callback(partial(self.method_queue.defer, self._flask_ran, conn))
 
@@ -235,11 +238,18 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             return False
         body = self.wsgi(conn.environ, conn.response.start_response)
         try:
-            self._write(conn, body)
+            stream = conn.environ.get(EVENT_STREAM)
+            if stream is None:
+                self._write(conn, body)
+            else:
+                conn.open_response = OpenResponse(self, conn, stream)
+                conn.open_response.start(body)
         finally:
             if hasattr(body, "close") and not conn.to_send.has_file(body):
                 body.close()
             self.log.access(conn.response, conn.request, conn.environ, datetime.now() - began)
+        if conn.open_response is not None:
+            return True
         # Left to the loop, responses pile up while threads are busy: 300 of 1.7 MB took 300 MB.
         conn.to_send.flush()
         return True
@@ -261,15 +271,17 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         error = future.exception()
         if error is not None:
             self._fail(conn, error)
+        elif conn.open_response is not None:
+            conn.open_response.begin()
         elif future.result():
             self._send(conn)
         else:
-            self._watch(conn, selectors.EVENT_READ, self._receive)
+            self.watch(conn, selectors.EVENT_READ, self._receive)
 
     def _fail(self, conn: Connection, error: BaseException) -> None:
         self.log.error("Error handling request", exc_info=error)
         if conn.response.headers_sent:
-            self._end(conn)
+            self.end(conn)
         else:
             self._refuse(conn, ScanError("The request could not be served."))
 
@@ -293,7 +305,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         elif conn.state is not State.SENDING:
             conn.state = State.SENDING
             conn.deadline = time.monotonic() + SEND_WAIT_S
-            self._watch(conn, selectors.EVENT_WRITE, self._send)
+            self.watch(conn, selectors.EVENT_WRITE, self._send)
             self._unsent_bytes += len(conn.to_send)
             if self._unsent_bytes > MAX_UNSENT_BYTES:
                 self._limit_unsent()
@@ -302,16 +314,16 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _finish_response(self, conn: Connection) -> None:
         if conn.response.should_close():
-            self._end(conn)
+            self.end(conn)
             return
         conn.end_request()
         conn.state = State.RECEIVING
         conn.deadline = time.monotonic() + (self.cfg.keepalive if self.alive else CLOSE_WAIT_S)
         self._forget_received(conn)
         if not len(conn.received):
-            self._watch(conn, selectors.EVENT_READ, self._receive)
+            self.watch(conn, selectors.EVENT_READ, self._receive)
             return
-        self._watch(conn, 0)  # no more is read before the next request has been answered
+        self.watch(conn, 0)  # no more is read before the next request has been answered
         conn.received_bytes = len(conn.received)
         self._received_bytes += conn.received_bytes
         self.method_queue.defer(self._advance, conn)
@@ -320,23 +332,23 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._received_bytes -= conn.received_bytes
         conn.received_bytes = 0
 
-    def _end(self, conn: Connection) -> None:
+    def end(self, conn: Connection) -> None:
         """Closing before the client does could take from it what it has not read yet."""
         self._forget_received(conn)
         conn.received.clear()
         try:
             conn.sock.shutdown(socket.SHUT_WR)
         except OSError:
-            self._close(conn)
+            self.close(conn)
             return
         conn.state = State.ENDING
         conn.deadline = time.monotonic() + CLOSE_WAIT_S
-        self._watch(conn, selectors.EVENT_READ, self._ignore)
+        self.watch(conn, selectors.EVENT_READ, self._ignore)
         self._ignore(conn)
 
     def _ignore(self, conn: Connection, _sock: Any = None) -> None:
         if conn.ignore():
-            self._close(conn)
+            self.close(conn)
 
     # Time
 
@@ -348,6 +360,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._checked_at = now
         for conn in list(self._connections):
             if not self.alive:
+                if conn.open_response is not None:
+                    conn.open_response.finish()
                 wait_s = CLOSE_WAIT_S if conn.request is None else STOP_WAIT_S
                 conn.deadline = min(conn.deadline, now + wait_s)
             if now <= conn.deadline:
@@ -357,18 +371,19 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 conn.received.has_ended = True
                 self._advance(conn)
             elif conn.state is not State.IN_THREAD:
-                self._close(conn)
+                self.close(conn)
         self._limit_unsent()
 
     def _limit_unsent(self) -> None:
         """Close the connections of clients that take their responses slowest."""
-        sending = [conn for conn in self._connections if conn.state is State.SENDING]
+        states = (State.SENDING, State.STREAMING)
+        sending = [conn for conn in self._connections if conn.state in states]
         self._unsent_bytes = sum(len(conn.to_send) for conn in sending)
         for conn in sending:
             if self._unsent_bytes <= MAX_UNSENT_BYTES:
                 return
             self._unsent_bytes -= len(conn.to_send)
-            self._close(conn)
+            self.close(conn)
 
     def set_accept_enabled(self, enabled: bool) -> None:
         """When stopping: take what has connected already, then refuse.

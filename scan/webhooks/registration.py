@@ -13,7 +13,7 @@ from scan.settings import Network, Settings
 from scan.webhooks import urls
 from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
 
-EVENT_TYPES = ("tx", "token_transfer", "log")
+EVENT_TYPES = ("tx", "token_transfer", "internal_transfer", "dex_trade", "log")
 MAX_TOPICS_PER_POSITION = 10
 # Active webhooks.
 MAX_PER_OWNER = 10

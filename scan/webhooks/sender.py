@@ -5,6 +5,7 @@ import hmac
 import socket
 import ssl
 import time
+from base64 import b64encode
 from collections.abc import Sequence
 from datetime import datetime
 from http.client import HTTPException
@@ -82,6 +83,18 @@ def signature_header(secret: str, body: bytes) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
+def standard_headers(secret: str, message: Message, now: datetime) -> dict[str, str]:
+    """Those of Standard Webhooks 1.0, with the same key."""
+    timestamp = str(int(now.timestamp()))
+    signed = f"{message.id}.{timestamp}.".encode() + message.body
+    signature = b64encode(hmac.digest(secret.encode(), signed, "sha256")).decode()
+    return {
+        "Webhook-Id": str(message.id),
+        "Webhook-Timestamp": timestamp,
+        "Webhook-Signature": f"v1,{signature}",
+    }
+
+
 class Sender(NamedTuple):
     """Shared by all attempts of a process."""
 
@@ -140,7 +153,7 @@ class ReceiverConnection:
             if is_reused and connection.sock is not None:
                 deadline.add(connection.sock)
             sent = True  # from here on the receiver may have received it
-            code, retry_after = self._request(connection, message)
+            code, retry_after = self._request(connection, message, now)
         except _FAULTS as error:
             self._close()
             if is_reused and not deadline.is_over:
@@ -154,7 +167,9 @@ class ReceiverConnection:
         connection.connect()
         return connection
 
-    def _request(self, connection: "CheckedConnection", message: Message) -> tuple[int, str | None]:
+    def _request(
+        self, connection: "CheckedConnection", message: Message, now: datetime
+    ) -> tuple[int, str | None]:
         """The status and Retry-After of the response, whose body is not read."""
         headers = {
             "Content-Type": "application/json",
@@ -162,6 +177,7 @@ class ReceiverConnection:
             "X-Scan-Event": message.event,
             "X-Scan-Delivery": str(message.id),
             "X-Scan-Signature": signature_header(self._secret, message.body),
+            **standard_headers(self._secret, message, now),
         }
         connection.request("POST", connection.path, message.body, headers, preload_content=False)
         response = connection.getresponse()

@@ -12,14 +12,15 @@
 -- go by might read all of it. No CTE is joined with another: the planner knows the size of none.
 -- `watched_data` is null where a log's data is left out of its event.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
---   first_transfer bigint, last_transfer bigint, now timestamptz, watched_block_number bigint[],
+--   first_transfer bigint, last_transfer bigint, first_internal bigint, last_internal bigint,
+--   first_trade bigint, last_trade bigint, now timestamptz, watched_block_number bigint[],
 --   watched_log_index integer[], watched_transaction_index integer[], watched_address bytea[],
 --   watched_topics text[], watched_data bytea[], queue_events bigint, queue_bytes bigint,
 --   block_events bigint, block_bytes bigint, largest_body_bytes bigint, queue_events_reason text,
 --   queue_bytes_reason text, block_events_reason text, block_bytes_reason text
 -- returns: the number of queues with something new
--- index: transactions_pkey, token_transfers_pkey, blocks_pkey, webhooks_by_watch_address,
---   webhooks_pkey, delivery_queues_pkey
+-- index: transactions_pkey, token_transfers_pkey, internal_transfers_pkey, dex_trades_pkey, blocks_pkey,
+--   webhooks_by_watch_address, webhooks_pkey, delivery_queues_pkey
 WITH events AS MATERIALIZED (
     SELECT nextval(pg_get_serial_sequence('event_bodies', 'id')) AS body_id, e.*
     FROM (
@@ -50,7 +51,37 @@ WITH events AS MATERIALIZED (
         WHERE x.ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
         GROUP BY x.ordinal, t.ordinal, k.address, b.number
         UNION ALL
-        -- After the transfers that the same log made.
+        -- After its transaction, before the logs of that.
+        SELECT 'internal_transfer', i.block_number, t.ordinal, -1, i.ordinal,
+            internal_transfer_event(i, t, b.timestamp), array_agg(w.id)
+        FROM internal_transfers i
+        CROSS JOIN unnest(ARRAY[i.from_address, nullif(i.to_address, i.from_address)]) AS party
+        JOIN webhooks w
+            ON w.watch_address = party AND w.active AND 'internal_transfer' = ANY (w.event_types)
+        JOIN blocks b
+            ON b.number = i.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+        JOIN transactions t
+            ON t.ordinal = b.transactions_before + i.transaction_index
+            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+        WHERE i.ordinal BETWEEN %(first_internal)s AND %(last_internal)s
+        GROUP BY i.ordinal, t.ordinal, b.number
+        UNION ALL
+        SELECT 'dex_trade', d.block_number, t.ordinal, d.log_index, 9223372036854775806,
+            dex_trade_event(d, t, e.name, b.timestamp), array_agg(w.id)
+        FROM dex_trades d
+        CROSS JOIN unnest(ARRAY[d.maker, nullif(d.pool_address, d.maker)]) AS party
+        JOIN webhooks w
+            ON w.watch_address = party AND w.active AND 'dex_trade' = ANY (w.event_types)
+        JOIN blocks b
+            ON b.number = d.block_number AND b.number BETWEEN %(block_from)s AND %(block_to)s
+        JOIN transactions t
+            ON t.ordinal = b.transactions_before + d.transaction_index
+            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+        JOIN dexes e ON e.dex_id = d.dex_id
+        WHERE d.ordinal BETWEEN %(first_trade)s AND %(last_trade)s
+        GROUP BY d.ordinal, t.ordinal, e.dex_id, b.number
+        UNION ALL
+        -- After the transfers and trades that the same log made.
         SELECT 'log', l.block_number, t.ordinal, l.log_index, 9223372036854775807,
             log_event(t, l.log_index, l.address, l.topics, l.data, b.timestamp), l.webhook_ids
         FROM (

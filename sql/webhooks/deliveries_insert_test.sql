@@ -19,6 +19,17 @@ WITH test AS MATERIALIZED (
                 SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", 0 AS "blockNumber",
                     0 AS "logIndex", 0 AS "transactionIndex", hex(w.watch_address) AS "address",
                     '[]'::json AS "topics", '0x' AS "data", true AS "test") AS fields)
+            WHEN 'internal_transfer' THEN (SELECT row_to_json(data) FROM (
+                SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
+                    hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",
+                    0 AS "transferIndex", 'call' AS "type", true AS "test") AS data)
+            WHEN 'dex_trade' THEN (SELECT row_to_json(data) FROM (
+                SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", 0 AS "blockNumber",
+                    0 AS "logIndex", 'v2' AS "dex", hex(w.watch_address) AS "pairAddress",
+                    hex(w.watch_address) AS "maker",
+                    hex(decode(repeat('00', 20), 'hex')) AS "tokenIn",
+                    hex(decode(repeat('00', 20), 'hex')) AS "tokenOut", '0' AS "amountIn",
+                    '0' AS "amountOut", true AS "test") AS data)
             ELSE (SELECT row_to_json(data) FROM (
                 SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
                     hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",

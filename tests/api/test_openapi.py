@@ -65,7 +65,10 @@ def test_every_name_in_the_document_is_explained() -> None:
 def test_every_field_and_parameter_has_an_example() -> None:
     for at, node in nodes(DOCUMENT["components"]["schemas"]):
         if re.search(r"/properties/[^/]+$", at) and not {"$ref", "const", "enum"} & node.keys():
-            if node.get("type") in ("array", "object", ["array", "null"]) or "anyOf" in node:
+            if (
+                node.get("type") in ("array", "object", ["array", "null"])
+                or {"anyOf", "allOf"} & node.keys()
+            ):
                 continue
             assert node.get("examples"), at
 
@@ -84,10 +87,10 @@ def test_ids_of_operations_differ() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_the_document_is_under_130_kilobytes_and_lists_what_is_offered(client: FlaskClient) -> None:
+def test_the_document_is_under_135_kilobytes_and_lists_what_is_offered(client: FlaskClient) -> None:
     served = client.get("/api/v1/openapi.json")
     assert served.json == DOCUMENT
-    assert len(served.data) < 130_000
+    assert len(served.data) < 135_000
     offered = DOCUMENT["paths"]["/api"]["get"]["description"]
     assert "- `account`: balance, balancemulti, txlist," in offered
     assert "- `logs`: getLogs" in offered and "eth_getBlockByNumber" in offered

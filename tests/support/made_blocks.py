@@ -5,14 +5,15 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scan.database import copy_format
 from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
-from scan.ethereum.events import Transfer
+from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.traces import InternalTransfer
 from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
 from scan.indexer.block_source import FetchedBlock
-from scan.indexer.contract_inspection import ContractFindings, FoundToken
+from scan.indexer.contract_inspection import ContractFindings, FoundToken, PoolTrade
 from scan.indexer.writer import IndexedHead, Writer
 
 TOKEN = bytes.fromhex("70" * 20)
@@ -28,6 +29,7 @@ class Move(NamedTuple):
     tokens: int | None = None
     contract: bytes | None = None
     fields: Mapping[str, Any] = {}  # others of DecodedTransaction
+    pool: bytes | None = None  # in which it trades
 
 
 def address(name: str) -> bytes:
@@ -66,6 +68,7 @@ class Chain:
             for index, m in enumerate(moves)
             if m.tokens is not None
         ]
+        trades = [_trade(number, n, m, m.pool) for n, m in enumerate(moves) if m.pool is not None]
         parent = self._head.hash if self._head else bytes(32)
         block = DecodedBlock(
             number=number,
@@ -86,7 +89,7 @@ class Chain:
         self._head = self._writer.append(
             self._head,
             [make_block_rows(fetched, selection)],
-            self._findings(number, transfers),
+            self._findings(number, transfers)._replace(trades=trades),
         )
         return [transaction.hash for transaction in transactions]
 
@@ -126,6 +129,11 @@ class Chain:
 
 def _stored(value: Any) -> Any:
     return value.to_bytes(32, "big").lstrip(b"\0") if isinstance(value, int) else value
+
+
+def _trade(number: int, index: int, move: Move, pool: bytes) -> PoolTrade:
+    row = copy_format.line((number, index, index, pool, move.sender)).removesuffix("\n")
+    return PoolTrade(number, row, "uniswap-v2", Trade(TOKEN, pool, 3, 4))
 
 
 def _transfer_row(number: int, index: int, move: Move, tokens: int) -> str:

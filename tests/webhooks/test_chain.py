@@ -15,10 +15,13 @@ from typing import IO, Any
 import pytest
 import requests
 
+from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.hex import to_hex
 from scan.settings import ROOT
 from scan.webhooks.sender import signature_header
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
+from tests.support.made_blocks import Move, address
 from tests.support.receiver import Authority, Receiver
 from tests.support.scenario import play
 from tests.support.serving import free_port
@@ -27,8 +30,8 @@ from tests.support.webhooks import Webhooks, wait_until
 
 BLOCKS = 300
 EXAMPLES = ROOT / "docs" / "examples"
-BOTH = ("tx", "token_transfer")
-EVENT_TYPES = (*BOTH, "log")
+LISTED = ("tx", "token_transfer", "internal_transfer", "dex_trade")
+ON_TOKENS = ("tx", "token_transfer", "log")  # what a token contract has
 
 Told = tuple[str, str, str, int]
 
@@ -58,12 +61,13 @@ def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
     watched = _watched(truth)
     secrets = {
         address: webhooks.register(
-            bytes.fromhex(address[2:]), receiver.url(f"/{address}"), BOTH
+            bytes.fromhex(address[2:]), receiver.url(f"/{address}"), LISTED
         ).secret
         for address in watched
     }
     expected = Counter(told for address in watched for told in _expected(truth, address))
     assert sum(expected.values()) > 500
+    assert {event for _, event, *_ in expected} == set(LISTED)
     with (
         Indexing(webhooks.settings.database_url, node.url) as indexing,
         webhooks.delivering(),
@@ -109,7 +113,7 @@ def test_the_documented_receivers_handle_events_of_every_type(
     # The port is in the url, and the secret comes with the registration: a port is taken first.
     port = free_port()
     watched = bytes.fromhex(coin.address[2:])
-    hook = webhooks.register(watched, f"https://localhost:{port}/", EVENT_TYPES)
+    hook = webhooks.register(watched, f"https://localhost:{port}/", ON_TOKENS)
     with (
         _example([*command, str(port), str(certificate), str(key)], hook.secret) as lines,
         Indexing(webhooks.settings.database_url, anvil.url) as indexing,
@@ -125,7 +129,7 @@ def test_the_documented_receivers_handle_events_of_every_type(
             for d in webhooks.deliveries(hook)
             if d["blockNumber"] > deployed
         ]
-        assert [event for event, _ in events] == [*EVENT_TYPES, "tx", "log"]
+        assert [event for event, _ in events] == [*ON_TOKENS, "tx", "log"]
         with webhooks.delivering():
             while (line := next(lines).split())[2] != events[0][1]:
                 assert line[0] == "note"  # the deployment
@@ -137,6 +141,27 @@ def test_the_documented_receivers_handle_events_of_every_type(
             assert undone == [["undo", *event] for event in reversed(events[3:])]
             wait_until(lambda: not webhooks.pending())
         assert {d["status"] for d in webhooks.deliveries(hook)} == {"delivered"}
+
+
+@RECEIVERS
+def test_the_documented_receivers_handle_deposits_by_contracts_and_trades(
+    command: list[str], webhooks: Webhooks, authority: Authority
+) -> None:
+    certificate, key = authority.certificate("localhost")
+    port, payer, pool = free_port(), address("payer"), address("pool")
+    hook = webhooks.register(pool, f"https://localhost:{port}/", ("dex_trade", "internal_transfer"))
+    paid = InternalTransfer(0, 0, TransferType.CALL, payer, pool, 7)
+    [transaction] = webhooks.chain.append(
+        [Move(payer, payer, pool=pool)], internal_transfers=[paid], is_traced=True
+    )
+    with (
+        _example([*command, str(port), str(certificate), str(key)], hook.secret) as lines,
+        webhooks.delivering(),
+    ):
+        assert [next(lines) for _ in range(2)] == [
+            f"note internal_transfer {to_hex(transaction)} 7",
+            f"note dex_trade {to_hex(transaction)} 3",
+        ]
 
 
 @RECEIVERS
@@ -180,7 +205,8 @@ def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(
 
 
 def _watched(truth: Truth) -> list[str]:
-    """The ten busiest addresses, the zero address of mints, and five that hardly do anything."""
+    """The ten busiest addresses, the zero address of mints, five that hardly do anything, and some
+    parties of internal transfers and trades."""
     parties = Counter(
         address
         for t in truth.transactions
@@ -189,7 +215,10 @@ def _watched(truth: Truth) -> list[str]:
     moves = Counter(a for x in truth.token_transfers for a in (x["fromAddress"], x["toAddress"]))
     busy = [address for address, _ in (parties + moves).most_common(10)]
     quiet = [address for address, count in sorted(parties.items()) if count == 1][:5]
-    return list(dict.fromkeys([*busy, *quiet, *list(truth.created.values())[:3], ZERO]))
+    traders = [truth.dex_trades[0]["maker"], truth.dex_trades[0]["pairAddress"]]
+    paid = [t["toAddress"] for t in truth.internal_transfers[:2]]
+    created = list(truth.created.values())[:3]
+    return list(dict.fromkeys([*busy, *quiet, *created, *traders, *paid, ZERO]))
 
 
 def _expected(truth: Truth, address: str) -> Iterator[Told]:
@@ -199,12 +228,26 @@ def _expected(truth: Truth, address: str) -> Iterator[Told]:
         if address in (transfer["fromAddress"], transfer["toAddress"]):
             place = f"{transfer['logIndex']}/{transfer['batchIndex']} {transfer['value']}"
             yield address, "token_transfer", place, transfer["blockNumber"]
+    for transfer in truth.internal_transfers:
+        if address in (transfer["fromAddress"], transfer["toAddress"]):
+            place = f"{transfer['transactionHash']} {transfer['transferIndex']} {transfer['value']}"
+            yield address, "internal_transfer", place, transfer["blockNumber"]
+    for trade in truth.dex_trades:
+        if address in (trade["maker"], trade["pairAddress"]):
+            place = f"{trade['logIndex']} {trade['tokenIn']} {trade['amountOut']}"
+            yield address, "dex_trade", place, trade["blockNumber"]
 
 
 def _told(address: str, event: dict[str, Any]) -> Told:
     data = event["data"]
     if event["event"] == "tx":
         return address, "tx", data["hash"], data["blockNumber"]
+    if event["event"] == "internal_transfer":
+        place = f"{data['hash']} {data['transferIndex']} {data['value']}"
+        return address, "internal_transfer", place, data["blockNumber"]
+    if event["event"] == "dex_trade":
+        place = f"{data['logIndex']} {data['tokenIn']} {data['amountOut']}"
+        return address, "dex_trade", place, data["blockNumber"]
     place = f"{data['logIndex']}/{data['batchIndex']} {data['value']}"
     return address, "token_transfer", place, data["blockNumber"]
 

@@ -16,11 +16,12 @@ from scan.api.openapi.compatibility import (
     sourcify_paths,
 )
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
+from scan.api.openapi.events import EVENT_PAGES, EVENT_PARAMETERS, EVENT_SCHEMAS
 from scan.api.openapi.filtered import FILTER_PARAMETERS, FILTERED_PATHS, FILTERED_SCHEMAS
 from scan.api.openapi.history import HISTORY_PATHS, HISTORY_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
-from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, OWNER_SCHEMAS
+from scan.api.openapi.owners import OWNER_PATHS, OWNER_SCHEMAS
 from scan.api.openapi.parameters import PARAMETERS
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
@@ -42,6 +43,7 @@ from scan.api.openapi.schemas import (
     ref,
     text,
 )
+from scan.api.openapi.stream import STREAM_PATHS
 from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
 
 PREFIX = "/api/v1"
@@ -112,7 +114,7 @@ def document(
                 PREFIX + path: page
                 for pages in (
                     *(CHAIN_PATHS, FILTERED_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS),
-                    *(CONTRACT_PATHS, OWNER_PATHS),
+                    *(STREAM_PATHS, CONTRACT_PATHS, OWNER_PATHS),
                 )
                 for path, page in pages.items()
             },
@@ -125,7 +127,7 @@ def document(
             "schemas": {
                 **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS,
                 **HISTORY_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS, **CONTRACT_SCHEMAS,
-                **OWNER_SCHEMAS,
+                **OWNER_SCHEMAS, **EVENT_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {

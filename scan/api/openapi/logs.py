@@ -1,26 +1,18 @@
 """Logs: /logs, their query filter and record, and webhooks for them."""
 
 from scan.api.openapi.filtered import ORDERED
-from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
-    TOKEN_EXAMPLE,
     Json,
-    address,
     any_case_address,
     any_case_hash,
     array,
     extended,
-    flag,
     hash32,
-    hex_bytes,
     moment,
-    nullable,
     number,
-    one_of,
     operation,
     page_of,
     query,
-    record,
     ref,
 )
 from scan.ethereum.log_filter import TOPICS
@@ -57,7 +49,7 @@ LOG_PATHS: Json = {
     },
 }  # fmt: skip
 
-_TOPICS = array(hash32("A topic.", _TRANSFER), "At most four.",
+LOG_TOPICS = array(hash32("A topic.", _TRANSFER), "At most four.",
                 maxItems=TOPICS)  # fmt: skip
 _INDEX = number("Its index in the block.", 3)
 _TRANSACTION_INDEX = number("The transaction's index in the block.", 1)
@@ -93,31 +85,6 @@ LOG_SCHEMAS: Json = {
             "blockNumber": number("Its block.", 17),
             "transactionIndex": _TRANSACTION_INDEX,
             "timestamp": moment("Its block's time."),
-        },
-    ),
-    "LogEvent": record(
-        "A log emitted by the watched address.",
-        {
-            "event": one_of("The event type.", ("log",)),
-            "timestamp": moment("Its block's time."),
-            "data": record(
-                "The log.",
-                {
-                    "hash": hash32("The transaction's hash."),
-                    "blockNumber": number("Its block.", 17),
-                    "logIndex": _INDEX,
-                    "transactionIndex": _TRANSACTION_INDEX,
-                    "address": address("The watched address.", TOKEN_EXAMPLE),
-                    "topics": _TOPICS,
-                    "data": nullable(hex_bytes("Its data; null if dataOmitted is true.")),
-                    "methodId": METHOD_ID,
-                    "dataOmitted": flag(
-                        "Present and true if data has more than 16,384 bytes and is omitted."
-                    ),
-                    "removed": flag("Present and true if the block was orphaned."),
-                },
-                optional=("dataOmitted", "removed"),
-            ),
         },
     ),
 }

@@ -2,21 +2,17 @@
 
 from scan.accounts.api_keys import MAX_ACTIVE_KEYS, MAX_LABEL_CHARACTERS
 from scan.api.openapi.logs import WANTED_TOPICS
-from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
     OWNER,
     PAGED,
-    TOKEN_EXAMPLE,
     WEBHOOK,
     Json,
     address,
-    amount,
     any_case_address,
     array,
     flag,
     form,
-    hash32,
     identifier,
     moment,
     nullable,
@@ -28,9 +24,7 @@ from scan.api.openapi.schemas import (
     record,
     ref,
     sends,
-    shared,
     text,
-    token_type,
 )
 from scan.webhooks.registration import (
     EVENT_TYPES,
@@ -267,107 +261,4 @@ OWNER_SCHEMAS: Json = {
     "Retried": record(
         "A retry.", {"success": flag("True."), "deliveryId": identifier("Its id.")}
     ),
-    "TransactionEvent": record(
-        "A transaction of the watched address.",
-        {
-            "event": one_of("The event type.", ("tx",)),
-            "timestamp": moment("Its block's time."),
-            "data": record(
-                "The transaction.",
-                {
-                    "hash": hash32("Its hash."),
-                    "from": address("The sender."),
-                    "to": nullable(address("The recipient; null for a contract creation.")),
-                    "value": amount("In wei.", "1000000000000000000"),
-                    "blockNumber": number("Its block.", 17),
-                    "status": flag("Whether it succeeded."),
-                    "contractAddress": nullable(address("The contract it created, if any.")),
-                    "methodId": METHOD_ID,
-                    "removed": flag("Present and true if the block was orphaned."),
-                },
-                optional=("status", "contractAddress", "methodId", "removed"),
-            ),
-        },
-    ),
-    "TokenTransferEvent": record(
-        "A token transfer of the watched address.",
-        {
-            "event": one_of("The event type.", ("token_transfer",)),
-            "timestamp": moment("Its block's time."),
-            "data": record(
-                "The transfer.",
-                {
-                    "hash": hash32("The transaction's hash."),
-                    "from": address("The sender."),
-                    "to": address("The recipient."),
-                    "value": amount("In the smallest unit.", "500000000000000000"),
-                    "blockNumber": number("Its block.", 17),
-                    "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
-                    "tokenType": token_type("The token's standard."),
-                    "tokenId": nullable(amount("The item's id; null for BEP20.", "7")),
-                    "logIndex": number("Its log's index in the block.", 3),
-                    "batchIndex": number("Its index in a TransferBatch, otherwise 0.", 0),
-                    "methodId": METHOD_ID,
-                    "removed": flag("Present and true if the block was orphaned."),
-                },
-                optional=("methodId", "removed"),
-            ),
-        },
-    ),
 }  # fmt: skip
-
-
-def _header(name: str, schema: Json) -> Json:
-    description = schema.pop("description")
-    return {
-        "name": name, "in": "header", "required": True, "description": description,
-        "schema": schema,
-    }  # fmt: skip
-
-
-EVENT_PARAMETERS: Json = {
-    "signature": _header(
-        "X-Scan-Signature",
-        text(
-            "sha256= and the HMAC-SHA256 of the body with the secret, in lower-case hex.",
-            "sha256=" + 64 * "c",
-        ),
-    ),
-    "delivery": _header("X-Scan-Delivery", text("The delivery's id, equal in all attempts.", "17")),
-    "sender": _header("User-Agent", text("Scan's webhook sender.", "Scan-Webhook/1.0")),
-}
-
-
-def _event(event: str, schema: str, summary: str) -> Json:
-    return {
-        "post": {
-            "operationId": f"receive{schema}",
-            "tags": [WEBHOOKS],
-            "summary": summary,
-            "security": [{}],
-            "description": "Sent at least once; a retry has the same body and X-Scan-Delivery."
-            " Compare the signature in constant time.",
-            "parameters": [
-                _header("X-Scan-Event", one_of("The event type.", (event,))),
-                *(shared(name) for name in EVENT_PARAMETERS),
-            ],
-            "requestBody": {
-                "required": True,
-                "content": {"application/json": {"schema": ref(schema)}},
-            },
-            "responses": {
-                "2XX": {"description": "Accepted."},
-                "410": {"description": "Stops the webhook."},
-                "default": {"description": "Failed; the delivery is retried."},
-            },
-        }
-    }
-
-
-EVENT_PAGES: Json = {
-    "tx": _event("tx", "TransactionEvent", "A transaction of the watched address"),
-    "token_transfer": _event(
-        "token_transfer", "TokenTransferEvent", "A token transfer of the watched address"
-    ),
-    "log": _event("log", "LogEvent", "A log emitted by the watched address"),
-}

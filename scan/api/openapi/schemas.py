@@ -28,8 +28,9 @@ ERRORS = {
     403: ("The signature or the key belongs to another address.",
           ("signature_mismatch", "owner_mismatch")),
     404: ("Not found.", ("not_found",)),
-    409: ("The request was already used, a limit is reached, or the cursor's block is orphaned.",
-          ("replayed_request", "limit_reached", "reorganised")),
+    409: ("The request was already used, a limit is reached, the cursor's block is orphaned, or a"
+          " stream cannot resume there.",
+          ("replayed_request", "limit_reached", "reorganised", "position_lost")),
     413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
@@ -352,6 +353,7 @@ def operation(
     needs_key: bool = False,
     may_need_key: bool = False,
     example: object = None,
+    media_type: str = "application/json",
 ) -> Json:
     """An operation under /api/v1, with the headers, parameters and errors of all of them."""
     is_list = CURSOR in parameters
@@ -363,7 +365,7 @@ def operation(
             "description": "Success.",
             # Those of all responses are in the document's description.
             **({"headers": {"Link": {"$ref": "#/components/headers/Link"}}} if is_list else {}),
-            "content": {"application/json": content},
+            "content": {media_type: content},
         },
         "default": {"$ref": "#/components/responses/default"},
     }

@@ -1,0 +1,117 @@
+"""What happened after a position in the chain, block by block, or was taken back by a fork."""
+
+import re
+from collections.abc import Collection
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.database.connection import Database
+from scan.errors import InvalidParameter, PositionLost
+
+TYPES = ("heads", "transactions", "token_transfers", "internal_transfers", "dex_trades", "logs")
+MAX_BLOCKS = 10_000  # between a position and the newest block
+MAX_EVENTS = 1000  # read at once, of one block
+
+_END = 2**31 - 1
+_POSITION = re.compile(r"(0|[1-9][0-9]{0,17})-0x([0-9a-f]{64})-(0|[1-9][0-9]{0,9})", re.ASCII)
+
+
+class Position(NamedTuple):
+    """Of a reader that has had the first `event_count` events of a block, and all before it."""
+
+    number: int
+    hash: bytes
+    event_count: int
+
+    def __str__(self) -> str:
+        return f"{self.number}-0x{self.hash.hex()}-{self.event_count}"
+
+
+class BlockEvent(NamedTuple):
+    """`json` is the record as text, `position` of a reader that has had the event."""
+
+    position: str
+    type: str
+    record: dict[str, Any]
+    json: bytes
+
+
+class Events(NamedTuple):
+    """Events in the order they are sent, and the position after them.
+
+    None follow where the position `is_newest`; one that `is_ahead` is of a block that this database
+    does not have yet.
+    """
+
+    events: list[BlockEvent]
+    position: Position
+    is_newest: bool = False
+    is_ahead: bool = False
+
+
+def parse_position(text: str, name: str) -> Position:
+    match = _POSITION.fullmatch(text)
+    if match is None or int(match[3]) > _END:
+        raise InvalidParameter(f"{name} must be the id of an event of a stream.", field=name)
+    return Position(int(match[1]), bytes.fromhex(match[2]), int(match[3]))
+
+
+def newest_position(database: Database) -> Position | None:
+    """None where nothing is indexed."""
+    row = database.prepared_row("queries/block_events_get_end")
+    return None if row is None else Position(row[0], bytes(row[1]), row[2])
+
+
+def read_next(database: Database, position: Position, types: Collection[str]) -> Events:
+    """The next events of `types`, perhaps none; raises PositionLost."""
+    row = database.prepared_row(
+        "queries/block_events_get_next",
+        **position._asdict(),
+        types=sorted(types),
+        size=MAX_EVENTS,
+    )
+    assert row is not None
+    newest, count, number, block_hash, first, total, lines, parent_hash, orphaned = row
+    if parent_hash is not None:
+        return _removed(position, bytes(parent_hash), orphaned, types)
+    if count is None and (newest is None or position.number > newest):
+        return Events([], position, is_ahead=True)
+    if count is None or newest - position.number > MAX_BLOCKS:
+        raise PositionLost(
+            f"The position in block {position.number} is unknown, or more than {MAX_BLOCKS} blocks"
+            " old. Read lists from there, and open a stream without it."
+        )
+    if number is None:
+        return Events([], position._replace(event_count=count), is_newest=True)
+    return _added(Position(number, bytes(block_hash), min(first + MAX_EVENTS, total)), lines)
+
+
+def _added(position: Position, lines: str | None) -> Events:
+    events = []
+    for line in lines.split("\n") if lines else ():
+        index, event_type, text = line.split(" ", 2)
+        record = orjson.loads(text)
+        after = str(position._replace(event_count=int(index) + 1))
+        events.append(BlockEvent(after, event_type, record, text.encode()))
+    return Events(events, position)
+
+
+def _removed(
+    position: Position, parent_hash: bytes, orphaned: str | None, types: Collection[str]
+) -> Events:
+    """What the reader has had of an orphaned block, from the last event to the first."""
+    if orphaned is None:
+        raise PositionLost(
+            f"The fork that removed block {position.number} was too deep for a stream to follow."
+            " Read lists again from before it, and open a stream without a position."
+        )
+    by_type = orjson.loads(orphaned)
+    records = [(name, record) for name in TYPES for record in by_type.get(name, ())]
+    events = []
+    for index, (event_type, record) in reversed([*enumerate(records[: position.event_count])]):
+        if event_type in types:
+            record["removed"] = True
+            before = str(position._replace(event_count=index))
+            events.append(BlockEvent(before, event_type, record, orjson.dumps(record)))
+    return Events(events, Position(position.number - 1, parent_hash, _END))

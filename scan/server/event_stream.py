@@ -1,0 +1,102 @@
+"""A response that does not end: what an application sends on it from other threads."""
+
+import selectors
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from scan.server.connection import Connection, State
+
+if TYPE_CHECKING:
+    from scan.server.worker import Worker
+
+EVENT_STREAM = "scan.event_stream"  # in an environ: the application's EventStream
+# What a client has yet to take; one that is slower is disconnected.
+MAX_UNSENT_BYTES = 1024 * 1024
+SEND_WAIT_S = 60.0  # without having taken anything
+FOREVER = float("inf")
+
+
+class EventStream(Protocol):
+    """What the application leaves in the environ; close() is called once the client is gone."""
+
+    def attach(self, sink: "OpenResponse") -> None: ...
+
+    def close(self) -> None: ...
+
+
+class OpenResponse:
+    """send() and end() are for any thread; everything else is the loop's."""
+
+    def __init__(self, worker: "Worker", conn: Connection, stream: EventStream) -> None:
+        self._worker = worker
+        self._conn = conn
+        self._stream = stream
+        self._then: Callable[[], object] | None = None
+        self._is_closed = False
+
+    def start(self, body: Iterable[bytes]) -> None:
+        """In the thread that ran the application: the headers, and what the stream begins with."""
+        self._conn.response.force_close()
+        for piece in body:
+            self._conn.response.write(piece)
+        self._stream.attach(self)
+
+    def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
+        """`then` is called in the loop once the client has taken everything; it must not wait."""
+        self._worker.method_queue.defer(self._write, data, then)
+
+    def end(self) -> None:
+        self._worker.method_queue.defer(self.finish)
+
+    def begin(self) -> None:
+        """The thread is done with the connection."""
+        self._conn.state = State.STREAMING
+        self._conn.received.clear()
+        self._flush()
+
+    def finish(self) -> None:
+        """The last chunk, after which the client connects again."""
+        if self._is_closed or self._conn.state is not State.STREAMING:
+            return
+        self._conn.response.close()
+        self._conn.to_send.flush()
+        self._worker.end(self._conn)
+
+    def close(self) -> None:
+        """The connection is closed; what is still sent goes nowhere."""
+        self._is_closed = True
+        self._stream.close()
+
+    def _write(self, data: bytes, then: Callable[[], object] | None) -> None:
+        unsent = len(self._conn.to_send)
+        if self._is_closed or self._conn.state not in (State.STREAMING, State.IN_THREAD):
+            return
+        if unsent and unsent + len(data) > MAX_UNSENT_BYTES:
+            self._worker.close(self._conn)
+            return
+        self._conn.response.write(data)
+        self._then = then or self._then
+        if self._conn.state is State.STREAMING:
+            self._flush()
+
+    def _flush(self) -> None:
+        conn = self._conn
+        unsent = len(conn.to_send)
+        if conn.to_send.flush():
+            conn.deadline = FOREVER
+            self._worker.watch(conn, selectors.EVENT_READ, self._ready)
+            then, self._then = self._then, None
+            if then is not None:
+                then()
+        else:
+            if len(conn.to_send) < unsent or conn.deadline == FOREVER:
+                conn.deadline = time.monotonic() + SEND_WAIT_S
+            self._worker.watch(conn, selectors.EVENT_READ | selectors.EVENT_WRITE, self._ready)
+
+    def _ready(self, conn: Connection, _sock: Any = None) -> None:
+        """The client takes more, has left, or sends what nobody reads."""
+        if conn.ignore():
+            self._worker.close(conn)
+        else:
+            self._flush()

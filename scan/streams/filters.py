@@ -1,0 +1,91 @@
+"""Which events a stream sends: of some types, addresses, tokens or topics."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from scan import parameters
+from scan.errors import InvalidParameter
+from scan.hex import to_hex
+from scan.queries.block_events import TYPES, BlockEvent
+
+MAX_ADDRESSES = 100
+TOPIC_NAMES = ("topic0", "topic1", "topic2", "topic3")
+FILTER_KEYS = ("types", "address", "token", *TOPIC_NAMES)
+# The fields of records that a filter is compared with. Heads are not filtered.
+PARTIES = {
+    "transactions": ("fromAddress", "toAddress", "contractAddress"),
+    "token_transfers": ("fromAddress", "toAddress"),
+    "internal_transfers": ("fromAddress", "toAddress"),
+    "dex_trades": ("maker", "pairAddress"),
+    "logs": ("address",),
+}
+TOKENS = {"token_transfers": ("tokenAddress",), "dex_trades": ("tokenIn", "tokenOut")}
+
+
+class StreamFilter(NamedTuple):
+    """Addresses and topics as records have them; empty and None where everything matches."""
+
+    types: frozenset[str]
+    addresses: frozenset[str] = frozenset()
+    tokens: frozenset[str] = frozenset()
+    topics: tuple[str | None, ...] = ()
+
+    def matches(self, event: BlockEvent) -> bool:
+        if event.type not in self.types:
+            return False
+        if event.type == "heads":
+            return True
+        if self.addresses and self.addresses.isdisjoint(parties(event)):
+            return False
+        fields = TOKENS.get(event.type, ())
+        if self.tokens and fields and self.tokens.isdisjoint(event.record[f] for f in fields):
+            return False
+        if event.type != "logs" or not self.topics:
+            return True
+        topics = event.record["topics"]
+        return len(topics) >= len(self.topics) and all(
+            topic in (None, topics[index]) for index, topic in enumerate(self.topics)
+        )
+
+
+def parties(event: BlockEvent) -> list[str]:
+    """The addresses that a filter may name; of heads none."""
+    return [event.record[field] for field in PARTIES.get(event.type, ())]
+
+
+def read_filter(arguments: Mapping[str, str]) -> StreamFilter:
+    """Of FILTER_KEYS; a parameter that no chosen type has is refused, since it would not narrow."""
+    names = arguments.get("types", "heads").split(",")
+    types = [parameters.one_of(name, "types", TYPES) for name in names]
+    topics = [
+        to_hex(parameters.hash32(arguments[name], name)) if name in arguments else None
+        for name in TOPIC_NAMES
+    ]
+    while topics and topics[-1] is None:  # it would demand that a log has so many
+        topics.pop()
+    stream_filter = StreamFilter(
+        frozenset(types),
+        _addresses(arguments, "address"),
+        _addresses(arguments, "token"),
+        tuple(topics),
+    )
+    for name, value, narrowed in (
+        ("address", stream_filter.addresses, PARTIES),
+        ("token", stream_filter.tokens, TOKENS),
+        ("topic", topics, ("logs",)),
+    ):
+        if value and stream_filter.types.isdisjoint(narrowed):
+            raise InvalidParameter(
+                f"{name} has no effect on these types; it is for {', '.join(narrowed)}.",
+                field="types",
+            )
+    return stream_filter
+
+
+def _addresses(arguments: Mapping[str, str], name: str) -> frozenset[str]:
+    if name not in arguments:
+        return frozenset()
+    texts = arguments[name].split(",")
+    if len(texts) > MAX_ADDRESSES:
+        raise InvalidParameter(f"{name} takes at most {MAX_ADDRESSES} addresses.", field=name)
+    return frozenset(to_hex(parameters.address(text, name)) for text in texts)

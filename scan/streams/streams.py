@@ -1,0 +1,346 @@
+"""The open streams: one thread reads what is new once, and gives it to every client it concerns.
+
+A client that is behind, as each is when it connects, is served by a few other threads until it has
+everything; then it joins those that are sent what is new. Threads never wait for a client.
+"""
+
+import logging
+import os
+import resource
+import select
+import threading
+import time
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Protocol
+
+import orjson
+
+from scan.database.connection import Database
+from scan.database.notifications import Listener
+from scan.errors import PositionLost, RateLimited, ScanError, Unavailable
+from scan.observability import metrics
+from scan.queries import block_events
+from scan.queries.block_events import BlockEvent, Events, Position
+from scan.streams.filters import StreamFilter, parties
+
+log = logging.getLogger(__name__)
+
+MAX_STREAMS = 2000
+MAX_STREAMS_PER_CLIENT = 10  # a client is an API key, or an address
+CATCHING_UP_THREADS = 2
+HEARTBEAT_S = 15.0
+LOOK_EVERY_S = 1.0  # where a notification has not come
+LOOK_EVERY_ON_REPLICA_S = 0.1  # which receives none
+RETRY_AFTER_S = 1.0
+MAX_AHEAD_S = 60.0  # that the database may take to have a client's block
+BLOCKS_AT_A_TIME = 50  # for one client that is behind, before the next one's turn
+
+
+class Sink(Protocol):
+    """A client's connection; neither method waits."""
+
+    def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
+        """`then` is called once the client has taken everything."""
+
+    def end(self) -> None:
+        """After what was sent; close() of its stream is called then."""
+
+
+class Stream:
+    """One client's. What it has been sent reaches up to `position`, while it is behind."""
+
+    def __init__(
+        self, streams: "Streams", client: Hashable, stream_filter: StreamFilter, position: Position
+    ) -> None:
+        self.filter = stream_filter
+        self.position = position
+        self.client = client
+        self.ahead_since = 0.0
+        self.arrived_at: Position | None = None
+        self.sink: Sink | None = None
+        self.is_closed = False
+        self._streams = streams
+
+    @property
+    def opening(self) -> bytes:
+        """What it begins with: from here it resumes, also where nothing else came."""
+        return f"retry: 2000\nid: {self.position}\n\n".encode()
+
+    def attach(self, sink: Sink) -> None:
+        """Events come from now on."""
+        self.sink = sink
+        self._streams.resume(self)
+
+    def close(self) -> None:
+        """It is over; it may be called again."""
+        self._streams.remove(self)
+
+    def close_unless_attached(self) -> None:
+        if self.sink is None:
+            self.close()
+
+    def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
+        assert self.sink is not None
+        self.sink.send(data, then)
+
+    def end(self, error: ScanError) -> None:
+        """The client learns why; should it connect again, the answer is an error."""
+        assert self.sink is not None
+        self.sink.send(b"event: end\ndata: " + orjson.dumps(error.body()) + b"\n\n")
+        self.sink.end()
+
+
+class Streams:
+    def __init__(self, reads: Database, listener: Listener | None) -> None:
+        """`listener` of the index's version; None where `reads` is a replica."""
+        self._reads = reads
+        self._listener = listener
+        self._lock = threading.Lock()
+        self._process = 0
+        self._open: dict[Stream, None] = {}
+        self._by_client: Counter[Hashable] = Counter()
+        self._arriving: deque[Stream] = deque()  # that have read everything
+        self._waiting: deque[Stream] = deque()  # that are to try again
+        # Of the thread that reads what is new, alone.
+        self._position: Position | None = None
+        self._live: dict[StreamFilter, set[Stream]] = {}
+        self._by_address: defaultdict[str | None, set[StreamFilter]] = defaultdict(set)
+        self._sent_at = 0.0
+
+    def open(
+        self, client: Hashable, stream_filter: StreamFilter, position: Position | None
+    ) -> Stream:
+        """From a position, or from what is newest now; it is to be attached or closed.
+
+        Raises PositionLost, RateLimited and Unavailable.
+        """
+        if position is None:
+            position = block_events.newest_position(self._reads)
+            if position is None:
+                raise Unavailable("Nothing is indexed yet.", retry_after_s=10)
+        else:
+            block_events.read_next(self._reads, position, ())
+        stream = Stream(self, client, stream_filter, position)
+        with self._lock:
+            if self._by_client[client] >= MAX_STREAMS_PER_CLIENT:
+                raise RateLimited(
+                    f"{MAX_STREAMS_PER_CLIENT} streams are open, the maximum; close one first.",
+                    headers={"Retry-After": "5"},
+                )
+            if len(self._open) >= _most_open():
+                raise Unavailable("Too many streams are open; try again shortly.", retry_after_s=5)
+            self._start()
+            self._open[stream] = None
+            self._by_client[client] += 1
+            metrics.STREAMS.set(len(self._open))
+        return stream
+
+    def remove(self, stream: Stream) -> None:
+        with self._lock:
+            stream.is_closed = True
+            if stream not in self._open:
+                return
+            del self._open[stream]
+            self._by_client[stream.client] -= 1
+            if not self._by_client[stream.client]:
+                del self._by_client[stream.client]
+            metrics.STREAMS.set(len(self._open))
+
+    def resume(self, stream: Stream) -> None:
+        """Have it read what it lacks."""
+        self._threads.submit(self._catch_up, stream)
+
+    def _start(self) -> None:
+        """Once a process: threads do not survive a fork."""
+        if self._process == os.getpid():
+            return
+        self._process = os.getpid()
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
+        self._threads = ThreadPoolExecutor(CATCHING_UP_THREADS, "streams-behind")
+        threading.Thread(target=self._run, name="streams", daemon=True).start()
+
+    # Clients that are behind
+
+    def _catch_up(self, stream: Stream) -> None:
+        """The next events it lacks: one step, after which the turn is another client's."""
+        try:
+            for _ in range(BLOCKS_AT_A_TIME):
+                if stream.is_closed:
+                    return
+                events = block_events.read_next(self._reads, stream.position, stream.filter.types)
+                stream.position = events.position
+                data = b"".join(_text(e) for e in events.events if stream.filter.matches(e))
+                if data:
+                    stream.send(data, lambda: self.resume(stream))
+                    return
+                if events.is_ahead:
+                    self._wait_for_block(stream)
+                    return
+                if events.is_newest:
+                    self._arriving.append(stream)
+                    self._wake()
+                    return
+            self.resume(stream)
+        except PositionLost as error:
+            stream.end(error)
+        except ScanError as error:
+            log.debug("a stream waits for the database: %s", error)
+            self._waiting.append(stream)
+        except Exception:
+            log.exception("a stream failed")
+            stream.end(ScanError("The stream failed; it has been logged."))
+
+    def _wait_for_block(self, stream: Stream) -> None:
+        """Another instance, or the primary before a failover, was further than this database."""
+        stream.ahead_since = stream.ahead_since or time.monotonic()
+        if time.monotonic() - stream.ahead_since > MAX_AHEAD_S:
+            raise PositionLost(f"Block {stream.position.number} is not indexed.")
+        self._waiting.append(stream)
+
+    # What is new
+
+    def _run(self) -> None:
+        while True:
+            try:
+                self._admit()
+                events = self._read_new()
+                if events is None:
+                    self._send_heartbeats()
+                    self._wait()
+                else:
+                    self._send_new(events)
+            except ScanError as error:
+                log.debug("streams wait for the database: %s", error)
+                time.sleep(RETRY_AFTER_S)
+            except Exception:
+                log.exception("streams stopped; going on")
+                time.sleep(RETRY_AFTER_S)
+
+    def _admit(self) -> None:
+        """Take in who has read everything; who lacks something by now reads on.
+
+        One that comes twice with the same position has read another database than this thread, one
+        of several replicas.
+        """
+        self._drop_closed()
+        for _ in range(len(self._arriving)):
+            stream = self._arriving.popleft()
+            if not self._live:
+                self._position = stream.position
+            if stream.position == self._position:
+                self._add_live(stream)
+            elif stream.position == stream.arrived_at:
+                self._waiting.append(stream)
+            else:
+                stream.arrived_at = stream.position
+                self.resume(stream)
+
+    def _add_live(self, stream: Stream) -> None:
+        if stream.filter not in self._live:
+            self._live[stream.filter] = set()
+            for address in stream.filter.addresses or (None,):
+                self._by_address[address].add(stream.filter)
+        self._live[stream.filter].add(stream)
+
+    def _drop_closed(self) -> None:
+        for stream_filter, streams in list(self._live.items()):
+            streams -= {stream for stream in streams if stream.is_closed}
+            if streams:
+                continue
+            del self._live[stream_filter]
+            for address in stream_filter.addresses or (None,):
+                self._by_address[address].discard(stream_filter)
+                if not self._by_address[address]:
+                    del self._by_address[address]
+
+    def _read_new(self) -> Events | None:
+        """None where there is nothing new, or nobody to send it to."""
+        if not self._live or self._position is None:
+            return None
+        types = frozenset().union(*(stream_filter.types for stream_filter in self._live))
+        try:
+            events = block_events.read_next(self._reads, self._position, types)
+        except PositionLost as error:
+            for stream in self._live_streams():
+                stream.end(error)
+            self._live.clear()
+            self._by_address.clear()
+            return None
+        if events.is_ahead or events.is_newest:
+            return None
+        return events
+
+    def _send_new(self, events: Events) -> None:
+        texts: defaultdict[StreamFilter, list[bytes]] = defaultdict(list)
+        for event in events.events:
+            text = _text(event)
+            for stream_filter in self._concerned(event):
+                if stream_filter.matches(event):
+                    texts[stream_filter].append(text)
+        for stream_filter, pieces in texts.items():
+            data = b"".join(pieces)
+            for stream in self._live[stream_filter]:
+                stream.send(data)
+        self._position = events.position
+
+    def _concerned(self, event: BlockEvent) -> set[StreamFilter]:
+        """Filters of any address, and of those that the event has."""
+        filters = set(self._by_address.get(None, ()))
+        if event.type == "heads":
+            return set(self._live)
+        for address in parties(event):
+            filters |= self._by_address.get(address, set())
+        return filters
+
+    def _send_heartbeats(self) -> None:
+        """Also the position, which events that do not concern a client have moved on."""
+        now = time.monotonic()
+        for _ in range(len(self._waiting)):
+            self.resume(self._waiting.popleft())
+        if now - self._sent_at < HEARTBEAT_S:
+            return
+        self._sent_at = now
+        live = set(self._live_streams())
+        with self._lock:
+            behind = [s for s in self._open if s.sink is not None and s not in live]
+        for stream in live:
+            stream.send(f":\nid: {self._position}\n\n".encode())
+        for stream in behind:
+            stream.send(b":\n\n")
+
+    def _live_streams(self) -> list[Stream]:
+        return [stream for streams in self._live.values() for stream in streams]
+
+    def _wait(self) -> None:
+        """Until a block has come, somebody arrives, or it is time to look."""
+        is_idle = not (self._live or self._waiting)
+        if self._listener is None or is_idle:
+            readable = select.poll()
+            readable.register(self._wake_read, select.POLLIN)
+            readable.poll((HEARTBEAT_S if is_idle else LOOK_EVERY_ON_REPLICA_S) * 1000)
+        elif self._listener.is_connected:
+            self._listener.wait(LOOK_EVERY_S, self._wake_read)
+        else:
+            self._listener.connect("http/chain_get_version")
+        with suppress(BlockingIOError):
+            os.read(self._wake_read, 65536)
+
+    def _wake(self) -> None:
+        with suppress(BlockingIOError):
+            os.write(self._wake_write, b"w")
+
+
+def _text(event: BlockEvent) -> bytes:
+    head = f"id: {event.position}\nevent: {event.type}\ndata: ".encode()
+    return head + event.json + b"\n\n"
+
+
+def _most_open() -> int:
+    """Each takes a file; gunicorn.conf.py has raised their limit where it can."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_STREAMS if files == resource.RLIM_INFINITY else min(MAX_STREAMS, files // 4)

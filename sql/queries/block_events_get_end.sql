@@ -1,0 +1,11 @@
+-- The position after everything that is indexed.
+-- params: none
+-- literals: none
+-- returns: no row when nothing is indexed; else number and hash of the newest block, how many events
+--   it has
+-- index: blocks_pkey
+SELECT b.number, b.hash, s.events
+FROM blocks b
+CROSS JOIN block_sections(b) s
+ORDER BY b.number DESC
+LIMIT 1;

@@ -1,0 +1,33 @@
+-- What comes after a position, whose reader has had the first `event_count` events of a block: the next
+-- `size` of its events, or those of the next block; of an orphaned block, what the journal has.
+-- params: number bigint, hash bytea, event_count bigint, types text[], size bigint
+-- literals: none
+-- returns: one row: number of the newest block (null: none), how many events the block has (null: it is
+--   not in the chain); of the block whose events follow (null: there is none): number, hash, the number of
+--   the first one read, how many there are in all, and those of `types` as lines `number type record`;
+--   of an orphaned block: its parent's hash (null: it is not one), its events as JSON (null: not kept)
+-- index: blocks_pkey, blocks_hash_key, orphaned_blocks_pkey, transactions_pkey, token_transfers_pkey,
+--   internal_transfers_pkey, dex_trades_pkey, logs_pkey, tokens_pkey, dexes_pkey, event_topics_pkey
+WITH here AS MATERIALIZED (
+    SELECT b.number, s.events
+    FROM blocks b
+    CROSS JOIN block_sections(b) s
+    WHERE b.hash = %(hash)s AND b.number = %(number)s
+), next AS MATERIALIZED (
+    SELECT CASE WHEN h.events > %(event_count)s THEN h.number ELSE h.number + 1 END AS number,
+        CASE WHEN h.events > %(event_count)s THEN %(event_count)s ELSE 0 END AS first
+    FROM here h
+)
+SELECT (SELECT max(b.number) FROM blocks b), (SELECT h.events FROM here h),
+    f.number, f.hash, f.first, f.total, f.events, o.parent_hash, o.events::text
+FROM (SELECT) AS one
+LEFT JOIN (
+    SELECT b.number, b.hash, n.first, s.events AS total, (
+        SELECT string_agg(format('%%s %%s %%s', e.index, e.type, e.record), E'\n' ORDER BY e.index)
+        FROM block_events(b, %(types)s, n.first, n.first + %(size)s - 1) e) AS events
+    FROM next n
+    JOIN blocks b ON b.number = n.number
+    CROSS JOIN block_sections(b) s
+) AS f ON true
+LEFT JOIN orphaned_blocks o
+    ON o.hash = %(hash)s AND o.number = %(number)s AND NOT EXISTS (SELECT FROM here);

@@ -1,0 +1,48 @@
+"""One server with a chain that tests add to."""
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import pytest
+
+from scan.database.connection import Database
+from tests.support.database import Postgres, execute
+from tests.support.made_blocks import Chain
+from tests.support.serving import gunicorn
+
+WITHOUT_LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
+
+
+class Streaming(NamedTuple):
+    database_url: str
+    chain: Chain
+    server: str
+
+
+def announce_blocks(database_url: str) -> None:
+    """Without a row of the chain nobody is notified."""
+    execute(
+        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
+    )
+
+
+@pytest.fixture(scope="package")
+def streaming(postgres: Postgres, template: str) -> Iterator[Streaming]:
+    with postgres.cloned(template) as url:
+        database = Database(url, statement_timeout_ms=0)
+        chain = Chain(database)
+        announce_blocks(url)
+        chain.append()
+        with gunicorn(url, **WITHOUT_LIMITS) as address:
+            yield Streaming(url, chain, address)
+        database.close()
+
+
+@pytest.fixture
+def chain(streaming: Streaming) -> Chain:
+    return streaming.chain
+
+
+@pytest.fixture
+def server(streaming: Streaming) -> str:
+    return streaming.server

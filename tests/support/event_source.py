@@ -1,0 +1,72 @@
+"""A consumer of a stream, over a real connection: reads events as the HTML standard has it."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import requests
+
+
+class ServerEvent(NamedTuple):
+    id: str
+    type: str
+    data: dict[str, Any]
+
+
+class EventSource:
+    """`last_id` is what it sends when it connects again; it moves on without events, too."""
+
+    def __init__(self, server: str, timeout_s: float = 30.0, **parameters: str) -> None:
+        self.last_id = ""
+        self._url = f"{server}/api/v1/stream"
+        self._parameters = parameters
+        self._timeout_s = timeout_s
+        self._response: requests.Response | None = None
+        self._session = requests.Session()
+        self._session.trust_env = False
+
+    def __enter__(self) -> "EventSource":
+        self.connect()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def connect(self) -> requests.Response:
+        self.close()
+        headers = {"Last-Event-ID": self.last_id} if self.last_id else {}
+        self._response = self._session.get(
+            self._url,
+            params=self._parameters,
+            headers=headers,
+            stream=True,
+            timeout=self._timeout_s,
+        )
+        self._lines = self._response.iter_lines(chunk_size=1)
+        return self._response
+
+    def close(self) -> None:
+        if self._response is not None:
+            self._response.close()
+
+    def events(self) -> Iterator[ServerEvent]:
+        """Until the connection ends, or nothing comes for the time-out."""
+        fields: dict[str, str] = {}
+        for line in self._lines:
+            name, _, value = line.decode().partition(": ")
+            if name:
+                fields[name] = value
+                continue
+            self.last_id = fields.get("id", self.last_id)
+            if "data" in fields:
+                yield ServerEvent(self.last_id, fields["event"], json.loads(fields["data"]))
+            fields = {}
+
+    def take(self, count: int) -> list[ServerEvent]:
+        """The next events."""
+        taken: list[ServerEvent] = []
+        for event in self.events():
+            taken.append(event)
+            if len(taken) == count:
+                break
+        return taken
