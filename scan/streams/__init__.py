@@ -1,7 +1,7 @@
 """Server-sent events: what happens in the chain, sent to whoever keeps a stream open.
 
-Enters: new blocks and forks, read from the database; clients, each with a filter and a position.
-Leaves: bytes for their connections, which the server's loop sends.
+Input: new blocks and forks, read from the database; clients, each with a filter and a position.
+Output: bytes for their connections, which the server's loop sends.
 Start with streams.py (who is open, one thread that reads each block once, and others for clients
 that are behind it), then filters.py.
 """
