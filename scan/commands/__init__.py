@@ -42,8 +42,8 @@ and the API may run meanwhile. After an interruption, the next run continues. Ex
 every row is filled, with 1 when it was stopped or the node did not return all data."""
 
 BACKFILL_CHAIN = """\
-Indexes a whole chain into an empty database in bulk, faster than the indexer: many processes fetch
-blocks into files, which are then loaded table by table. Needs the extra `bulk`, and no running
+Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
+are then loaded table by table, indexes last. Needs the extra `bulk`, and no running
 indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
 are shown when all is done. After an interruption, the next run continues. See docs/scaling.md."""
 
