@@ -13,7 +13,7 @@ log = logging.getLogger(__name__)
 
 # A development node is restarted at any time; others are not worth many requests.
 LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
-LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 
 def database_name(chain: ChainIdentity) -> str:

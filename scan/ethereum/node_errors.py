@@ -45,6 +45,10 @@ class TimedOut(BatchRefused):
     """No answer, or not all of it, in time; waiting as long again for half of it comes later."""
 
 
+class RateLimited(NodeError):
+    """The node asks for fewer requests."""
+
+
 class RpcError(Exception):
     """A JSON-RPC error object: the node understood and refused."""
 
@@ -96,3 +100,8 @@ class RpcError(Exception):
 
 class AnswerTooLarge(RpcError):
     """More than its reader takes; stands for the answer to a call where a contract may cause it."""
+
+
+def too_large(most_bytes: int) -> AnswerTooLarge:
+    size = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes >> 10} KiB"
+    return AnswerTooLarge(0, f"the node's answer is larger than {size}")
