@@ -152,6 +152,9 @@ def _add_audit(commands: Any) -> None:
         "--blocks", type=int, default=1000, help="with --node: number of blocks; 0: all (1000)"
     )
     audit.add_argument("--digest", action="store_true", help="only print a digest of each table")
+    text = "only the rows of these blocks, a thousand at a time"
+    audit.add_argument("--from", dest="first", type=int, metavar="BLOCK", help=text)
+    audit.add_argument("--to", dest="last", type=int, metavar="BLOCK", help="the last of them")
 
 
 def _add_backfill(commands: Any) -> None:
