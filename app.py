@@ -22,10 +22,12 @@ from scan.api import (
     logs,
     metrics,
     network,
+    pools,
     root,
     search,
     tokens,
     transactions,
+    transfers,
     webhooks,
 )
 from scan.api import query as query_api
@@ -50,6 +52,7 @@ from scan.http.indexed_block import IndexedBlock
 from scan.http.interfaces import REST
 from scan.http.middleware import Middleware
 from scan.http.nearest_path import nearest_path
+from scan.http.prerequisites import Prerequisites
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import request_state_of
 from scan.http.requests import MAX_BODY_BYTES, reader
@@ -92,6 +95,8 @@ BLUEPRINTS = (
     transactions,
     tokens,
     items,
+    transfers,
+    pools,
     addresses,
     contracts,
     logs,
@@ -114,12 +119,13 @@ PAGES = (
     page_accounts,
 )
 OUTSIDE = (health, metrics)  # the version and the rate limits
+SERVICE_PATHS = ("/healthz", "/readyz", "/metrics")
 
 
 def create_app(settings: Settings | None = None) -> Flask:
     """Everything a worker process serves; raises SettingError for a malformed environment."""
     settings = settings or Settings.from_environment()
-    # py_ecc, of eth-account, sets 100,000: nested JSON would end the process, not the request.
+    # Where eth-account is imported, its py_ecc sets 100,000: nested JSON would end the process.
     sys.setrecursionlimit(RECURSION_LIMIT)
     app = Application("scan", static_folder=None)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
@@ -134,7 +140,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
     app.register_blueprint(documentation.describe(settings.base_path, PUBLISHED))
-    app.register_blueprint(documentation.docs(settings.base_path), url_prefix="/docs")
+    app.register_blueprint(documentation.docs(), url_prefix="/docs")
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
     app.register_error_handler(errors.ScanError, _answer_error)
@@ -240,7 +246,11 @@ def _middleware(app: Flask) -> Middleware:
         ReplicaPoller(indexed_block, index_version) if listener is None else None,
         INTERFACES if pages is None else (*INTERFACES, pages),
         pages,
+        {*SERVICE_PATHS, *documentation.paths(), *(() if pages is None else static_files.paths())},
         app.url_map.bind("").allowed_methods,
+        Prerequisites(
+            app.url_map, app.view_functions, parts.sources.gateway, parts.waiting_threads
+        ),
         logs_requests=settings.log_requests,
         base_path=settings.base_path,
     )

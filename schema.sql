@@ -170,6 +170,20 @@ CREATE TABLE IF NOT EXISTS log_emitters (
 -- serves the unwinding of a reorganisation; rows come in block order, so a BRIN is enough
 CREATE INDEX IF NOT EXISTS log_emitters_by_block ON log_emitters USING brin (block_number);
 
+-- Blocks that forks took back, written in the transaction that does so: to tell a reader that stands
+-- on one what to drop. A block that came back since has its row still, so whoever reads this looks into
+-- blocks first. The newest 10,000 of the last seven days are kept, see indexer/orphaned_blocks_sweep.
+CREATE TABLE IF NOT EXISTS orphaned_blocks (
+    hash bytea PRIMARY KEY,
+    number bigint NOT NULL,
+    parent_hash bytea NOT NULL,
+    fork_number bigint NOT NULL,   -- the newest block that stayed then
+    fork_hash bytea NOT NULL,
+    orphaned_at timestamptz NOT NULL,
+    events json,                   -- {type: [record, ...], ...}, see block_events(); null: too many
+    events_bytes integer NOT NULL  -- as text; 0 where there are none
+);
+
 -- Runtime bytecode, once per distinct code.
 CREATE TABLE IF NOT EXISTS codes (
     code_hash bytea PRIMARY KEY,   -- keccak-256
@@ -305,8 +319,11 @@ CREATE TABLE IF NOT EXISTS pools (
     block_number bigint NOT NULL,
     dex_id integer NOT NULL,
     token0 bytea NOT NULL,
-    token1 bytea NOT NULL
+    token1 bytea NOT NULL,
+    trade_count bigint NOT NULL DEFAULT 0
 );
+-- serves queries/pools_list
+CREATE INDEX IF NOT EXISTS pools_by_trade_count ON pools (trade_count, address);
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
 -- Contracts that emitted a Swap, Deposit or Withdrawal and proved to be no pool, or no token.
@@ -332,9 +349,10 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys
+-- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
+CREATE INDEX IF NOT EXISTS dex_trades_by_pool ON dex_trades (pool_address, ordinal);
 
 -- First topics of stored logs, by short numbers. With SCAN_LOGS=standard they are those of the events
 -- that are stored, filled in before the first block.
@@ -527,15 +545,16 @@ RETURN format(
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance)::json;
 
 CREATE OR REPLACE FUNCTION token_transfer_record(
-    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+    x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
     '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
-    '"timestamp":"%s"}',
+    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s}',
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
-    hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
-    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+    hex(x.token_address), k.type, hex(x.from_address), hex(x.to_address), x.value,
+    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
+    k.decimals)::json;
 
 -- An item; its id stands in its first transfer.
 CREATE OR REPLACE FUNCTION token_item_record(i token_items, token_id numeric, token_type text)
@@ -597,16 +616,128 @@ RETURN format(
     '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
     type, value, json_text(name), json_text(symbol), match)::json;
 
+-- Of a token that never moved nothing but its address is known.
 CREATE OR REPLACE FUNCTION dex_trade_record(
-    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz, token_in tokens,
+    token_out tokens)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
     '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
-    '"timestamp":"%s"}',
+    '"timestamp":"%s","tokenInSymbol":%s,"tokenInDecimals":%s,"tokenOutSymbol":%s,'
+    '"tokenOutDecimals":%s}',
     hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
-    iso(mined_at))::json;
+    iso(mined_at), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
+    json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'))::json;
+
+-- A log's record where its data may be long: a contract could have every reader sent megabytes.
+CREATE OR REPLACE FUNCTION log_event_record(
+    l logs, topic0 bytea, transaction_hash bytea, mined_at timestamptz)
+RETURNS text LANGUAGE sql STABLE
+RETURN CASE WHEN octet_length(l.data) <= 16384
+    THEN log_record(l, topic0, transaction_hash, mined_at)::text
+    ELSE format(
+        '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"transactionIndex":%s,'
+        '"address":"%s","topics":%s,"data":null,"timestamp":"%s","dataOmitted":true}',
+        hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
+        topics_json(topic0, l.topics), iso(mined_at)) END;
+
+-- Which number the first event of each type has in its block, and the number after the last one.
+CREATE OR REPLACE FUNCTION block_sections(b blocks)
+RETURNS TABLE (token_transfers bigint, internal_transfers bigint, dex_trades bigint, logs bigint,
+    events bigint)
+LANGUAGE sql IMMUTABLE AS $$
+    SELECT s.transfers, s.transfers + b.token_transfer_count,
+        s.transfers + b.token_transfer_count + b.internal_transfer_count,
+        s.transfers + b.token_transfer_count + b.internal_transfer_count + b.dex_trade_count,
+        s.transfers + b.token_transfer_count + b.internal_transfer_count + b.dex_trade_count
+            + b.log_count
+    FROM (SELECT 1 + b.transaction_count::bigint AS transfers) AS s
+$$;
+
+-- What happened in a block, in this order: its head, its transactions, token transfers, internal
+-- transfers, trades and stored logs, numbered from 0 whichever `types` are read. Those numbered from
+-- `first` to `last`. A range is given for every table, for the planner: see indexer/events_insert.sql.
+CREATE OR REPLACE FUNCTION block_events(b blocks, types text[], first bigint, last bigint)
+RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
+    SELECT 0::bigint, 'heads', block_record(b)::text
+    WHERE 'heads' = ANY (types) AND first = 0
+    UNION ALL
+    SELECT t.ordinal - b.transactions_before + 1, 'transactions', transaction_record(t, b)
+    FROM transactions t
+    WHERE 'transactions' = ANY (types)
+        AND t.ordinal >= b.transactions_before + greatest(first - 1, 0)
+        AND t.ordinal <= b.transactions_before + least(last - 1, b.transaction_count - 1)
+    UNION ALL
+    SELECT x.ordinal - b.token_transfers_before + s.token_transfers, 'token_transfers',
+        token_transfer_record(x, t.hash, k, b.timestamp)::text
+    FROM block_sections(b) s
+    JOIN token_transfers x
+        ON x.ordinal >= b.token_transfers_before + greatest(first - s.token_transfers, 0)
+        AND x.ordinal <= b.token_transfers_before
+            + least(last - s.token_transfers, b.token_transfer_count - 1)
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + x.transaction_index
+        AND t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    JOIN tokens k ON k.address = x.token_address
+    WHERE 'token_transfers' = ANY (types)
+    UNION ALL
+    SELECT i.ordinal - b.internal_transfers_before + s.internal_transfers, 'internal_transfers',
+        internal_transfer_record(i, t.hash, b.timestamp)::text
+    FROM block_sections(b) s
+    JOIN internal_transfers i
+        ON i.ordinal >= b.internal_transfers_before + greatest(first - s.internal_transfers, 0)
+        AND i.ordinal <= b.internal_transfers_before
+            + least(last - s.internal_transfers, b.internal_transfer_count - 1)
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + i.transaction_index
+        AND t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    WHERE 'internal_transfers' = ANY (types)
+    UNION ALL
+    SELECT d.ordinal - b.dex_trades_before + s.dex_trades, 'dex_trades',
+        dex_trade_record(d, t.hash, e.name, b.timestamp, i, o)::text
+    FROM block_sections(b) s
+    JOIN dex_trades d
+        ON d.ordinal >= b.dex_trades_before + greatest(first - s.dex_trades, 0)
+        AND d.ordinal <= b.dex_trades_before
+            + least(last - s.dex_trades, b.dex_trade_count - 1)
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + d.transaction_index
+        AND t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    JOIN dexes e ON e.dex_id = d.dex_id
+    LEFT JOIN tokens i ON i.address = d.token_in
+    LEFT JOIN tokens o ON o.address = d.token_out
+    WHERE 'dex_trades' = ANY (types)
+    UNION ALL
+    SELECT l.ordinal - b.logs_before + s.logs, 'logs',
+        log_event_record(l, e.topic0, t.hash, b.timestamp)
+    FROM block_sections(b) s
+    JOIN logs l
+        ON l.ordinal >= b.logs_before + greatest(first - s.logs, 0)
+        AND l.ordinal <= b.logs_before + least(last - s.logs, b.log_count - 1)
+    JOIN transactions t
+        ON t.ordinal = b.transactions_before + l.transaction_index
+        AND t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    LEFT JOIN event_topics e ON e.topic_id = l.topic_id
+    WHERE 'logs' = ANY (types)
+$$;
+
+-- `last_trade` is null where it has none; of a token that never moved only the address is known.
+CREATE OR REPLACE FUNCTION pool_record(
+    p pools, dex text, token0 tokens, token1 tokens, last_trade json)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","dex":%s,"token0":"%s","token0Symbol":%s,"token0Decimals":%s,"token1":"%s",'
+    '"token1Symbol":%s,"token1Decimals":%s,"tradeCount":%s,"lastTradeHash":%s,"lastTradeAt":%s}',
+    hex(p.address), json_text(dex), hex(p.token0), json_text(token0.symbol),
+    coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
+    coalesce(token1.decimals::text, 'null'), p.trade_count,
+    json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'));
 
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
@@ -705,16 +836,30 @@ CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE
 RETURN size = 1 OR coalesce(bytes, 0) <= 16 * 1024 * 1024;
 
--- Which numbers of first..last are on a page.
+-- Which numbers of first..last are on a page: after `skip` of them, or after the number where a cursor
+-- stands. `next` is the last of them, null where none follows.
 CREATE OR REPLACE FUNCTION page_of_range(
-    first bigint, last bigint, skip bigint, size bigint, direction text)
-RETURNS TABLE (lowest bigint, highest bigint) LANGUAGE sql IMMUTABLE AS $$
-    SELECT CASE WHEN direction = 'asc' THEN first + passed
-            ELSE greatest(last - passed - (size - 1), first) END,
-        CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
-            ELSE last - passed END
-    FROM (SELECT least(skip, greatest(last - first + 1, 0)) AS passed) AS known
+    first bigint, last bigint, skip bigint, after bigint, size bigint, direction text)
+RETURNS TABLE (lowest bigint, highest bigint, next bigint) LANGUAGE sql IMMUTABLE AS $$
+    SELECT page.lowest, page.highest,
+        CASE WHEN direction = 'asc' AND page.highest < last THEN page.highest
+            WHEN direction = 'desc' AND page.lowest > first THEN page.lowest END
+    FROM (
+        SELECT CASE WHEN direction = 'asc' THEN first + passed
+                ELSE greatest(last - passed - (size - 1), first) END AS lowest,
+            CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
+                ELSE last - passed END AS highest
+        FROM (
+            SELECT least(greatest(CASE WHEN after IS NULL THEN skip
+                WHEN direction = 'asc' THEN after - first + 1
+                ELSE last - after + 1 END, 0), greatest(last - first + 1, 0)) AS passed
+        ) AS known
+    ) AS page
 $$;
+
+-- A block to a cursor: its number in eight bytes, then its hash.
+CREATE OR REPLACE FUNCTION block_reference(b blocks) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN int8send(b.number) || b.hash;
 
 -- How far apart checkpoints stand: a page at any depth passes at most so many index entries.
 -- With 128 they take about a hundredth of the rows' room.
@@ -862,6 +1007,10 @@ BEGIN
         SELECT c.place + (SELECT count(*) FROM (
             SELECT 1 FROM dex_trades d
             WHERE l = 'dex_trades_by_maker' AND d.maker = k
+                AND d.ordinal >= c.ordinal AND d.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM dex_trades d
+            WHERE l = 'dex_trades_by_pool' AND d.pool_address = k
                 AND d.ordinal >= c.ordinal AND d.ordinal < bound
             UNION ALL
             SELECT 1 FROM dex_trades d
@@ -1120,6 +1269,38 @@ RETURN format(
     x.log_index, coalesce(x.batch_index, 0), json_hex(method_id(t)));
 
 -- What statements of the release before call, while both are in use.
+CREATE OR REPLACE FUNCTION token_transfer_record(
+    x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
+    '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
+    '"timestamp":"%s"}',
+    hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
+    hex(x.token_address), token_type, hex(x.from_address), hex(x.to_address), x.value,
+    coalesce('"' || x.token_id || '"', 'null'), iso(mined_at))::json;
+
+CREATE OR REPLACE FUNCTION dex_trade_record(
+    d dex_trades, transaction_hash bytea, dex text, mined_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
+    '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
+    '"timestamp":"%s"}',
+    hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
+    hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
+    iso(mined_at))::json;
+
+CREATE OR REPLACE FUNCTION page_of_range(
+    first bigint, last bigint, skip bigint, size bigint, direction text)
+RETURNS TABLE (lowest bigint, highest bigint) LANGUAGE sql IMMUTABLE AS $$
+    SELECT CASE WHEN direction = 'asc' THEN first + passed
+            ELSE greatest(last - passed - (size - 1), first) END,
+        CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
+            ELSE last - passed END
+    FROM (SELECT least(skip, greatest(last - first + 1, 0)) AS passed) AS known
+$$;
+
 CREATE OR REPLACE FUNCTION transaction_record(t transactions, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN (SELECT transaction_record(t, b)::json FROM blocks b WHERE b.number = t.block_number);
@@ -1247,6 +1428,11 @@ CREATE OR REPLACE TRIGGER contracts_inserted AFTER INSERT ON contracts
 CREATE OR REPLACE TRIGGER contracts_deleted AFTER DELETE ON contracts
     REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
+-- What an indexer of an earlier release did until it met these triggers, such as between migration
+-- 0016 and this. Creating them has waited for its transactions, and its next ones have them.
+UPDATE verified_contracts v
+SET is_indexed = NOT v.is_indexed
+WHERE v.is_indexed <> is_code_indexed(v.address, v.code_hash);
 
 -- Responses in Etherscan's form name functions by verified ABIs, so a verification ends what was
 -- cached, as a change of labels does.

@@ -62,10 +62,10 @@ setup(
         "jinja2==3.1.6",  # the pages' templates; Flask's own
         "gunicorn==27.0.1",  # the HTTP server
         "psycopg2-binary==2.9.13",  # PostgreSQL, with COPY
-        "eth-account==0.14.0",  # who signed a key request
+        "eth-account==0.14.0",  # signs the request of `scan key`
         "eth-abi==6.0.0",  # arguments and results of contract calls
         "eth-hash[pycryptodome]==0.8.0",  # keccak-256
-        "eth-keys==0.8.0",  # a signature's form, checked before its signer is recovered
+        "eth-keys==0.8.0",  # who signed a key request
         "eth-utils==6.0.0",  # checksums of addresses, and what eth-abi and eth-account raise
         "requests==2.34.2",  # the node, and webhook receivers
         "urllib3==2.8.0",  # connections of requests: webhooks connect to checked addresses alone

@@ -114,3 +114,8 @@ JOIN dexes x ON x.dex_id = (SELECT min(dex_id) FROM dexes)
     + (t.block_number + t.transaction_index / 25) % 6
 WHERE t.transaction_index % 25 = 7
 ORDER BY t.ordinal;
+
+INSERT INTO pools (address, block_number, dex_id, token0, token1)
+SELECT DISTINCT ON (d.pool_address) d.pool_address, d.block_number, d.dex_id, d.token_in, d.token_out
+FROM dex_trades d
+ORDER BY d.pool_address, d.ordinal;

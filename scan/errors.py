@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from scan.hex import to_hex
+
 
 class ScanError(Exception):
     """A fault with an HTTP status, a stable code and a sentence a person can act on.
@@ -20,8 +22,8 @@ class ScanError(Exception):
         self.field = field
         self.headers = dict(headers or {})
 
-    def body(self) -> dict[str, str]:
-        body = {"error": self.message, "code": self.code}
+    def body(self) -> dict[str, object]:
+        body: dict[str, object] = {"error": self.message, "code": self.code}
         if self.field is not None:  # a client's own word, which may hold half a character
             body["field"] = self.field.encode("utf-8", "replace").decode()
         return body
@@ -65,6 +67,26 @@ class ReplayedRequest(ScanError):
 
 class LimitReached(ScanError):
     status, code = 409, "limit_reached"
+
+
+class Reorganised(ScanError):
+    """What a client goes on from is no longer in the chain.
+
+    `common` is the newest block that its branch shares with the chain, `cursor` goes on from there;
+    None: it has to begin again.
+    """
+
+    status, code = 409, "reorganised"
+
+    def __init__(self, message: str, common: tuple[int, bytes], cursor: str | None) -> None:
+        super().__init__(message)
+        self._common = common
+        self._cursor = cursor
+
+    def body(self) -> dict[str, object]:
+        number, block_hash = self._common
+        common = {"number": number, "hash": to_hex(block_hash)}
+        return {**super().body(), "commonBlock": common, "cursor": self._cursor}
 
 
 class TooLarge(ScanError):

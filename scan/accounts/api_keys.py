@@ -1,4 +1,4 @@
-"""API keys: their text, what is stored of them, and how many an owner may have."""
+"""API keys: their text and hash, creation, and limits."""
 
 import hashlib
 import re
@@ -11,7 +11,7 @@ from scan.errors import LimitReached, NotFound, RateLimited, ReplayedRequest
 from scan.rate_limits.limiter import Limiter, requests_per_minute
 from scan.settings import Settings
 
-MAX_ACTIVE_KEYS = 10  # of an owner
+MAX_ACTIVE_KEYS = 10  # per owner
 MAX_LABEL_CHARACTERS = 100
 PREFIX_LENGTH = 12
 _KEY = re.compile(r"scan_[0-9a-f]{64}")
@@ -25,7 +25,7 @@ class NewKey(NamedTuple):
 
 
 class ApiKey(NamedTuple):
-    """An active key, as every request sees it."""
+    """An active key."""
 
     id: int
     owner: bytes
@@ -33,17 +33,17 @@ class ApiKey(NamedTuple):
 
 
 def new_key(token_bytes: Callable[[int], bytes] = secrets.token_bytes) -> NewKey:
-    """256 random bits as `scan_` + 64 hex, and an id that nobody can count through."""
+    """256 random bits as `scan_` + 64 hex, and a random id that cannot be enumerated."""
     text = "scan_" + token_bytes(32).hex()
     key_id = 1 + int.from_bytes(token_bytes(8)) % (2**53 - 1)
     return NewKey(key_id, text, text[:PREFIX_LENGTH], _hash(text))
 
 
 def key_hash(text: str) -> bytes | None:
-    """SHA-256 of a well-formed key, the only thing ever looked up; None for any other text.
+    """SHA-256 of a well-formed key; None for any other text.
 
-    Comparing hashes of 256 random bits tells a guesser nothing through time: the next guess's
-    hash has nothing in common with this one's.
+    Looking keys up by hash is safe against timing attacks: the hashes of similar keys have nothing
+    in common.
     """
     return _hash(text) if _KEY.fullmatch(text) else None
 
@@ -60,8 +60,8 @@ def create(
 ) -> NewKey:
     """A new key for an owner who signed a request for it at `signed_at_ms`.
 
-    Raises ReplayedRequest where that request was used before, LimitReached where the owner has
-    enough keys, RateLimited where the client address has created enough of them.
+    Raises ReplayedRequest if that request was used before, LimitReached if the owner has the
+    maximum of keys, RateLimited if the client address has created too many.
     """
     key = new_key()
     with database.transaction() as tx:
@@ -77,25 +77,25 @@ def create(
             requests_per_minute=requests_per_minute(settings.rate_limit_key),
             max_keys=MAX_ACTIVE_KEYS,
         )
-        # Within the transaction: only created keys count, and one beyond the limit is rolled back.
+        # Within the transaction, so that a key beyond the limit is rolled back.
         charge = limiter.charge_new_key(client_address) if is_created else None
         if charge is not None and not charge.allowed:
             raise RateLimited(
-                f"{charge.limit} API keys were created from your address, the maximum in"
+                f"{charge.limit} API keys were created from your address, the maximum of"
                 f" {settings.rate_limit_new_keys}; try again in {charge.retry_after_s} s.",
                 headers={"Retry-After": str(charge.retry_after_s)},
             )
     if is_created:
         return key
     if is_replayed:
-        raise ReplayedRequest("This signed request was used before; sign a new timestamp.")
+        raise ReplayedRequest("This signed request was already used; sign a new timestamp.")
     raise LimitReached(
         f"This owner has {active_keys} active API keys, the maximum; delete one first."
     )
 
 
 def deactivate(database: Database, key_id: int, owner: bytes) -> None:
-    """Raises NotFound where the owner has no active key with this id."""
+    """Raises NotFound if the owner has no active key with this id."""
     with database.transaction() as tx:
         if tx.value("accounts/api_keys_deactivate", id=key_id, owner=owner) is None:
             raise NotFound("This owner has no active API key with this id.")

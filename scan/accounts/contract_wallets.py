@@ -12,16 +12,16 @@ from scan.hex import BadHex, data, to_hex
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 3.0
-# isValidSignature(bytes32,bytes): its selector is also the value that accepts.
+# isValidSignature(bytes32,bytes): it returns its own selector if the signature is valid.
 MAGIC_VALUE = bytes.fromhex("1626ba7e")
-_GAS = 10_000_000  # a passkey checked in Solidity takes some 400,000
+_GAS = 10_000_000  # a passkey verified in Solidity takes some 400,000
 
 
 def accepts(node: NodeSession, wallet: bytes, message_hash: bytes, signature: bytes) -> bool | None:
-    """Whether the contract at `wallet` accepts a signature; None where there is no contract.
+    """Whether the contract at `wallet` accepts a signature; None if there is no contract.
 
-    Also None where the node does not answer: then only plain wallets can prove themselves.
-    Raises Unavailable where too many wait for the node.
+    Also None if the node does not respond; only plain wallets can then be verified.
+    Raises Unavailable if too many requests wait for the node.
     """
     node = node.within(TIMEOUT_S)
     try:
@@ -41,5 +41,5 @@ def _is_valid(node: NodeSession, wallet: bytes, message_hash: bytes, signature: 
         "gas": hex(_GAS),
         "data": to_hex(MAGIC_VALUE + encode(["bytes32", "bytes"], [message_hash, signature])),
     }
-    answer = data(node.call("eth_call", call, "latest"))
-    return len(answer) >= 32 and answer[:32] == MAGIC_VALUE.ljust(32, b"\0")
+    returned = data(node.call("eth_call", call, "latest"))
+    return returned[:32] == MAGIC_VALUE.ljust(32, b"\0")

@@ -1,4 +1,4 @@
-"""From the text of a key to the key, for every request: one path, cached for a moment."""
+"""Looks up API keys by their text, for every request, with a short-lived cache."""
 
 import math
 import time
@@ -11,11 +11,11 @@ from scan.accounts.api_keys import ApiKey, key_hash
 from scan.database.connection import Database
 from scan.errors import Unavailable
 
-# A key revoked in another process stops here within this time; 5 s are promised.
+# A key revoked in another process stops working here within this time; the docs promise 5 s.
 CACHED_S = 3.0
-# Unknown keys are remembered too, so that one bad client does not become a query per request.
+# Unknown keys are cached too, so that a client with a wrong key does not cause a query a request.
 MAX_CACHED = 10_000
-# While the database is away, one lookup in this time waits for it and the others do not.
+# While the database is unavailable, one lookup in this time waits for it; the others do not.
 PAUSE_AFTER_FAILURE_S = 1.0
 
 
@@ -27,7 +27,7 @@ class CachedKey(NamedTuple):
 class ApiKeyLookup:
     """Active keys by the hash of their text.
 
-    While `database` is away they are looked up on its replica, where there is one.
+    While `database` is unavailable they are looked up on its replica, if there is one.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class ApiKeyLookup:
         return cached.key
 
     def find_cached(self, text: str) -> CachedKey | None:
-        """What find() would return, or None where that takes a look-up. Never waits."""
+        """What find() would return, or None if that needs a query. Never waits."""
         hashed = key_hash(text)
         if hashed is None:
             return CachedKey(None, math.inf)
@@ -69,7 +69,7 @@ class ApiKeyLookup:
         return cached if cached is not None and cached.until > self._clock() else None
 
     def clear_cache(self) -> None:
-        """After a key was revoked here: this process looks it up again at once."""
+        """After a key was revoked in this process, so that it stops working at once."""
         with self._lock:
             self._cache.clear()
 
@@ -79,7 +79,7 @@ class ApiKeyLookup:
                 raise Unavailable("The API key cannot be checked now; try again shortly.")
             return _read_key(self._database, hashed)
         except Unavailable:
-            # Those that were refused without waiting do not prolong the pause.
+            # Lookups that failed without waiting do not prolong the pause.
             if now >= self._paused_until:
                 self._paused_until = self._clock() + PAUSE_AFTER_FAILURE_S
             if self._replica is None:

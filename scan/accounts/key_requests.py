@@ -1,6 +1,4 @@
-"""The signed request for an API key: its message (SPEC 5.3), its age, and who signed it."""
-
-from eth_account.messages import SignableMessage, encode_defunct
+"""The signed request for an API key: its message (SPEC 5.3), its age and its signer."""
 
 from scan.accounts import contract_wallets
 from scan.accounts.wallet_signatures import (
@@ -14,14 +12,12 @@ from scan.ethereum.gateway import NodeSession
 from scan.hex import to_hex
 
 MAX_AGE_MS, MAX_AHEAD_MS = 5 * 60_000, 60_000
-MAX_SIGNATURE_BYTES = 8192  # of a contract wallet, which may be many signatures in one
+MAX_SIGNATURE_BYTES = 8192  # a contract wallet's may consist of many signatures
 
 
-def key_request_message(owner: bytes, timestamp_ms: int) -> SignableMessage:
-    """The three lines of SPEC 5.3 as an EIP-191 personal message."""
-    return encode_defunct(
-        text=f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
-    )
+def key_request_message(owner: bytes, timestamp_ms: int) -> str:
+    """The three lines that a wallet signs as an EIP-191 personal message (SPEC 5.3)."""
+    return f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
 
 
 def require_recent(timestamp_ms: int, now_ms: int) -> None:
@@ -40,24 +36,25 @@ def require_recent(timestamp_ms: int, now_ms: int) -> None:
 def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: NodeSession) -> None:
     """Raises unless the owner signed: a plain wallet by recovery, a contract by ERC-1271.
 
-    InvalidParameter for a signature that is malformed, SignatureMismatch for one of another wallet,
-    Unavailable while too many wait for the node.
+    InvalidParameter for a malformed signature, SignatureMismatch for another wallet's, Unavailable
+    if too many requests wait for the node.
     """
     message = key_request_message(owner, timestamp_ms)
+    hashed = message_hash(message)
     signer, malformed = None, None
     try:
-        signer = recover_signer(message, parse_signature(signature))
+        signer = recover_signer(hashed, parse_signature(signature))
     except MalformedSignature as error:
         malformed = error
     if signer == owner:
         return
-    is_accepted = contract_wallets.accepts(node, owner, message_hash(message), signature)
+    is_accepted = contract_wallets.accepts(node, owner, hashed, signature)
     if is_accepted:
         return
     if is_accepted is None and malformed is not None:
         raise InvalidParameter(f"signature is malformed: {malformed}.", field="signature")
     raise SignatureMismatch(
-        f"The signature is not by {to_hex(owner)} over the expected message: three"
-        f" lines joined by a line feed: {message.body.decode()!r}.",
+        f"The signature is not by {to_hex(owner)} over the expected message, three lines"
+        f" separated by a line feed: {message!r}.",
         field="signature",
     )

@@ -1,4 +1,4 @@
-"""How often each key was used and when last: counted in memory, written in batches."""
+"""Request counts and last use of API keys: counted in memory, written in batches."""
 
 import logging
 import threading
@@ -38,7 +38,7 @@ class KeyUsage:
                 self._thread.start()
 
     def flush(self) -> None:
-        """Write what was counted; what cannot be written is kept. Raises Unavailable."""
+        """Write the counts; they are kept if that fails. Raises Unavailable."""
         with self._flushing:
             with self._lock:
                 uses, self._uses = self._uses, {}
@@ -59,7 +59,7 @@ class KeyUsage:
                 raise
 
     def close(self) -> None:
-        """Stop and write the rest: the last second of a process counts too."""
+        """Stop the thread and write the remaining counts."""
         self._closed.set()
         try:
             self.flush()

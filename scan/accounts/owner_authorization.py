@@ -1,4 +1,4 @@
-"""Who may act for an address: docs/keys-and-limits.md."""
+"""Who may act for an address; see docs/keys-and-limits.md."""
 
 from typing import NamedTuple
 
@@ -21,8 +21,8 @@ class Requester(NamedTuple):
 def require_owner(database: Database, owner: bytes, requester: Requester, mode: str) -> None:
     """Raises MissingApiKey or OwnerMismatch unless the requester may act for the owner.
 
-    `mode` is SCAN_OWNER_AUTH: `never` demands no key, `claimed` demands one where the address is
-    claimed, `always` everywhere.
+    `mode` is SCAN_OWNER_AUTH: `never` requires no key, `claimed` requires one if the address is
+    claimed, `always` for every address.
     """
     if mode == "always" or (mode == "claimed" and is_claimed(database, owner)):
         require_key_of(owner, requester.key)
@@ -38,6 +38,6 @@ def require_key_of(owner: bytes, key: ApiKey | None) -> None:
 def is_claimed(database: Database, owner: bytes) -> bool:
     """Whether the address has ever had an API key, which only its wallet can obtain.
 
-    Deleting the last key leaves it claimed: otherwise anybody could then act on its webhooks.
+    It stays claimed when the last key is deleted; otherwise anybody could change its webhooks.
     """
     return bool(database.value("accounts/owners_is_claimed", owner=owner))

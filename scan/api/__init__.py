@@ -1,6 +1,6 @@
 """The REST API under /api/v1, and /healthz, /readyz and /metrics beside it.
 
-Enters: a request that passed scan/http. Leaves: JSON, mostly as PostgreSQL made it for
+Input: a request that passed scan/http. Output: JSON, mostly as PostgreSQL made it for
 scan/queries.
 Start with blocks.py, the shortest. openapi/ documents every endpoint, one file for each part of the
 API.

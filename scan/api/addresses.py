@@ -1,4 +1,4 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /tokens, /items and /internal."""
+"""GET /api/v1/addresses, /addresses/:address, and its /tokens and /items."""
 
 from collections.abc import Mapping
 
@@ -8,10 +8,10 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
+from scan.http.lists import PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, json_value, list_body
-from scan.queries import addresses, internal_transfers
-from scan.queries.pages import Window
+from scan.http.responses import json_body, json_value
+from scan.queries import addresses
 
 blueprint = Blueprint("addresses", __name__)
 
@@ -66,24 +66,13 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    window = window_of(query_arguments(*PAGED))
     key = parameters.address(address)
-    return list_body("tokens", addresses.tokens_held(reader(), key, limit, offset))
+    return list_body("tokens", addresses.tokens_held(reader(), key, window))
 
 
 @blueprint.get("/addresses/<address>/items")
 def list_items_held(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    window = window_of(query_arguments(*PAGED))
     key = parameters.address(address)
-    return list_body("items", addresses.items_held(reader(), key, limit, offset))
-
-
-@blueprint.get("/addresses/<address>/internal")
-def list_internal_transfers(address: str) -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
-    key = parameters.address(address)
-    page = internal_transfers.page(reader(), window, address=key)
-    return json_body(
-        f'{{"internalTransfers":{page.data},"total":{page.total},'
-        f'"untracedBlocks":{page.untraced_blocks}}}'
-    )
+    return list_body("items", addresses.items_held(reader(), key, window))

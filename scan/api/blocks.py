@@ -1,21 +1,36 @@
 """GET /api/v1/blocks, /blocks/latest and /blocks/:numberOrHash."""
 
+from collections.abc import Mapping
+
+import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
+from scan.http.lists import ORDERED, PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, list_body
-from scan.queries import blocks
-from scan.queries.pages import Window
+from scan.http.responses import json_body
+from scan.queries import blocks, entities
+from scan.queries.entities import FILTER_KEYS
 
 blueprint = Blueprint("blocks", __name__)
 
 
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
-    return list_body("blocks", blocks.page(reader(), window))
+    arguments = query_arguments("time", *ORDERED)
+    if "time" in arguments:
+        return _block_at(arguments)
+    return list_body("blocks", blocks.page(reader(), window_of(arguments)))
+
+
+def _block_at(arguments: Mapping[str, str]) -> Response:
+    """The newest at or before `time`, which stands alone."""
+    parameters.only_known_arguments(arguments, ("time",))
+    record = blocks.at_time(reader(), parameters.time_s(arguments["time"], "time", is_upper=True))
+    if record is None:
+        raise NotFound("No block at or before this time is indexed.")
+    return json_body(record)
 
 
 @blueprint.get("/blocks/<block>")
@@ -26,3 +41,17 @@ def get_block(block: str) -> Response:
     if record is None:
         raise NotFound("This block is not indexed.")
     return json_body(record)
+
+
+@blueprint.get("/blocks/<block>/transactions")
+def list_transactions_of_block(block: str) -> Response:
+    """Not of `latest`, in which pages would be of one block after the other."""
+    keys = FILTER_KEYS["transactions"]
+    arguments = query_arguments(*keys, *PAGED, "orderBy")
+    record = blocks.get(reader(), parameters.block_number_or_hash(block))
+    if record is None:
+        raise NotFound("This block is not indexed.")
+    number = orjson.loads(record)["number"]
+    window = window_of(arguments)._replace(block_from=number, block_to=number)
+    page = entities.page(reader(), "transactions", window, arguments)
+    return list_body("transactions", page)

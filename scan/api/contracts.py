@@ -1,4 +1,4 @@
-"""POST /api/v1/verify, GET /contracts/:address and POST /contracts/:address/call."""
+"""POST /api/v1/verify, GET /contracts and /contracts/:address, POST /contracts/:address/call."""
 
 import orjson
 from flask import Blueprint, Response, request
@@ -7,6 +7,8 @@ from scan import parameters
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
+from scan.http.lists import PAGED, list_body, window_of
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
@@ -23,6 +25,7 @@ blueprint = Blueprint("contracts", __name__)
 
 
 @blueprint.post("/verify")
+@requires(Prerequisite.LONG_WAIT)
 def verify_contract() -> Response:
     request.max_content_length = MAX_VERIFY_BYTES
     submission = parse(json_object())
@@ -46,6 +49,12 @@ def _verified(verified: Verified) -> dict[str, object]:
         "constructorArguments": _hex(arguments),
         "warning": verified.warning,
     }
+
+
+@blueprint.get("/contracts")
+def list_contracts() -> Response:
+    window = window_of(query_arguments(*PAGED))
+    return list_body("contracts", contracts.verified_page(reader(), window))
 
 
 @blueprint.get("/contracts/<address>")
@@ -90,6 +99,7 @@ def _hex(content: bytes | None) -> str | None:
 
 
 @blueprint.post("/contracts/<address>/call")
+@requires(Prerequisite.NODE)
 def call_contract(address: str) -> Response:
     wanted = parameters.address(address)
     body = json_object()

@@ -1,44 +1,55 @@
-"""GET /api/v1/openapi.json, and /docs, where a browser tries every request."""
+"""GET /api/v1/openapi.json, and /docs, where a browser can try every request."""
 
 import functools
 from collections.abc import Collection, Mapping
+from pathlib import Path
 
+import flask_swagger_ui
 import orjson
-from flask import Blueprint, Response
-from flask_swagger_ui import get_swaggerui_blueprint
+from flask import Blueprint, Response, send_from_directory
 
 from scan.api.openapi import PREFIX, document
-from scan.http.requests import query_arguments
 from scan.http.responses import json_body
 
 DOCUMENT = f"{PREFIX}/openapi.json"
+PAGE = Path(__file__).with_name("docs")
+PAGE_FILES = ("index.html", "docs.css", "docs.js")
+SWAGGER_UI = Path(flask_swagger_ui.__file__).with_name("dist")
+# Swagger UI has its icons in data: URLs of its style sheet.
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
 
 
-def docs(base_path: str) -> Blueprint:
-    """Swagger UI, its files from the package: nothing is fetched from elsewhere."""
-    settings = {
-        "app_name": "Scan API",
-        "validatorUrl": None,
-        "oauth2RedirectUrl": None,
-        "layout": "BaseLayout",
-        "tryItOutEnabled": True,
-        "displayRequestDuration": True,
-        "defaultModelsExpandDepth": 0,
-    }
-    page: Blueprint = get_swaggerui_blueprint(
-        f"{base_path}/docs", f"{base_path}{DOCUMENT}", settings
-    )
-    return page
+def paths() -> frozenset[str]:
+    """Of the document, the page and its files; without trailing slashes."""
+    names = {*PAGE_FILES, *(file.name for file in SWAGGER_UI.iterdir())}
+    return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in names)})
+
+
+def docs() -> Blueprint:
+    """Swagger UI with our page, style and script; all files are served from here."""
+    blueprint = Blueprint("docs", __name__)
+
+    @blueprint.get("/", defaults={"path": "index.html"})
+    @blueprint.get("/<path:path>")
+    def file(path: str) -> Response:
+        response = send_from_directory(PAGE if path in PAGE_FILES else SWAGGER_UI, path)
+        response.headers["Content-Security-Policy"] = POLICY
+        response.headers["X-Content-Type-Options"] = "nosniff"
+        return response
+
+    return blueprint
 
 
 def describe(base_path: str, etherscan_actions: Mapping[str, Collection[str]]) -> Blueprint:
-    """The document, as it is of one application; it is made for the first that asks."""
+    """The document of one application, built for the first request."""
     blueprint = Blueprint("documentation", __name__)
-    made = functools.cache(lambda: orjson.dumps(document(base_path, etherscan_actions)))
+    body = functools.cache(lambda: orjson.dumps(document(base_path, etherscan_actions)))
 
     @blueprint.get(DOCUMENT)
     def openapi() -> Response:
-        query_arguments()
-        return json_body(made())
+        return json_body(body())
 
     return blueprint

@@ -4,8 +4,9 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.http.lists import PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, list_body
+from scan.http.responses import json_body
 from scan.queries import items
 
 blueprint = Blueprint("items", __name__)
@@ -13,8 +14,8 @@ blueprint = Blueprint("items", __name__)
 
 @blueprint.get("/tokens/<address>/items")
 def list_items(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    page = items.page(reader(), parameters.address(address), limit, offset)
+    window = window_of(query_arguments(*PAGED))
+    page = items.page(reader(), parameters.address(address), window)
     return list_body("items", page)
 
 
@@ -34,7 +35,7 @@ def get_item(address: str, token_id: str) -> Response:
 
 @blueprint.get("/tokens/<address>/items/<token_id>/transfers")
 def list_item_transfers(address: str, token_id: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    window = window_of(query_arguments(*PAGED))
     key = parameters.address(address)
-    page = items.transfers(reader(), key, parameters.token_id(token_id), limit, offset)
+    page = items.transfers(reader(), key, parameters.token_id(token_id), window)
     return list_body("transfers", page)

@@ -7,34 +7,20 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.http.lists import json_text, times_of
 from scan.http.requests import json_object, reader
 from scan.http.responses import json_body
-from scan.queries import (
-    blocks,
-    dex_trades,
-    internal_transfers,
-    logs,
-    token_transfers,
-    tokens,
-    transactions,
-)
-from scan.queries.pages import Page, Window
+from scan.queries import entities
+from scan.queries.cursors import MAX_CURSOR
+from scan.queries.entities import RANGE
+from scan.queries.pages import Window
 
 blueprint = Blueprint("query", __name__)
 
-BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset")
-_PARTIES = ("address", "from", "to")
-_RANGE = ("blockFrom", "blockTo")
-FILTER_KEYS = {
-    "transactions": (*_PARTIES, "blockNumber", *_RANGE),
-    "blocks": _RANGE,
-    "tokens": (),
-    "token_transfers": (*_PARTIES, "tokenAddress", *_RANGE),
-    "dex_trades": ("address", "dex", *_RANGE),
-    "internal_transfers": (*_PARTIES, *_RANGE),
-    "logs": (*logs.FILTER_KEYS, *_RANGE),
-}
-MAX_DEX_NAME = 100
+BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset", "cursor")
+FILTER_KEYS = {entity: (*keys, *RANGE) for entity, keys in entities.FILTER_KEYS.items()}
+FILTER_KEYS["transactions"] += ("blockNumber",)
+FILTER_KEYS["tokens"] = ()
 
 
 @blueprint.post("/query")
@@ -47,13 +33,14 @@ def query() -> Response:
     if not isinstance(filters, dict):
         raise InvalidParameter("filter must be an object.", field="filter")
     parameters.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
-    page = _page(entity, filters, _window(body, filters))
+    page = entities.page(reader(), entity, _window(body, filters), filters)
     total = "null" if page.total is None else page.total
     more = ""
     if entity == "internal_transfers":
         more = f',"untracedBlocks":{page.untraced_blocks}'
     return json_body(
-        f'{{"entity":"{entity}","count":{page.count},"data":{page.data},"total":{total}{more}}}'
+        f'{{"entity":"{entity}","count":{page.count},"data":{page.data},"total":{total}{more},'
+        f'"next":{json_text(page.next)}}}'
     )
 
 
@@ -68,33 +55,9 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
     if "blockNumber" in filters:
         number = parameters.integer(filters, "blockNumber", default=0, least=0)
         block_from, block_to = max(block_from, number), min(block_to, number)
-    return Window(limit, offset, direction, block_from, block_to)
-
-
-def _page(entity: str, filters: Mapping[str, Any], window: Window) -> Page:
-    if entity == "blocks":
-        return blocks.page(reader(), window)
-    if entity == "tokens":
-        return tokens.page(reader(), window)
-    if entity == "logs":
-        return logs.page(reader(), window, logs.read_filter(filters))
-    address = parameters.optional_address(filters, "address")
-    if entity == "dex_trades":
-        dex = None
-        if "dex" in filters:
-            dex = parameters.text(filters["dex"], "dex", most=MAX_DEX_NAME)
-        return dex_trades.page(reader(), window, maker=address, dex=dex)
-    sender = parameters.optional_address(filters, "from")
-    recipient = parameters.optional_address(filters, "to")
-    if entity == "transactions":
-        return transactions.page(
-            reader(), window, address=address, sender=sender, recipient=recipient
-        )
-    if entity == "internal_transfers":
-        return internal_transfers.page(
-            reader(), window, address=address, sender=sender, recipient=recipient
-        )
-    token = parameters.optional_address(filters, "tokenAddress")
-    return token_transfers.page(
-        reader(), window, address=address, sender=sender, recipient=recipient, token=token
-    )
+    cursor = None
+    if "cursor" in body:
+        cursor = parameters.text(body["cursor"], "cursor", most=MAX_CURSOR)
+        if offset:
+            raise InvalidParameter("cursor and offset exclude each other.", field="cursor")
+    return Window(limit, offset, direction, block_from, block_to, cursor, **times_of(filters))

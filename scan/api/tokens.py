@@ -3,17 +3,17 @@
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.http.lists import PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, list_body
+from scan.http.responses import json_body
 from scan.queries import tokens
-from scan.queries.pages import Window
 
 blueprint = Blueprint("tokens", __name__)
 
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)))
+    window = window_of(query_arguments(*PAGED))
     return list_body("tokens", tokens.page(reader(), window))
 
 
@@ -25,6 +25,6 @@ def get_token(address: str) -> Response:
 
 @blueprint.get("/tokens/<address>/holders")
 def list_holders(address: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
-    holders = tokens.holders(reader(), parameters.address(address), limit, offset)
+    window = window_of(query_arguments(*PAGED))
+    holders = tokens.holders(reader(), parameters.address(address), window)
     return list_body("holders", holders)

@@ -1,14 +1,14 @@
-"""GET /api/v1/transactions, /transactions/:hash and /transactions/:hash/internal."""
+"""GET /api/v1/transactions, of all or an address; /transactions/:hash and its /internal."""
 
 import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
+from scan.http.lists import PAGED, entity_list, list_body, window_of
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, list_body
+from scan.http.responses import json_body
 from scan.queries import internal_transfers, transactions
-from scan.queries.pages import Window
 
 # A response with thousands of logs would push all others out of the cache.
 MOST_CACHED_BYTES = 2 * 1024 * 1024
@@ -18,10 +18,13 @@ blueprint = Blueprint("transactions", __name__)
 
 @blueprint.get("/transactions")
 def list_transactions() -> Response:
-    arguments = query_arguments(*parameters.PAGED, "address")
-    window = Window(*parameters.limit_and_offset(arguments))
-    address = parameters.optional_address(arguments, "address")
-    return list_body("transactions", transactions.page(reader(), window, address=address))
+    return entity_list("transactions")
+
+
+@blueprint.get("/addresses/<address>/transactions")
+def list_transactions_of_address(address: str) -> Response:
+    """Those it sent, received or was created by."""
+    return entity_list("transactions", address=address)
 
 
 @blueprint.get("/transactions/<transaction_hash>")
@@ -41,7 +44,7 @@ def get_transaction(transaction_hash: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>/internal")
 def list_internal_transfers(transaction_hash: str) -> Response:
-    window = Window(*parameters.limit_and_offset(query_arguments(*parameters.PAGED)), "asc")
+    window = window_of(query_arguments(*PAGED), "asc")
     key = parameters.hash32(transaction_hash)
     page, is_traced = internal_transfers.of_transaction(reader(), key, window)
     if is_traced is None:

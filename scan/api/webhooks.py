@@ -11,8 +11,9 @@ from scan.accounts.owner_authorization import Requester, require_owner
 from scan.errors import InvalidParameter
 from scan.ethereum.log_filter import TOPICS
 from scan.hex import to_hex
+from scan.http.lists import PAGED, list_body, window_of
 from scan.http.requests import api_key, client_address, json_object, query_arguments
-from scan.http.responses import json_body, json_value, list_body
+from scan.http.responses import json_body, json_value
 from scan.http.services import services
 from scan.queries.pages import Page
 from scan.webhooks import owner_actions, registration, urls
@@ -80,13 +81,20 @@ def change_webhook(webhook_id: str) -> Response:
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
 def list_deliveries(webhook_id: str) -> Response:
-    limit, offset = parameters.limit_and_offset(query_arguments(*parameters.PAGED))
+    window = window_of(query_arguments(*PAGED))
     webhook = _owned(webhook_id)
+    traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
     row = services().writes.row(
-        "webhooks/deliveries_list", webhook_id=webhook.id, limit=limit, offset=offset
+        "webhooks/deliveries_list",
+        webhook_id=webhook.id,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
     )
     assert row is not None
-    return list_body("deliveries", Page(*row))
+    data, count, total, last_id = row
+    following = traversal.next(None if last_id is None else [last_id])
+    return list_body("deliveries", Page(data, count, total, following))
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")

@@ -1,5 +1,5 @@
-"""`scan audit`: is what is indexed exact?
+"""`scan audit`: checks that the indexed data is exact.
 
-Enters: the tables, and a node with --node. Leaves: differences, repaired where they are derived.
-Start with derived_tables.py (counted anew); node_comparison.py compares blocks with the node's.
+Input: the tables, and with --node a node. Output: differences; derived values can be repaired.
+Start with derived_tables.py (recomputation); node_comparison.py compares blocks with the node's.
 """

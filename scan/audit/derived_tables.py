@@ -1,6 +1,6 @@
-"""`scan audit`: derived values counted anew and repaired, rows compared with the node.
+"""`scan audit`: recomputes and repairs derived values, compares rows with the node.
 
-Exit codes: 0 all is exact, or has been repaired; 1 something differs; 2 it could not be compared.
+Exit codes: 0 everything is exact or was repaired; 1 something differs; 2 could not be compared.
 """
 
 import argparse
@@ -27,7 +27,7 @@ class Derivation(NamedTuple):
     repair: str
 
 
-# In this order: holders and items are counted before what each token and address has of them.
+# In this order: holders and items first, then the counters of tokens and addresses.
 DERIVED = {
     "blocks": Derivation("audit/blocks_expect", "audit/blocks_compare", "audit/blocks_repair"),
     "token_holders": Derivation(
@@ -41,6 +41,7 @@ DERIVED = {
     ),
     "tokens": Derivation("audit/tokens_expect", "audit/tokens_compare", "audit/tokens_repair"),
     "dexes": Derivation("audit/dexes_expect", "audit/dexes_compare", "audit/dexes_repair"),
+    "pools": Derivation("audit/pools_expect", "audit/pools_compare", "audit/pools_repair"),
     "addresses": Derivation(
         "audit/addresses_expect", "audit/addresses_compare", "audit/addresses_repair"
     ),
@@ -56,12 +57,12 @@ DERIVED = {
 }
 MAX_SHOWN = 20
 EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
-# Sorts and joins over whole tables: room for them, since nothing else runs in this session.
+# Memory for sorts and joins of whole tables.
 SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 
 
 class Difference(NamedTuple):
-    """`stored` and `expected` hold the fields that differ; None where there is no row."""
+    """`stored` and `expected` have the fields that differ; None if there is no row."""
 
     row_name: str
     stored: dict[str, Any] | None
@@ -69,7 +70,7 @@ class Difference(NamedTuple):
 
     def __str__(self) -> str:
         if self.stored is None or self.expected is None:
-            missing = "is missing" if self.stored is None else "should not be there"
+            missing = "is missing" if self.stored is None else "should not exist"
             return f"{self.row_name} {missing}"
         fields = (
             f"{name} is {self.stored.get(name)}, should be {value}"
@@ -118,7 +119,7 @@ def write_line(line: str) -> None:
 
 
 def _audit_rows(database: Database, *, repair: bool) -> int:
-    """Over one snapshot, so that an indexer may write on."""
+    """In one snapshot, so that an indexer may write meanwhile."""
     code = EXACT
     with database.transaction(snapshot=True) as tx:
         began = time.monotonic()
@@ -173,8 +174,8 @@ def _compare_node(database: Database, node: Node, settings: Settings, blocks: in
     compared = comparison.compared
     write_line(f"blocks that differ from the node's: {total} differences in {compared} blocks")
     for (entity, migration), count in (+comparison.unfilled).items():
-        lack = f"{count} times a {entity} lacks what {migration} added"
-        write_line(f"  {lack}: run scan backfill fields")
+        unfilled = f"{count} {entity} rows have no values in the columns of {migration}"
+        write_line(f"  {unfilled}: run scan backfill fields")
     for reason, count in comparison.skipped.items():
         write_line(f"  roots not computed in {count} blocks: {reason}")
     if comparison.untraced:
@@ -183,7 +184,7 @@ def _compare_node(database: Database, node: Node, settings: Settings, blocks: in
 
 
 class _Progress:
-    """On stderr: a line that is written over on a terminal, else one every five seconds."""
+    """On stderr: on a terminal a line that is overwritten, otherwise a line every five seconds."""
 
     def __init__(self, total: int) -> None:
         self._total = total

@@ -1,4 +1,4 @@
-"""The rows of blocks compared with the node's blocks, and those with their own roots."""
+"""Compares indexed rows with the node's blocks, and these with the roots in their headers."""
 
 import random
 import threading
@@ -42,18 +42,18 @@ from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
-NEWEST_BLOCKS = 100  # always compared: forks happen there
+NEWEST_BLOCKS = 100  # always compared, because reorgs affect these
 
 _Row = dict[str, Any]  # by column
 _Rows = dict[tuple[Any, ...], _Row]  # by key
 
 
 class Entity(NamedTuple):
-    """A table whose rows the node's blocks determine, found by the columns of its key."""
+    """A table whose rows are determined by the node's blocks, and the columns of its key."""
 
     statement: str
     key: tuple[str, ...]
-    columns: Mapping[str, Column] = {}  # those of which more is known
+    columns: Mapping[str, Column] = {}  # those with annotations
 
 
 _OF_LOG = "block_number", "log_index"
@@ -76,7 +76,7 @@ ENTITIES = {
 
 
 class NodeComparison:
-    """Compares ranges of blocks; raises NodeError or MalformedBlock where the node fails."""
+    """Compares ranges of blocks; raises NodeError or MalformedBlock if the node fails."""
 
     def __init__(self, database: Database, node: Node, settings: Settings) -> None:
         self._database = database
@@ -85,12 +85,12 @@ class NodeComparison:
         self._logs = log_selection.read_stored(database)
         self.compared = 0
         self.skipped: Counter[str] = Counter()
-        # How many rows lack what `scan backfill fields` fills, by entity and migration.
+        # Number of rows with null columns for `scan backfill fields`, by entity and migration.
         self.unfilled: Counter[tuple[str, str]] = Counter()
-        self.untraced = 0  # blocks that the node does not trace now
+        self.untraced = 0  # blocks that the node could not trace
 
     def ranges(self, blocks: int) -> list[tuple[int, int]]:
-        """The newest blocks and others at random, `blocks` of them together; 0 for all."""
+        """The newest blocks and random older ones, `blocks` in total; 0 for all."""
         row = self._database.row("audit/blocks_get_range")
         if row is None:
             return []
@@ -104,7 +104,7 @@ class NodeComparison:
         return [(first, min(first + RANGE_BLOCKS - 1, highest)) for first in firsts]
 
     def compare(self, first: int, last: int) -> Iterator[str]:
-        """One sentence for each difference."""
+        """One line per difference."""
         expected: dict[str, list[_Row]] = {name: [] for name in ENTITIES}
         blocks = []
         for number, (header, receipts) in enumerate(
@@ -127,7 +127,7 @@ class NodeComparison:
         self.compared += len(blocks)
 
     def _pass_over_unfilled(self, name: str, expected: _Rows, stored: _Rows) -> None:
-        """Rows from before a migration have null in all columns that it added: no difference."""
+        """Rows with null in all columns that a migration added are older than it: no difference."""
         added = defaultdict(list)
         for column_name, column in ENTITIES[name].columns.items():
             if column.added_by:
@@ -153,12 +153,12 @@ class NodeComparison:
             return
         for name, root in roots:
             if data(header[name]) != root:
-                yield f"block {block.number}: the node's {name} does not match what it serves"
+                yield f"block {block.number}: the node's {name} does not match its data"
 
     def _expect_traced(
         self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]
     ) -> set[int]:
-        """What traces and withdrawals say; returns the blocks that the node does not trace now."""
+        """Adds internal transfers and withdrawals; returns blocks that the node could not trace."""
         first, last = blocks[0].number, blocks[-1].number
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
         flags = {number: stored for number, *stored in rows}
@@ -177,14 +177,14 @@ class NodeComparison:
         return untraced
 
     def _traced(self, block: DecodedBlock) -> TracedBlock:
-        # After so many failures the reader gives a block up, and raises no more.
+        # After this many failures the reader returns the block as untraced instead of raising.
         for _ in range(TRACE_ATTEMPTS - 1):
             with suppress(NodeError):
                 return self._traces.read([block])[0]
         return self._traces.read([block])[0]
 
     def _expect_events(self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock]) -> None:
-        # Which contracts are tokens and pools is the index's word; what they emitted is compared.
+        # Tokens and pools are taken from the index; their events are compared.
         addresses = {log.address for block in blocks for log in block.logs}
         tokens = {
             bytes(row[0]): row[1:]
@@ -215,7 +215,7 @@ def _expect_block(
 
 
 def _transfers(block: DecodedBlock, tokens: dict[bytes, Row]) -> Iterator[Transfer]:
-    """As the indexer reads them: a token's transfers begin with the one it was found by."""
+    """As in the indexer: a token's transfers begin with the one by which it was discovered."""
     events = [event for log in block.logs if (event := transfer_event(log)) is not None]
     duplicates = duplicate_wraps(events)
     for event in events:
@@ -245,13 +245,13 @@ def _trades(block: DecodedBlock, pools: dict[bytes, tuple[int, bytes, bytes]]) -
 
 
 def _by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:
-    """A key's missing batch index is 0, as nearly all are."""
+    """A missing batch index counts as 0 in the key."""
     plain = [{name: _plain(value) for name, value in row.items()} for row in rows]
     return {tuple(row[name] or 0 for name in entity.key): row for row in plain}
 
 
 def _plain(value: Any) -> Any:
-    """Bytes as hex, which PostgreSQL's JSON begins with a backslash; numbers as they are."""
+    """Bytes as 0x hex, which PostgreSQL's JSON writes as \\x; numbers unchanged."""
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     if isinstance(value, bytes):
@@ -263,7 +263,7 @@ def _differences(name: str, expected: _Rows, stored: _Rows) -> Iterator[str]:
     key_columns = ENTITIES[name].key
     for key in sorted(expected.keys() | stored.keys()):
         if name == "emitter" and key not in expected:
-            continue  # contracts that contracts made stand there, too, which only traces show
+            continue  # contracts created by contracts, which are known only from traces
         row_name = f"{name} {' '.join(map(str, key))}"
         if key not in stored:
             yield f"{row_name} is missing"

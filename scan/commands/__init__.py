@@ -1,7 +1,8 @@
-"""The `scan` command: one file for each subcommand.
+"""The `scan` command: one file per subcommand.
 
-Enters: arguments and settings. Leaves: an exit code: 0 done, 1 failed, 2 called wrongly.
-Start with __init__.py (the parser), then startup.py (what has to hold before each starts) and
+Input: arguments and settings. Output: an exit code: 0 success, 1 failure, 2 invalid arguments or
+configuration.
+Start with __init__.py (the parser), then startup.py (checks before a subcommand starts) and
 run.py, which starts everything on one machine.
 """
 
@@ -63,7 +64,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         settings = Settings.from_environment()
         logs.configure(settings)
-        # Only the module that is needed: some of them import for half a second.
+        # Only the required module: importing some of them takes half a second.
         module = import_module(f"scan.commands.{options.module}")
         return int(getattr(module, options.function)(settings, options))
     except SettingError as error:
@@ -107,7 +108,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add(
     commands: Any, name: str, text: str, description: str = "", call: str = ""
 ) -> argparse.ArgumentParser:
-    """A subcommand that calls `call`, module.function; without it, `run` of the name's module."""
+    """A subcommand that calls `call`, module.function; by default `run` of the module `name`."""
     added: argparse.ArgumentParser = commands.add_parser(
         name,
         help=text,

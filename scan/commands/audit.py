@@ -1,4 +1,4 @@
-"""`scan audit`: derived tables counted anew, blocks compared with the node's."""
+"""`scan audit`: recomputes derived tables, compares blocks with the node's."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""`scan backfill fields`: columns that older rows lack, filled from the node."""
+"""`scan backfill fields`: fills null columns of older rows from the node."""
 
 import argparse
 import sys
@@ -22,12 +22,12 @@ from scan.settings import Settings
 FILLED, UNFILLED = 0, 1
 REPORT_EVERY_S = 5.0
 MAX_FAILURES, MAX_PAUSE_S = 8, 10.0
-# A process that was stopped in the middle of a write holds up the unwinding of a fork no longer.
+# So that a process that hangs in a transaction does not block the unwinding of a fork for longer.
 SESSION = {"idle_in_transaction_session_timeout": "10000"}
 
 
 def fields(settings: Settings, _options: argparse.Namespace) -> int:
-    """FILLED when no row lacks anything any more; UNFILLED when it was stopped, or failed."""
+    """FILLED if all rows are filled; UNFILLED if it was stopped or failed."""
     settings = with_running_database(settings)
     require_node(settings)
     prepare_database(settings)
@@ -45,8 +45,8 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
         _write_line(f"filled {backfill.filled} transactions")
         if unfilled_block is not None:
             _write_line(
-                f"block {unfilled_block} differs from the node's block, or did when it was read;"
-                " run this again"
+                f"block {unfilled_block} differs from the node's block, or differed when it was"
+                " read; run this command again"
             )
         return FILLED if unfilled_block is None and not stop.is_set() else UNFILLED
     except (WrongChain, NodeError) as error:
@@ -57,7 +57,7 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:
-    """Whether it came to its end; a fault that passes is waited out."""
+    """Whether it completed; retries after temporary errors."""
     progress, failures, filled = _Progress(backfill), 0, -1
     while True:
         try:

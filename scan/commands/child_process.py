@@ -1,4 +1,4 @@
-"""A part of Scan in a process of its own, as `scan run` keeps it running."""
+"""A subcommand in a child process, which `scan run` keeps running."""
 
 import ctypes
 import logging
@@ -17,7 +17,7 @@ PR_SET_PDEATHSIG = 1
 
 
 class ChildProcess:
-    """`scan SUBCOMMAND`, started again when it dies; it ends when this process does."""
+    """`scan SUBCOMMAND`, restarted when it ends; it is terminated when this process ends."""
 
     def __init__(self, name: str, subcommand: str, settings: Settings) -> None:
         self._name = name
@@ -34,7 +34,7 @@ class ChildProcess:
             log.warning("the %s process ended with %s; restarting it", self._name, code)
             time.sleep(max(0.0, RESTART_PAUSE_S - (time.monotonic() - self._started_at)))
         self._started_at = time.monotonic()
-        # A group of its own: Ctrl-C reaches ours, which stops the children in order.
+        # Its own process group: Ctrl-C reaches only the parent, which stops the children in order.
         self._process = subprocess.Popen(
             self._command,
             env=self._environment,
@@ -67,5 +67,5 @@ def stop_all(children: list[ChildProcess]) -> None:
 
 
 def _die_with_parent() -> None:
-    """After a kill -9 of `scan run`, no child may hold the port or write on."""
+    """So that no child keeps the port or writes on after a kill -9 of `scan run`."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

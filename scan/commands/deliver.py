@@ -1,4 +1,4 @@
-"""`scan deliver`: webhook deliveries, until a signal."""
+"""`scan deliver`: runs webhook deliveries until a signal."""
 
 import argparse
 

@@ -1,4 +1,4 @@
-"""A JSON-RPC node that replays a recording: what `make run` follows when it is given no node.
+"""A JSON-RPC node that replays a recording; `make run` uses it if RPC_URL is not set.
 
 The recording is gzipped JSON lines, one per request: {"method", "params", and "result" or "error"}.
 """
@@ -23,7 +23,7 @@ MAX_BODY_BYTES = 10 * 1024 * 1024
 MAX_BATCH = 10_000
 IDLE_TIMEOUT_S = 60
 
-# Methods that ask for a state, and where in their parameters the block stands.
+# Methods that read a state, and the index of the block among their parameters.
 STATE_METHODS = {
     "eth_getBalance": 1,
     "eth_getCode": 1,
@@ -38,7 +38,7 @@ Block = dict[str, Any]
 
 
 class RpcFault(Exception):
-    """A JSON-RPC error: its code as the JSON-RPC 2.0 specification numbers them, and why."""
+    """A JSON-RPC error, with a code of the JSON-RPC 2.0 specification and a message."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class RpcFault(Exception):
 
 
 class Recording:
-    """Everything that was asked when the demo was recorded, and what the node answered."""
+    """All requests of the time when the demo was recorded, with the node's responses."""
 
     def __init__(self, lines: Iterable[bytes]) -> None:
         self._exact: dict[tuple[str, bytes], Outcome] = {}
@@ -61,7 +61,7 @@ class Recording:
         for states in self._states.values():
             states.sort(key=lambda state: state[0])
         self._methods = {method for method, _ in self._exact}
-        # What follows from the blocks alone, however it was asked when recorded.
+        # Results that follow from the blocks, whatever the recorded requests were.
         self._derived: dict[str, Callable[[list[Any]], Any]] = {
             "eth_blockNumber": lambda params: hex(self.head),
             "eth_syncing": lambda params: False,
@@ -81,8 +81,8 @@ class Recording:
         with gzip.open(path, "rb") as lines:
             return Recording(lines)
 
-    def answer(self, method: str, params: list[Any]) -> Outcome:
-        """{"result"} or {"error"} as the node gave it; raises RpcFault where it was not asked."""
+    def respond(self, method: str, params: list[Any]) -> Outcome:
+        """The node's {"result"} or {"error"}; raises RpcFault if the request was not recorded."""
         if derived := self._derived.get(method):
             return {"result": derived(params)}
         if outcome := self._exact.get(_exact_key(method, params)):
@@ -94,7 +94,7 @@ class Recording:
         raise RpcFault(-32000, "the recording of the demo chain has no response to this request")
 
     def _keep_blocks(self, rows: list[dict[str, Any]]) -> None:
-        """Whole blocks only: with their transactions they can be shown either way."""
+        """Only blocks with full transactions, from which blocks with hashes can be made."""
         for row in rows:
             if (
                 row["method"].startswith("eth_getBlockBy")
@@ -103,7 +103,7 @@ class Recording:
             ):
                 self._blocks[int(row["result"]["number"], 16)] = row["result"]
         if not self._blocks:
-            raise ValueError("the recording holds no block")
+            raise ValueError("the recording contains no block")
         self._by_hash = {block["hash"]: block for block in self._blocks.values()}
         self._transactions = {
             t["hash"]: t for b in self._blocks.values() for t in b["transactions"]
@@ -124,9 +124,9 @@ class Recording:
             self._states[key].append((block, outcome))
 
     def _state(self, method: str, params: list[Any]) -> Outcome:
-        """As recorded of that block; of the head as recorded last, since it stayed so.
+        """The recorded state of that block; for the head, the last one recorded.
 
-        Of other blocks nothing is known: refused as by a node that has pruned its history.
+        States of other blocks are unknown: the error is that of a node that has pruned them.
         """
         key, block = self.state_key(method, params)
         states = self._states.get(key, [])
@@ -134,7 +134,7 @@ class Recording:
             at = bisect_left(states, block, key=lambda state: state[0])
             if at == len(states) or states[at][0] != block:
                 reason = f"historical state of block {block} is not available"
-                raise RpcFault(-32000, f"{reason}: the demo chain has the state of its head alone")
+                raise RpcFault(-32000, f"{reason}: the demo chain has only the state of its head")
             return states[at][1]
         if not states and method in NEVER_USED:  # the recording has every account of the chain
             return {"result": NEVER_USED[method]}
@@ -152,13 +152,13 @@ class Recording:
             call = params[0]
             if not isinstance(call, dict):
                 raise RpcFault(-32602, "the first parameter of eth_call must be an object")
-            # Gas and sender do not change what a view answers.
+            # Gas and sender do not change the result of a view function.
             subject = [call.get("to"), call.get("data") or call.get("input") or "0x"]
         block = self._number(params[block_index] if len(params) > block_index else "latest")
         return _exact_key(method, subject), block
 
     def _logs(self, params: list[Any]) -> list[Any]:
-        """By block range or block hash, addresses and topics, as execution-apis has it."""
+        """By block range or block hash, addresses and topics, as in execution-apis."""
         if not params or not isinstance(params[0], dict):
             raise RpcFault(-32602, "eth_getLogs takes a filter")
         log_filter = params[0]
@@ -181,7 +181,7 @@ class Recording:
         ]
 
     def _number(self, block: Any) -> int:
-        """The number a block parameter means (EIP-1898 allows an object)."""
+        """The number of the block that a parameter refers to (EIP-1898 allows an object)."""
         if isinstance(block, dict) and "blockNumber" in block:
             return self._number(block["blockNumber"])
         if isinstance(block, dict) and "blockHash" in block:
@@ -202,7 +202,7 @@ class Recording:
 
 
 def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
-    """Equal for equal requests: hex may come in any letter case, keys in any order."""
+    """Equal for equal requests, with hex in any letter case and keys in any order."""
     return method, orjson.dumps(params, option=orjson.OPT_SORT_KEYS).lower()
 
 
@@ -211,7 +211,7 @@ def _hash(params: list[Any]) -> str:
 
 
 def _is_one_of(value: str, accepted: Any) -> bool:
-    """None matches everything; a list, each of its values."""
+    """None and an empty list match everything; a list matches each of its values."""
     if accepted is None or accepted == []:
         return True
     values = accepted if isinstance(accepted, list) else [accepted]
@@ -219,32 +219,30 @@ def _is_one_of(value: str, accepted: Any) -> bool:
 
 
 def _with_transactions(block: Block | None, params: list[Any]) -> Block | None:
-    """With whole transactions or, where the second parameter is not true, their hashes."""
+    """With full transactions, or with hashes if the second parameter is not true."""
     if block is None or (len(params) > 1 and params[1] is True):
         return block
     return {**block, "transactions": [t["hash"] for t in block["transactions"]]}
 
 
-def answer_body(recording: Recording, body: bytes) -> bytes:
-    """The answer to one request or a batch; empty where nothing but notifications came."""
+def response_body(recording: Recording, body: bytes) -> bytes:
+    """The response to one request or a batch; empty if it has only notifications."""
     try:
         payload = orjson.loads(body)
     except orjson.JSONDecodeError:
         return orjson.dumps(_reply(None, RpcFault(-32700, "the body is not JSON").outcome))
     if not isinstance(payload, list):
-        reply = _answer_one(recording, payload)
+        reply = _reply_to(recording, payload)
         return b"" if reply is None else orjson.dumps(reply)
     if not 0 < len(payload) <= MAX_BATCH:
         reason = f"a batch must have 1 to {MAX_BATCH} requests"
         return orjson.dumps(_reply(None, RpcFault(-32600, reason).outcome))
-    replies = [
-        reply for request in payload if (reply := _answer_one(recording, request)) is not None
-    ]
+    replies = [reply for request in payload if (reply := _reply_to(recording, request)) is not None]
     return orjson.dumps(replies) if replies else b""
 
 
-def _answer_one(recording: Recording, request: Any) -> Outcome | None:
-    """None for a notification: it has no id and gets no answer."""
+def _reply_to(recording: Recording, request: Any) -> Outcome | None:
+    """None for a notification, which has no id."""
     if not isinstance(request, dict) or not isinstance(request.get("method"), str):
         fault = RpcFault(-32600, "a request must be an object with a method")
         return _reply(_id_of(request), fault.outcome)
@@ -254,7 +252,7 @@ def _answer_one(recording: Recording, request: Any) -> Outcome | None:
         params = request.get("params", [])
         if not isinstance(params, list):
             raise RpcFault(-32602, "params must be an array")
-        return _reply(_id_of(request), recording.answer(request["method"], params))
+        return _reply(_id_of(request), recording.respond(request["method"], params))
     except RpcFault as fault:
         return _reply(_id_of(request), fault.outcome)
 
@@ -271,7 +269,7 @@ def _reply(request_id: Any, outcome: Outcome) -> Outcome:
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     timeout = IDLE_TIMEOUT_S
-    # Headers and body are two writes; with Nagle's algorithm each answer would wait 40 ms.
+    # Headers and body are two writes; with Nagle's algorithm a response would take 40 ms more.
     disable_nagle_algorithm = True
     server: "DemoNode"
 
@@ -282,7 +280,7 @@ class _Handler(BaseHTTPRequestHandler):
         elif int(length) > MAX_BODY_BYTES:
             self._refuse(413, f"the body must have at most {MAX_BODY_BYTES} bytes")
         else:
-            self._send(200, answer_body(self.server.recording, self.rfile.read(int(length))))
+            self._send(200, response_body(self.server.recording, self.rfile.read(int(length))))
 
     def do_GET(self) -> None:
         self._refuse(405, "JSON-RPC requests must use POST")
@@ -290,10 +288,10 @@ class _Handler(BaseHTTPRequestHandler):
     do_PUT = do_DELETE = do_PATCH = do_OPTIONS = do_HEAD = do_GET
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Silence: a catch-up asks thousands of times."""
+        """Logs nothing: an indexer that catches up sends thousands of requests."""
 
     def _refuse(self, status: int, reason: str) -> None:
-        # What the client still sends would be read as its next request.
+        # The rest of the body would be read as the next request.
         self.close_connection = True
         self._send(status, orjson.dumps(_reply(None, RpcFault(-32600, reason).outcome)))
 
@@ -309,7 +307,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 class DemoNode(ThreadingHTTPServer):
-    """Answers on loopback from a thread of its own until `stop`."""
+    """Serves on loopback in its own thread until `stop`."""
 
     daemon_threads = True
 
@@ -330,7 +328,7 @@ class DemoNode(ThreadingHTTPServer):
 
 
 def start(path: Path, port: int = 0) -> DemoNode:
-    """Serves the recording at `path`; port 0 takes a free one, `.url` has it."""
+    """Serves the recording at `path`; port 0 uses a free port, which is in `.url`."""
     return DemoNode(Recording.read(path), port)
 
 

@@ -1,4 +1,4 @@
-"""`scan index`: the indexer, until a signal."""
+"""`scan index`: runs the indexer until a signal."""
 
 import argparse
 import threading
@@ -15,8 +15,8 @@ from scan.indexer.follower import Follower
 from scan.observability import metrics
 from scan.settings import Settings
 
-# One that hangs lets go of its lock, so that a stand-by takes over; one that merely waited for its
-# node for so long finds its head and takes the lock again.
+# The time-outs release the lock of an indexer that hangs, so that a stand-by takes over; one that
+# only waited for its node reads its head and takes the lock again.
 SESSION = {"idle_session_timeout": "60s", "idle_in_transaction_session_timeout": "60s"}
 
 

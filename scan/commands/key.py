@@ -1,4 +1,4 @@
-"""`scan key`: a key for a wallet, over HTTP; the keys in the database, for operators."""
+"""`scan key`: requests a key over HTTP; lists and revokes keys in the database."""
 
 import argparse
 import json
@@ -9,6 +9,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from eth_account import Account
+from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
 from scan import parameters
@@ -39,7 +40,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_active(settings: Settings, options: argparse.Namespace) -> int:
-    """One line a key: id, prefix, owner, requests a minute and in all, last use, label."""
+    """One line per key: id, prefix, owner, requests a minute and in total, last use, label."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     database = _database(settings)
     for row in database.rows("commands/api_keys_list", owner=owner):
@@ -78,7 +79,8 @@ def _signed_body(private_key: str, timestamp_ms: int, label: str) -> dict[str, A
         reason = "must be a private key of 64 hex digits"
         raise SettingError("SCAN_PRIVATE_KEY", "***", reason) from None
     owner = bytes.fromhex(wallet.address[2:])
-    signature = wallet.sign_message(key_request_message(owner, timestamp_ms)).signature
+    message = key_request_message(owner, timestamp_ms)
+    signature = wallet.sign_message(encode_defunct(text=message)).signature
     return _body(owner, timestamp_ms, to_hex(bytes(signature)), label)
 
 
@@ -92,7 +94,7 @@ def _body(owner: bytes, timestamp_ms: int, signature: str, label: str) -> dict[s
 
 
 def _explain(owner: bytes, timestamp_ms: int) -> None:
-    message = key_request_message(owner, timestamp_ms).body.decode()
+    message = key_request_message(owner, timestamp_ms)
     print(
         "Sign these three lines with the wallet (personal message signing):\n\n"
         f"{message}\n\n"
@@ -114,7 +116,7 @@ def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
     except HTTPError as error:
         raise ScanError(_reason(error)) from None
     except (URLError, OSError, ValueError) as error:
-        raise ScanError(f"the response from {url} is not one of Scan: {error}") from None
+        raise ScanError(f"no valid response from {url}: {error}") from None
 
 
 def _reason(error: HTTPError) -> str:

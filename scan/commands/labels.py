@@ -1,4 +1,4 @@
-"""`scan labels`: what operators call addresses, from and to CSV files."""
+"""`scan labels`: imports and exports labels of addresses as CSV files."""
 
 import argparse
 import csv
@@ -18,7 +18,7 @@ BATCH_ROWS = 5_000
 
 
 class Label(NamedTuple):
-    """Of an address; an empty text takes its label away."""
+    """An address's label; an empty text removes it."""
 
     address: bytes
     text: str
@@ -37,7 +37,7 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             "commands/labels_delete",
             addresses=[label.address for label in labels if not label.text],
         )
-        # `disable=None` shows a bar on a terminal alone.
+        # With `disable=None` the bar is shown only on a terminal.
         with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
             for first in range(0, len(stored), BATCH_ROWS):
                 batch = stored[first : first + BATCH_ROWS]
@@ -71,9 +71,9 @@ def _database(settings: Settings) -> Database:
 
 
 def read(lines: Iterable[str]) -> list[Label]:
-    """Rows `address,label`, the last of an address counts; raises InvalidParameter with the line.
+    """Reads rows `address,label`; raises InvalidParameter with the line number.
 
-    A first row that has no address in it is a heading.
+    The last row of an address counts. A first row without an address is a heading.
     """
     labels: dict[bytes, Label] = {}
     rows = csv.reader(lines, strict=True)
@@ -89,7 +89,7 @@ def read(lines: Iterable[str]) -> list[Label]:
 
 def _label(row: list[str]) -> Label:
     if len(row) != 2:
-        raise InvalidParameter("two columns are expected, address and label.")
+        raise InvalidParameter("expected two columns, address and label.")
     text = parameters.text(row[1].strip(), "label", most=MAX_LABEL)
     if not text.isprintable():
         raise InvalidParameter("label must be printable.")

@@ -1,4 +1,4 @@
-"""`scan migrate`: the database's schema brought up to date."""
+"""`scan migrate`: updates the database schema."""
 
 import argparse
 

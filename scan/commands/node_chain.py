@@ -1,4 +1,4 @@
-"""Which chain the nodes of RPC_URL serve, and whether it is another one by now."""
+"""Identifies the chain served by the nodes of RPC_URL, and notices when it changes."""
 
 import logging
 import threading
@@ -11,20 +11,20 @@ from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-# A development node is restarted at any time; others are not worth many requests.
+# Development nodes are restarted often; for other nodes fewer requests are enough.
 LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 
 def database_name(chain: ChainIdentity) -> str:
-    """Chains of one id, such as those of development nodes, differ by their genesis."""
+    """Includes the genesis hash: chains with the same id differ in it."""
     return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
 
 
 class ChainWatch:
-    """Asks each node in a thread of its own, since one may hang, until the chain is another one.
+    """Polls the nodes in a thread until they serve a different chain.
 
-    Several nodes count only when all that answer agree: a wrong one must not take the database.
+    All nodes that respond must agree, so that one wrong node cannot switch the database.
     """
 
     def __init__(self, settings: Settings, database_name: str) -> None:

@@ -1,4 +1,4 @@
-"""`scan run`: database, schema, indexer and API together, until Ctrl-C stops all of them."""
+"""`scan run`: runs database, indexer and API together until Ctrl-C stops all of them."""
 
 import argparse
 import errno
@@ -38,7 +38,7 @@ CHECK_EVERY_S = 0.5
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     """Everything on one machine; returns the exit code."""
-    os.umask(0o077)  # the data folder holds the node's address, often with its key
+    os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
     on_stop_signals(stop.set)
     with _locked_data_dir(settings):
@@ -70,7 +70,7 @@ def _locked_data_dir(settings: Settings) -> Iterator[None]:
 
 
 def _require_free_port(settings: Settings, stop: threading.Event) -> None:
-    """After a kill -9 the children of the last run take a moment to let go of the port."""
+    """Waits: after a kill -9 the children of the last run release the port a moment later."""
     deadline = time.monotonic() + PORT_WAIT_S
     while (error := _bind_error(settings)) is not None:
         reason = error.strerror or str(error)
@@ -99,7 +99,7 @@ def _with_demo_node(settings: Settings) -> Settings:
 
 
 def _run_with_postgres(settings: Settings, stop: threading.Event) -> None:
-    """On a database for each chain: when the node serves another one, in that one's."""
+    """Uses one database per chain, and switches when the node serves a different chain."""
     is_demo = not settings.rpc_urls
     if is_demo:
         settings = _with_demo_node(settings)
@@ -128,7 +128,7 @@ def _start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
 def _database_of_chain(
     settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event, *, remembers: bool
 ) -> str:
-    """Named by chain id and genesis; waits for a node never seen, and is empty when stopped."""
+    """The database's name; waits for the node if its chain is unknown. Empty when stopped."""
     source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
     key = settings.rpc_urls[0]
     while not stop.is_set():
@@ -149,7 +149,7 @@ def _database_of_chain(
 def _follow_chain(
     settings: Settings, postgres: EmbeddedPostgres, name: str, stop: threading.Event
 ) -> None:
-    """Until it is stopped, or the node serves another chain."""
+    """Runs until it is stopped or the node serves a different chain."""
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
@@ -167,7 +167,7 @@ def _run_children(
     postgres: EmbeddedPostgres | None = None,
     watch: ChainWatch | None = None,
 ) -> None:
-    # The children do so, too, but would be started again and again where it fails.
+    # The children do this too, but would be restarted again and again if it fails.
     prepare_database(settings, reads=True, may_be_away=False)
     children = [
         ChildProcess("indexer", "index", settings),

@@ -1,4 +1,4 @@
-"""`scan serve`: gunicorn with the repository's configuration, in place of this process."""
+"""`scan serve`: replaces this process by gunicorn with the repository's configuration."""
 
 import argparse
 import os
@@ -15,7 +15,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
         sys.executable,
         [
             *(sys.executable, "-m", "gunicorn", "--config", str(ROOT / "gunicorn.conf.py")),
-            # Our app.py stands beside the package, and goes before one in the current folder.
+            # app.py is next to the package; this finds it before one in the current directory.
             *("--pythonpath", str(PACKAGE.parent), "app:create_app()"),
         ],
     )

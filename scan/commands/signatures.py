@@ -1,4 +1,4 @@
-"""`scan signatures`: what decodes calls and logs of contracts that nobody verified."""
+"""`scan signatures`: manages signatures that decode calls and logs of unverified contracts."""
 
 import argparse
 import json
@@ -30,7 +30,7 @@ _TOKEN = re.compile(r'\s*([{}\[\]:,]|"(?:[^"\\]|\\.)*")', re.DOTALL)
 
 
 class Line(NamedTuple):
-    """A signature as a file has it, and its selector or topic where the file has that too."""
+    """A signature in a file, with its selector or topic if the file has it."""
 
     number: int
     hash: str | None
@@ -43,7 +43,7 @@ class Fault(NamedTuple):
 
 
 class Faults:
-    """The first ones, and how many there are."""
+    """The first invalid lines, and the number of all."""
 
     def __init__(self) -> None:
         self.first: list[Fault] = []
@@ -95,7 +95,7 @@ def list_all(settings: Settings, _options: argparse.Namespace) -> int:
 
 
 def delete(settings: Settings, options: argparse.Namespace) -> int:
-    """Those of the selectors given, or of the signatures."""
+    """Deletes by selector or by signature."""
     selectors = [_selector(text) for text in options.selectors]
     with _database(settings).transaction() as tx:
         removed = tx.execute("commands/signatures_delete", selectors=selectors)
@@ -111,18 +111,18 @@ def _database(settings: Settings) -> Database:
 def _selector(text: str) -> bytes:
     try:
         if re.fullmatch(r"0x(?:[0-9a-fA-F]{8}|[0-9a-fA-F]{64})", text):
-            return bytes.fromhex(text[2:10])  # a topic begins with what is stored of it
+            return bytes.fromhex(text[2:10])  # only the first four bytes of a topic are stored
         return bytes(keccak(canonical(text).encode())[:4])
     except AbiError:
         raise InvalidParameter(f"{text[:80]!r} is neither a selector nor a signature") from None
 
 
 def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int]:
-    """How many there were, and how many of them are new."""
+    """(number of signatures, number of new ones)"""
     tx.execute("commands/signatures_begin_import")
     count = 0
     batch: list[tuple[bytes, str]] = []
-    # `disable=None` shows a count on a terminal alone.
+    # With `disable=None` the count is shown only on a terminal.
     for row in tqdm(rows, unit=" signatures", disable=None, leave=False):
         batch.append(row)
         count += 1
@@ -134,7 +134,7 @@ def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int
 
 
 def _selectors(lines: Iterable[Line], faults: Faults) -> Iterator[tuple[bytes, str]]:
-    """Selector and canonical text of each line that is right."""
+    """Selector and canonical text of the valid lines."""
     for line in lines:
         try:
             yield _checked(line)
@@ -153,7 +153,7 @@ def _checked(line: Line) -> tuple[bytes, str]:
 
 
 def _lines(file: TextIO) -> Iterator[Line]:
-    """Of text, one signature a line; or of a JSON object {"0x…": ["…"]}."""
+    """From text with one signature a line, or from a JSON object {"0x…": ["…"]}."""
     start = file.read(1)
     while start and start.isspace():
         start = file.read(1)
@@ -166,7 +166,7 @@ def _text_lines(file: TextIO) -> Iterator[Line]:
     while text := file.readline(MAX_LINE + 1):
         number += 1
         while not text.endswith("\n") and (rest := file.readline(MAX_LINE + 1)):
-            text = text[: MAX_LINE + 1] + rest[-1]  # enough to be refused
+            text = text[: MAX_LINE + 1] + rest[-1]  # long enough to be rejected
         content = text.strip()
         if content and not content.startswith("#"):
             match = _LINE.fullmatch(content)
@@ -174,7 +174,7 @@ def _text_lines(file: TextIO) -> Iterator[Line]:
 
 
 def _json_lines(file: TextIO) -> Iterator[Line]:
-    """Read piece by piece; raises InvalidParameter where it is something else than such JSON."""
+    """Parsed incrementally; raises InvalidParameter if the JSON does not have this form."""
     tokens = _tokens(file)
     _expect(tokens, "{")
     token, line = next(tokens)
@@ -223,13 +223,13 @@ def _string(token: str, line: int) -> str:
 
 def _not_expected(token: str, line: int) -> InvalidParameter:
     return InvalidParameter(
-        f'line {line}: JSON such as {{"0xa9059cbb": ["transfer(address,uint256)"]}} is expected,'
-        f" not {token[:60]!r} here"
+        f'line {line}: expected JSON such as {{"0xa9059cbb": ["transfer(address,uint256)"]}},'
+        f" got {token[:60]!r}"
     )
 
 
 def _tokens(file: TextIO) -> Iterator[tuple[str, int]]:
-    """Each with its line; a last one that is empty."""
+    """(token, line); after the last one, the rest of the text, which is empty in valid JSON."""
     buffer, line = "", 1
     while True:
         piece = file.read(1 << 16)
@@ -240,7 +240,7 @@ def _tokens(file: TextIO) -> Iterator[tuple[str, int]]:
             yield match[1], line
             start = match.end()
         buffer = buffer[start:]
-        # No token is so long: what is left is not the JSON that is expected.
+        # Longer than any valid token.
         if not piece or len(buffer) > (1 << 16) + MAX_LINE:
             break
     yield buffer.strip()[:60], line

@@ -17,7 +17,8 @@ def install(settings: Settings, options: argparse.Namespace) -> int:
     compilers = InstalledCompilers(settings)
     failures = 0
     versions = [parse_version(text) for text in options.versions]
-    for version in tqdm(versions, unit=" compilers", disable=None, leave=False):  # a terminal's bar
+    # With `disable=None` the bar is shown only on a terminal.
+    for version in tqdm(versions, unit=" compilers", disable=None, leave=False):
         try:
             tqdm.write(str(install_one(compilers, version)))
         except (NotFetched, OSError) as error:

@@ -1,4 +1,4 @@
-"""What has to hold before a subcommand starts: settings, a database with its schema, signals."""
+"""Checks before a subcommand starts: settings, database and schema; stop signals."""
 
 import logging
 import signal
@@ -37,7 +37,7 @@ def require_node(settings: Settings) -> None:
 
 
 def with_running_database(settings: Settings) -> Settings:
-    """Without DATABASE_URL, the database of the `scan run` that uses the same SCAN_DATA_DIR."""
+    """If DATABASE_URL is not set, uses the database of `scan run` with the same SCAN_DATA_DIR."""
     path = settings.data_dir / DATABASE_FILE
     if not settings.database_url and path.exists():
         url = path.read_text(encoding="utf-8")
@@ -52,10 +52,10 @@ def publish_database(settings: Settings) -> None:
 
 
 def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:
-    """Check the database's address and bring its schema up to date, at every start.
+    """Check the database and update its schema, at every start.
 
-    Raises SettingError as require_usable_database(); Unavailable unless the database may be away:
-    what starts then waits for it, as it does later on.
+    Raises SettingError as require_usable_database(). If the database is unavailable, raises
+    Unavailable; with `may_be_away` only logs it, since the subcommand itself waits for it.
     """
     require_usable_database(settings, reads=reads)
     try:
@@ -67,9 +67,9 @@ def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bo
 
 
 def require_usable_database(settings: Settings, *, reads: bool = False) -> None:
-    """Raises SettingError where the database answers but can never be used; not while it is away.
+    """Raises SettingError if the database responds but is not usable, not if it is unavailable.
 
-    With `reads` what READ_DATABASE_URL names has to be usable, too.
+    With `reads` READ_DATABASE_URL is checked, too.
     """
     _require_usable("DATABASE_URL", settings.database_url, takes_writes=True)
     if reads and settings.reads_replica:

@@ -1,4 +1,4 @@
-"""`scan status`: what /readyz of a running service reports, for people and for scripts."""
+"""`scan status`: reports /readyz of a running service as text or JSON."""
 
 import argparse
 import json
@@ -12,9 +12,9 @@ TIMEOUT_S = 10
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    """0 where it serves and follows the node, 1 where it does not; prints why."""
+    """Returns 0 if the service is ready and follows the node, otherwise 1; prints the reason."""
     base = (options.url or settings.base_url).rstrip("/")
-    state = _ask(f"{base}/readyz")
+    state = _fetch(f"{base}/readyz")
     problem = state.get("problem")
     lag, max_lag = state.get("lagBlocks") or 0, options.most_behind
     if not problem and max_lag is not None and lag > max_lag:
@@ -34,13 +34,13 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     return 1 if problem else 0
 
 
-def _ask(address: str) -> dict[str, Any]:
+def _fetch(address: str) -> dict[str, Any]:
     try:
         with urlopen(address, timeout=TIMEOUT_S) as response:
             return dict(json.load(response))
     except HTTPError as error:
         try:
-            return dict(json.load(error))  # /readyz gives its reasons with a 503, too
+            return dict(json.load(error))  # a 503 of /readyz also has a JSON body
         except ValueError:
             return {"status": "unavailable", "problem": f"the service returned HTTP {error.code}"}
     except (URLError, OSError, ValueError) as error:

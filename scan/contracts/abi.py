@@ -1,9 +1,9 @@
-"""The contract ABI: types read from an ABI's JSON, values to calldata and back.
+"""The contract ABI: parses types from an ABI's JSON, encodes and decodes values.
 
-Written here rather than taken from eth-abi because types and data are hostile. Decoding: 2.2 KB of
-`uint256[]` nested seven deep kept eth-abi busy for 6 s; below it stops at MAX_VALUES values and at
-MAX_DECODED_BYTES bytes, whatever the offsets in the data. Encoding: eth-abi caches every type that
-it meets for ever (100 structures of 950 members: 200 MiB and 6 s); it refuses `uint8[0]` and `()`.
+eth-abi is not used because types and data are hostile. Decoding: 2.2 KB of `uint256[]` nested seven
+deep took eth-abi 6 s; here decoding stops at MAX_VALUES values and at MAX_DECODED_BYTES bytes,
+whatever the offsets in the data. Encoding: eth-abi caches every type for ever (100 structures of
+950 members: 200 MiB and 6 s) and rejects `uint8[0]` and `()`.
 
 Python values: int, bool, address as 20 bytes, bytes, string as its raw bytes, list for arrays,
 tuple for tuples. Layout: Solidity documentation, "Contract ABI Specification".
@@ -26,14 +26,14 @@ _ALIASES = {"uint": "uint256", "int": "int256", "byte": "bytes1", "function": "b
 
 
 class AbiError(ValueError):
-    """A type, a value or data that the ABI cannot carry; the message is which and why."""
+    """An invalid type or value, or data that cannot be decoded; the message says which and why."""
 
 
 class AbiType(NamedTuple):
-    """`size`: bits of an integer, bytes of bytesN, length of a fixed array; None where open.
+    """`size`: bits of an integer, bytes of bytesN, length of a fixed array; otherwise None.
 
     `items` are a tuple's members or an array's one element type, `labels` a tuple's member names.
-    `head_bytes` is what one value takes in the head of what holds it.
+    `head_bytes` is the size of a value in the head of the enclosing tuple or array.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class AbiType(NamedTuple):
 def parse_types(parameters: object) -> tuple[AbiType, ...]:
     """The types of an ABI's `inputs` or `outputs`."""
     if not isinstance(parameters, list):
-        raise AbiError("the ABI has no list of parameters here")
+        raise AbiError("the ABI's parameters are not a list")
     return tuple(parse_type(parameter) for parameter in parameters)
 
 
@@ -60,7 +60,7 @@ def parse_type(parameter: object, depth: int = 0) -> AbiType:
 
 def _parse(text: str, components: object, depth: int) -> AbiType:
     if depth > MAX_DEPTH or len(text) > 1000:
-        raise AbiError("the type is nested too deep")
+        raise AbiError("the type is nested too deeply")
     array = _ARRAY.fullmatch(text)
     if array:
         return _array(_parse(array[1], components, depth + 1), array[2])
@@ -81,7 +81,7 @@ def _elementary(name: str) -> AbiType:
             return AbiType("bytesN", name, size)
         if kind != "bytes" and size % 8 == 0 and size <= 256:
             return AbiType(kind, name, size)
-    raise AbiError(f"the type {name[:60]!r} has no ABI coding here")
+    raise AbiError(f"the type {name[:60]!r} is not supported")
 
 
 def _array(item: AbiType, length: str) -> AbiType:
@@ -106,7 +106,7 @@ def _tuple(components: object, depth: int) -> AbiType:
 
 
 def signature(name: str, types: Sequence[AbiType]) -> str:
-    return f"{name}({','.join(each.name for each in types)})"
+    return f"{name}({','.join(abi_type.name for abi_type in types)})"
 
 
 def selector(text: str) -> bytes:
@@ -115,13 +115,13 @@ def selector(text: str) -> bytes:
 
 
 def encode(types: Sequence[AbiType], values: Sequence[Any]) -> bytes:
-    """Values already coerced to the types, as heads followed by tails."""
+    """Encodes values of the types' Python forms: heads followed by tails."""
     heads: list[bytes] = []
     tails: list[bytes] = []
-    offset = sum(each.head_bytes for each in types)
-    for each, value in zip(types, values, strict=True):
-        encoded = _encode(each, value)
-        if each.dynamic:
+    offset = sum(abi_type.head_bytes for abi_type in types)
+    for abi_type, value in zip(types, values, strict=True):
+        encoded = _encode(abi_type, value)
+        if abi_type.dynamic:
             heads.append(offset.to_bytes(WORD, "big"))
             tails.append(encoded)
             offset += len(encoded)
@@ -130,19 +130,19 @@ def encode(types: Sequence[AbiType], values: Sequence[Any]) -> bytes:
     return b"".join(heads) + b"".join(tails)
 
 
-def _encode(each: AbiType, value: Any) -> bytes:
-    if each.kind == "array":
-        length = len(value).to_bytes(WORD, "big") if each.size is None else b""
-        return length + encode(each.items * len(value), value)
-    if each.kind == "tuple":
-        return encode(each.items, value)
-    if each.kind in ("bytes", "string"):
+def _encode(abi_type: AbiType, value: Any) -> bytes:
+    if abi_type.kind == "array":
+        length = len(value).to_bytes(WORD, "big") if abi_type.size is None else b""
+        return length + encode(abi_type.items * len(value), value)
+    if abi_type.kind == "tuple":
+        return encode(abi_type.items, value)
+    if abi_type.kind in ("bytes", "string"):
         return b"".join((len(value).to_bytes(WORD, "big"), value, bytes(-len(value) % WORD)))
-    if each.kind == "bytesN":
+    if abi_type.kind == "bytesN":
         return bytes(value.ljust(WORD, b"\0"))
-    if each.kind == "address":
+    if abi_type.kind == "address":
         return bytes(value.rjust(WORD, b"\0"))
-    return int(value).to_bytes(WORD, "big", signed=each.kind == "int")
+    return int(value).to_bytes(WORD, "big", signed=abi_type.kind == "int")
 
 
 def decode(
@@ -153,16 +153,16 @@ def decode(
     most_bytes: int = MAX_DECODED_BYTES,
     whole_addresses: bool = False,
 ) -> tuple[Any, ...]:
-    """Raises AbiError for data that is too short, points outside itself or grows too large.
+    """Raises AbiError if the data is too short, has invalid offsets or exceeds a limit.
 
-    Padding is not checked: like the EVM's callers, a value is cut to its type's width. With
-    `whole_addresses` a word that is no address is refused, as ethers does.
+    Padding is not checked: a value is cut to its type's width, as in Solidity. With
+    `whole_addresses` a word that is not an address is an error, as in ethers.
     """
     return _Reader(data, most_values, most_bytes, whole_addresses).frame(types, 0)
 
 
 class _Reader:
-    """Data being decoded and what may still be produced from it."""
+    """Data being decoded, and how many values and bytes may still be produced from it."""
 
     def __init__(
         self, data: bytes, most_values: int, most_bytes: int, whole_addresses: bool
@@ -173,45 +173,45 @@ class _Reader:
         self.whole_addresses = whole_addresses
 
     def frame(self, types: Sequence[AbiType], start: int) -> tuple[Any, ...]:
-        """A run of heads at `start`; offsets in them count from there."""
+        """Values whose heads begin at `start`; offsets are relative to it."""
         values = []
         head = start
-        for each in types:
+        for abi_type in types:
             self._spend_value()
-            position = start + self._word(head) if each.dynamic else head
-            values.append(self._value(each, position))
-            head += each.head_bytes
+            position = start + self._word(head) if abi_type.dynamic else head
+            values.append(self._value(abi_type, position))
+            head += abi_type.head_bytes
         return tuple(values)
 
-    def _value(self, each: AbiType, position: int) -> Any:
-        if each.kind == "array":
-            return self._items(each, position)
-        if each.kind == "tuple":
-            return self.frame(each.items, position)
-        if each.kind in ("bytes", "string"):
+    def _value(self, abi_type: AbiType, position: int) -> Any:
+        if abi_type.kind == "array":
+            return self._items(abi_type, position)
+        if abi_type.kind == "tuple":
+            return self.frame(abi_type.items, position)
+        if abi_type.kind in ("bytes", "string"):
             return self._bytes(position + WORD, self._word(position))
         word = self._bytes(position, WORD)
-        if self.whole_addresses and each.kind == "address" and any(word[:12]):
-            raise AbiError("a word holds more than an address")
-        return _unpack(each, word)
+        if self.whole_addresses and abi_type.kind == "address" and any(word[:12]):
+            raise AbiError("an address has more than 20 bytes")
+        return _unpack(abi_type, word)
 
-    def _items(self, each: AbiType, position: int) -> list[Any]:
-        length = each.size
+    def _items(self, abi_type: AbiType, position: int) -> list[Any]:
+        length = abi_type.size
         if length is None:
             length = self._word(position)
             position += WORD
         if length > self.values_left:
-            raise AbiError(f"the data holds more than {self.most_values} values")
-        if position + length * each.items[0].head_bytes > len(self.data):
+            raise AbiError(f"the data has more than {self.most_values} values")
+        if position + length * abi_type.items[0].head_bytes > len(self.data):
             raise AbiError("the data ends inside an array")
-        return list(self.frame(each.items * length, position))
+        return list(self.frame(abi_type.items * length, position))
 
     def _word(self, position: int) -> int:
         return int.from_bytes(self._bytes(position, WORD), "big")
 
     def _bytes(self, position: int, length: int) -> bytes:
         if position + length > len(self.data):
-            raise AbiError("the data is shorter than its types")
+            raise AbiError("the data is too short for its types")
         self.bytes_left -= length
         if self.bytes_left < 0:
             raise AbiError(f"the data decodes to more than {self.most_bytes} bytes")
@@ -220,15 +220,15 @@ class _Reader:
     def _spend_value(self) -> None:
         self.values_left -= 1
         if self.values_left < 0:
-            raise AbiError(f"the data holds more than {self.most_values} values")
+            raise AbiError(f"the data has more than {self.most_values} values")
 
 
-def _unpack(each: AbiType, word: bytes) -> Any:
-    if each.kind == "bytesN":
-        return word[: each.size]
-    if each.kind == "address":
+def _unpack(abi_type: AbiType, word: bytes) -> Any:
+    if abi_type.kind == "bytesN":
+        return word[: abi_type.size]
+    if abi_type.kind == "address":
         return word[12:]
-    if each.kind == "bool":
+    if abi_type.kind == "bool":
         return any(word)
-    width = (each.size or 256) // 8
-    return int.from_bytes(word[WORD - width :], "big", signed=each.kind == "int")
+    width = (abi_type.size or 256) // 8
+    return int.from_bytes(word[WORD - width :], "big", signed=abi_type.kind == "int")

@@ -1,7 +1,7 @@
-"""JSON arguments to ABI values, ABI values to JSON; coercion is ours because people send strings.
+"""Converts JSON arguments to ABI values, and ABI values to JSON.
 
-eth-abi refuses "1" for a uint and hex text for bytes, pads a short bytesN in silence and takes an
-address with a wrong checksum; every one of these is a support question or a lost token.
+eth-abi's conversion is not used: it rejects "1" for a uint and hex text for bytes, silently pads a
+short bytesN, and accepts an address with a wrong checksum.
 """
 
 import re
@@ -21,45 +21,46 @@ _BOOLEANS = {"true": True, "false": False}
 
 
 def coerce_all(types: Sequence[AbiType], values: Sequence[object]) -> list[Any]:
-    """One value for each type; raises AbiError naming the argument, such as `args[1].owner`."""
+    """One value per type; raises AbiError naming the argument, such as `args[1].owner`."""
     if len(types) != len(values):
-        raise AbiError(f"{len(types)} arguments are expected, {len(values)} were given")
+        raise AbiError(f"expected {len(types)} arguments, got {len(values)}")
     return [
-        coerce(each, value, f"args[{position}]")
-        for position, (each, value) in enumerate(zip(types, values, strict=True))
+        coerce(abi_type, value, f"args[{position}]")
+        for position, (abi_type, value) in enumerate(zip(types, values, strict=True))
     ]
 
 
-def coerce(each: AbiType, value: object, where: str) -> Any:
-    if each.kind in ("uint", "int"):
-        return _integer(each, value, where)
-    if each.kind == "array":
-        return _array(each, value, where)
-    if each.kind == "tuple":
-        return _tuple(each, value, where)
-    if each.kind == "bool":
+def coerce(abi_type: AbiType, value: object, where: str) -> Any:
+    if abi_type.kind in ("uint", "int"):
+        return _integer(abi_type, value, where)
+    if abi_type.kind == "array":
+        return _array(abi_type, value, where)
+    if abi_type.kind == "tuple":
+        return _tuple(abi_type, value, where)
+    if abi_type.kind == "bool":
         return _boolean(value, where)
-    if each.kind == "address":
+    if abi_type.kind == "address":
         return _address(value, where)
-    if each.kind == "string":
+    if abi_type.kind == "string":
         return _string(value, where)
-    return _data(each, value, where)
+    return _data(abi_type, value, where)
 
 
 def _wrong(where: str, expected: str, value: object) -> AbiError:
-    return AbiError(f"{where}: {expected} is expected, not {excerpt(value)}")
+    return AbiError(f"{where}: expected {expected}, got {excerpt(value)}")
 
 
-def _integer(each: AbiType, value: object, where: str) -> int:
+def _integer(abi_type: AbiType, value: object, where: str) -> int:
     number = _whole_number(value)
     if number is None:
-        raise _wrong(where, f"{each.name} as a JSON integer, a decimal or a 0x string", value)
-    bits = each.size or 256
+        expected = f"{abi_type.name} as a JSON integer, or as a decimal or 0x string"
+        raise _wrong(where, expected, value)
+    bits = abi_type.size or 256
     least, most = (
-        (-(1 << bits - 1), (1 << bits - 1) - 1) if each.kind == "int" else (0, (1 << bits) - 1)
+        (-(1 << bits - 1), (1 << bits - 1) - 1) if abi_type.kind == "int" else (0, (1 << bits) - 1)
     )
     if not least <= number <= most:
-        raise AbiError(f"{where}: the number is outside the range of {each.name}")
+        raise AbiError(f"{where}: the number is outside the range of {abi_type.name}")
     return number
 
 
@@ -102,72 +103,79 @@ def _string(value: object, where: str) -> bytes:
         raise AbiError(f"{where}: the string is not valid Unicode") from None
 
 
-def _data(each: AbiType, value: object, where: str) -> bytes:
-    expected = f"{each.name} as 0x and an even number of hex digits"
+def _data(abi_type: AbiType, value: object, where: str) -> bytes:
+    expected = f"{abi_type.name} as 0x and an even number of hex digits"
     if not isinstance(value, str) or value[:2] not in ("0x", "0X") or len(value) % 2:
         raise _wrong(where, expected, value)
     length = len(value) // 2 - 1
-    if each.size is not None and length != each.size:
-        raise AbiError(f"{where}: {each.name} takes {each.size} bytes, {length} were given")
+    if abi_type.size is not None and length != abi_type.size:
+        raise AbiError(f"{where}: expected {abi_type.size} bytes for {abi_type.name}, got {length}")
     try:
         return unhexlify(value[2:])
     except ValueError:
         raise _wrong(where, expected, value) from None
 
 
-def _array(each: AbiType, value: object, where: str) -> list[Any]:
+def _array(abi_type: AbiType, value: object, where: str) -> list[Any]:
     if not isinstance(value, list):
-        raise _wrong(where, f"an array for {each.name}", value)
-    if each.size is not None and len(value) != each.size:
-        raise AbiError(f"{where}: {each.name} takes {each.size} items, {len(value)} were given")
-    return [coerce(each.items[0], item, f"{where}[{n}]") for n, item in enumerate(value)]
+        raise _wrong(where, f"an array for {abi_type.name}", value)
+    if abi_type.size is not None and len(value) != abi_type.size:
+        raise AbiError(
+            f"{where}: expected {abi_type.size} items for {abi_type.name}, got {len(value)}"
+        )
+    return [coerce(abi_type.items[0], item, f"{where}[{n}]") for n, item in enumerate(value)]
 
 
-def _tuple(each: AbiType, value: object, where: str) -> tuple[Any, ...]:
+def _tuple(abi_type: AbiType, value: object, where: str) -> tuple[Any, ...]:
     if isinstance(value, dict):
-        value = _members(each, value, where)
-    if not isinstance(value, list) or len(value) != len(each.items):
-        raise _wrong(where, f"an array of {len(each.items)} or an object for {each.name}", value)
+        value = _members(abi_type, value, where)
+    if not isinstance(value, list) or len(value) != len(abi_type.items):
+        expected = f"an array of {len(abi_type.items)} or an object for {abi_type.name}"
+        raise _wrong(where, expected, value)
     return tuple(
         coerce(item, member, f"{where}.{label or n}")
-        for n, (item, label, member) in enumerate(zip(each.items, each.labels, value, strict=True))
+        for n, (item, label, member) in enumerate(
+            zip(abi_type.items, abi_type.labels, value, strict=True)
+        )
     )
 
 
-def _members(each: AbiType, value: dict[str, object], where: str) -> list[object]:
-    if not _named(each.labels):
-        raise AbiError(f"{where}: the members of {each.name} have no names; send an array")
-    missing = [label for label in each.labels if label not in value]
-    unknown = [label for label in value if label not in each.labels]
+def _members(abi_type: AbiType, value: dict[str, object], where: str) -> list[object]:
+    if not _are_unique_names(abi_type.labels):
+        raise AbiError(f"{where}: the members of {abi_type.name} have no names; send an array")
+    missing = [label for label in abi_type.labels if label not in value]
+    unknown = [label for label in value if label not in abi_type.labels]
     if missing or unknown:
-        fault = f"lacks {missing[0]!r}" if missing else f"has an unknown member {unknown[0][:60]!r}"
-        raise AbiError(f"{where}: the object {fault}; its members are {', '.join(each.labels)}")
-    return [value[label] for label in each.labels]
+        fault = f"has no {missing[0]!r}" if missing else f"has an unknown {unknown[0][:60]!r}"
+        raise AbiError(f"{where}: the object {fault}; its members are {', '.join(abi_type.labels)}")
+    return [value[label] for label in abi_type.labels]
 
 
-def _named(labels: Sequence[str]) -> bool:
+def _are_unique_names(labels: Sequence[str]) -> bool:
     return bool(labels) and all(labels) and len(set(labels)) == len(labels)
 
 
 def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
     """One output: the bare value; several: an array; none: null."""
-    rendered = [render(each, value) for each, value in zip(types, values, strict=True)]
+    rendered = [render(abi_type, value) for abi_type, value in zip(types, values, strict=True)]
     if len(rendered) == 1:
         return rendered[0]
     return rendered or None
 
 
-def render(each: AbiType, value: Any) -> Any:
+def render(abi_type: AbiType, value: Any) -> Any:
     """Integers as decimal strings, bytes as lower-case hex, tuples with names as objects."""
-    if each.kind in ("uint", "int"):
+    if abi_type.kind in ("uint", "int"):
         return str(value)
-    if each.kind == "bool":
+    if abi_type.kind == "bool":
         return value
-    if each.kind == "string":
+    if abi_type.kind == "string":
         return value.decode("utf-8", "replace")
-    if each.kind == "array":
-        return [render(each.items[0], item) for item in value]
-    if each.kind == "tuple":
-        members = [render(item, part) for item, part in zip(each.items, value, strict=True)]
-        return dict(zip(each.labels, members, strict=True)) if _named(each.labels) else members
+    if abi_type.kind == "array":
+        return [render(abi_type.items[0], item) for item in value]
+    if abi_type.kind == "tuple":
+        members = [render(item, part) for item, part in zip(abi_type.items, value, strict=True)]
+        if _are_unique_names(abi_type.labels):
+            return dict(zip(abi_type.labels, members, strict=True))
+        return members
     return "0x" + value.hex()

@@ -1,4 +1,4 @@
-"""Balance and code of an address at a block, asked of the node once and remembered."""
+"""Balance and code of an address at a block, read from the node and cached."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class AccountState(NamedTuple):
 
 
 class AccountStates:
-    """Balance and code at blocks by their hash: asked once for each address and block."""
+    """Balance and code by address and block hash, requested from the node once."""
 
     def __init__(self) -> None:
         self._cache: SizedCache[AccountState] = SizedCache(CACHE_BYTES)
@@ -31,13 +31,13 @@ class AccountStates:
     def at(
         self, node: NodeSession, address: bytes, block_number: int, block_hash: bytes
     ) -> AccountState | None:
-        """None when the node has no valid answer within TIMEOUT_S, or may not be asked."""
+        """None if the node gives no valid response within TIMEOUT_S, or is unavailable."""
         return self.all_at(node, [address], block_number, block_hash).get(address)
 
     def all_at(
         self, node: NodeSession, addresses: Sequence[bytes], block_number: int, block_hash: bytes
     ) -> dict[bytes, AccountState]:
-        """By address, in one batch; those are missing that at() would return None for."""
+        """By address, in one batch; without addresses for which at() would return None."""
         cached = {address: self._cache.get((address, block_hash)) for address in addresses}
         states = {address: state for address, state in cached.items() if state is not None}
         missing = [address for address in cached if address not in states]

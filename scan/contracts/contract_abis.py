@@ -1,4 +1,4 @@
-"""ABIs that calls and logs of contracts are decoded by: theirs and their implementations'."""
+"""ABIs for decoding calls and logs of contracts: their own and their implementations'."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,9 +18,9 @@ from scan.ethereum.sized_cache import SizedCache
 from scan.hex import data, to_hex
 
 CACHE_BYTES = 32 * 1024 * 1024
-BYTES_PER_CHARACTER = 12  # of an ABI's JSON, once it is indexed; measured
+BYTES_PER_CHARACTER = 12  # memory of an indexed ABI per character of its JSON, measured
 SMALL_ENTRY_BYTES = 400
-MAX_PROXIES = 100  # whose implementations the node is asked for at once
+MAX_PROXIES = 100  # whose implementations are read from the node at once
 
 
 class Block(NamedTuple):
@@ -36,9 +36,9 @@ class Emitter(NamedTuple):
 
 
 class Contract(NamedTuple):
-    """A contract's ABIs, its own before its implementation's, and the type of token it is.
+    """A contract's ABIs, its own before its implementation's, and its token type.
 
-    `delegates` where its code may run another's by EIP-1967: which, the node knows of each block.
+    `delegates`: its code may be an EIP-1967 proxy, whose implementation at a block the node knows.
     """
 
     abis: tuple[AbiIndex, ...] = ()
@@ -50,14 +50,14 @@ NO_CONTRACT = Contract()
 
 
 class _Proxying(NamedTuple):
-    """What code shows: the implementation that a minimal proxy names, or that it may have one."""
+    """From a contract's code: a minimal proxy's implementation; whether it may be another proxy."""
 
     clone_of: bytes | None
     delegates: bool
 
 
 class ContractAbis:
-    """Looked up for all contracts of a transaction, or of a page of them, at once."""
+    """Looks up the ABIs of all contracts of a transaction or of a page at once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -66,9 +66,9 @@ class ContractAbis:
         self._implementations: SizedCache[bytes] = SizedCache(CACHE_BYTES // 8)
 
     def find(self, addresses: Collection[bytes], budget: DecodingBudget) -> dict[bytes, Contract]:
-        """By address; those that are no contracts are missing. ABIs beyond the budget are not read.
+        """By address, contracts only. ABIs beyond the budget are not read.
 
-        Clones have their implementation's; proxies by EIP-1967 have their own alone.
+        Clones also have their implementation's ABI; EIP-1967 proxies have only their own.
         """
         rows = self._rows(addresses)
         proxying = self._proxying({row["codeHash"] for row in rows.values()})
@@ -87,8 +87,8 @@ class ContractAbis:
     def find_at(
         self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
     ) -> dict[Emitter, Contract]:
-        """As find(), and with the ABIs of the implementations that proxies by EIP-1967 had at their
-        block; have now, where the node has no such state. Raises as the session does.
+        """As find(), with the ABIs of EIP-1967 proxies' implementations at the emitter's block, or
+        of the current ones if the node has no state of that block. Raises as the session does.
         """
         contracts = self.find({emitter.address for emitter in emitters}, budget)
         known = {
@@ -109,23 +109,23 @@ class ContractAbis:
         """Signatures that operators imported, by selector."""
         if not selectors:
             return {}
-        found = self._database.prepared_value(
+        signatures = self._database.prepared_value(
             "contracts/signatures_find", selectors=sorted(selectors)
         )
-        return {data(selector): texts for selector, texts in orjson.loads(found).items()}
+        return {data(selector): texts for selector, texts in orjson.loads(signatures).items()}
 
     def _rows(self, addresses: Collection[bytes]) -> dict[bytes, Mapping[str, Any]]:
         if not addresses:
             return {}
-        found = self._database.prepared_value(
+        rows = self._database.prepared_value(
             "contracts/contracts_find", addresses=sorted(addresses)
         )
-        return {data(row["address"]): row for row in orjson.loads(found)}
+        return {data(row["address"]): row for row in orjson.loads(rows)}
 
     def _abis_of(
         self, rows: Mapping[bytes, Mapping[str, Any]], budget: DecodingBudget
     ) -> dict[bytes, AbiIndex]:
-        """Of those that are verified; many addresses may have one code, and so one ABI."""
+        """Of verified contracts; many addresses may have the same code, and so the same ABI."""
         abis: dict[bytes, AbiIndex] = {}
         read: dict[tuple[Any, ...], AbiIndex] = {}
         for address, row in rows.items():
@@ -149,20 +149,20 @@ class ContractAbis:
         return index
 
     def _proxying(self, code_hashes: Iterable[str]) -> dict[str, _Proxying]:
-        found = {code_hash: self._codes.get(code_hash) for code_hash in code_hashes}
-        missing = [data(code_hash) for code_hash, each in found.items() if each is None]
+        by_hash = {code_hash: self._codes.get(code_hash) for code_hash in code_hashes}
+        missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
         if missing:
             for code_hash, code in self._database.rows("contracts/codes_list", code_hashes=missing):
-                each = _Proxying(clone_of(bytes(code)), delegates(bytes(code)))
-                found[to_hex(bytes(code_hash))] = each
-                self._codes.store(to_hex(bytes(code_hash)), each, SMALL_ENTRY_BYTES)
-        nothing = _Proxying(None, False)
-        return {code_hash: each or nothing for code_hash, each in found.items()}
+                proxying = _Proxying(clone_of(bytes(code)), delegates(bytes(code)))
+                by_hash[to_hex(bytes(code_hash))] = proxying
+                self._codes.store(to_hex(bytes(code_hash)), proxying, SMALL_ENTRY_BYTES)
+        no_proxy = _Proxying(None, False)
+        return {code_hash: proxying or no_proxy for code_hash, proxying in by_hash.items()}
 
     def _implementations_of(
         self, proxies: Sequence[Emitter], node: NodeSession
     ) -> dict[Emitter, bytes]:
-        """By EIP-1967; what was read of a block stays true of its hash."""
+        """Of EIP-1967 proxies; cached by block hash, whose state cannot change."""
         cached = {proxy: self._implementations.get(proxy) for proxy in proxies}
         missing = [proxy for proxy in proxies if cached[proxy] is None][:MAX_PROXIES]
         at_numbers = [(proxy.address, proxy.block.number) for proxy in missing]

@@ -1,18 +1,19 @@
-"""How much of a request's time goes into decoding what contracts and their ABIs made."""
+"""Limits the time that a request may spend on decoding hostile calls, logs and ABIs."""
 
 import time
 
-# A standard transfer takes 12 units and 18 us; a word that is decoded, compared and shown 2.6 us.
+# A standard transfer costs 12 units and takes 18 us; decoding, comparing and rendering one word
+# takes 2.6 us.
 WORK = 250_000
 PROCESSOR_S = 0.5
-ATTEMPT = 8  # units, besides one for each word
+ATTEMPT = 8  # units, plus one per word
 
 
 class DecodingBudget:
-    """One request's, for its thread: over it, what is left is not decoded.
+    """The budget of one request and its thread; when it is spent, the rest is not decoded.
 
-    Units of work bound what a request costs alike on every machine; the thread's processor time
-    bounds what units do not count, such as reading ABIs.
+    Units of work limit a request equally on every machine; the thread's processor time also limits
+    work that is not counted in units, such as reading ABIs.
     """
 
     def __init__(self, work: int = WORK, processor_s: float = PROCESSOR_S) -> None:
@@ -21,7 +22,7 @@ class DecodingBudget:
         self.is_exceeded = False
 
     def allows(self, size_bytes: int = 0) -> bool:
-        """Whether there is enough left for one attempt to decode so many bytes; takes it."""
+        """Deducts the cost of one attempt to decode so many bytes; whether enough was left."""
         self._work_left -= ATTEMPT + size_bytes // 32
         if self._work_left < 0 or time.thread_time() >= self._ends_at:
             self.is_exceeded = True

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError, AbiType, decode, encode, parse_types, selector, signature
@@ -51,57 +52,60 @@ class NoSuchFunction(AbiError):
 
 
 class NotReadOnly(AbiError):
-    """A function that may change state; those are not called here."""
+    """A function that may change state; only view and pure functions are called."""
 
 
-def name_of(wanted: str) -> str:
+def name_of(function: str) -> str:
     """`f` from `f` or `f(uint256,address)`."""
-    full = _FULL_SIGNATURE.fullmatch(wanted.replace(" ", ""))
-    return full[1] if full else wanted
+    full = _FULL_SIGNATURE.fullmatch(function.replace(" ", ""))
+    return full[1] if full else function
 
 
 def prepare(
-    entries: AbiEntries, wanted: str, arguments: Sequence[object], others: Sequence[str] = ()
+    entries: AbiEntries, function: str, arguments: Sequence[object], others: Sequence[str] = ()
 ) -> PreparedCall:
     """Resolves `wanted` (a name or a full signature) and encodes the arguments; or AbiError.
 
     `others` are the names to propose where `entries` have no function.
     """
-    candidates = _read_only(_named(entries, wanted, others), wanted)
+    candidates = _read_only(_named(entries, function, others), function)
     candidates = _of_length(candidates, len(arguments))
     if len(candidates) == 1:
         return _encoded(candidates[0], arguments)
-    fitting = [call for call in (_fit(each, arguments) for each in candidates) if call]
-    if len(fitting) != 1:
+    calls = []
+    for candidate in candidates:
+        with suppress(AbiError):
+            calls.append(_encoded(candidate, arguments))
+    if len(calls) != 1:
         raise AbiError(
-            f"the function {wanted} is overloaded; name one of {_signatures(candidates)}"
+            f"the function {function} is overloaded; name one of {_signatures(candidates)}"
         )
-    return fitting[0]
+    return calls[0]
 
 
 def result(function: Function, data: bytes) -> Any:
-    """What the function returned, as JSON; raises AbiError where the data is not its outputs."""
+    """The function's return value as JSON; raises AbiError if the data cannot be decoded."""
     return render_outputs(function.outputs, decode(function.outputs, data))
 
 
-def _named(entries: AbiEntries, wanted: str, others: Sequence[str]) -> AbiEntries:
+def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntries:
     functions = [entry for entry in entries if entry.get("type", "function") == "function"]
-    name = name_of(wanted)
+    name = name_of(function)
     named = [entry for entry in functions if entry.get("name") == name]
-    if name != wanted:
-        canonical = _canonical(wanted.replace(" ", ""))
+    if name != function:
+        canonical = _canonical(function.replace(" ", ""))
         named = [entry for entry in named if _signature_of(entry) == canonical]
     if not named:
         known = [text for text in map(_signature_of, functions) if text] or others
         raise NoSuchFunction(
-            f"the contract has no function {wanted[:100]!r}; it can be asked for "
-            f"{', '.join(known[:50]) or 'nothing'}"
+            f"the contract has no function {function[:100]!r}; its functions are: "
+            f"{', '.join(known[:50]) or 'none'}"
         )
     return named
 
 
 def _canonical(text: str) -> str:
-    """`uint` and `int` stand for their 256-bit types, as in Solidity."""
+    """With `uint` and `int` replaced by uint256 and int256, as in Solidity."""
     return re.sub(r"(?<=[(,])(u?int)(?=[,)\[])", r"\g<1>256", text)
 
 
@@ -113,15 +117,15 @@ def _signature_of(entry: dict[str, Any]) -> str | None:
 
 
 def _is_read_only(entry: dict[str, Any]) -> bool:
-    """`constant: true` is how compilers before 0.4.16 wrote view."""
+    """Compilers before 0.4.16 wrote `constant: true` for view."""
     mutability = entry.get("stateMutability")
     return mutability in ("view", "pure") or (mutability is None and entry.get("constant") is True)
 
 
-def _read_only(entries: AbiEntries, wanted: str) -> list[Function]:
+def _read_only(entries: AbiEntries, function: str) -> list[Function]:
     readable = [entry for entry in entries if _is_read_only(entry)]
     if not readable:
-        raise NotReadOnly(f"the function {wanted} is neither view nor pure")
+        raise NotReadOnly(f"the function {function} is neither view nor pure")
     return [_function(entry) for entry in readable]
 
 
@@ -131,25 +135,18 @@ def _function(entry: dict[str, Any]) -> Function:
 
 
 def _of_length(candidates: list[Function], length: int) -> list[Function]:
-    fitting = [each for each in candidates if len(each.inputs) == length]
+    fitting = [candidate for candidate in candidates if len(candidate.inputs) == length]
     if fitting:
         return fitting
     if len(candidates) == 1:
         [only] = candidates
         expected = _arguments(len(only.inputs))
-        raise AbiError(f"the function {only.signature} takes {expected}, {length} were given")
+        raise AbiError(f"the function {only.signature} takes {expected}, got {length}")
     raise AbiError(f"no overload takes {_arguments(length)}; there are {_signatures(candidates)}")
 
 
 def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
-
-
-def _fit(function: Function, arguments: Sequence[object]) -> PreparedCall | None:
-    try:
-        return _encoded(function, arguments)
-    except AbiError:
-        return None
 
 
 def _encoded(function: Function, arguments: Sequence[object]) -> PreparedCall:
@@ -158,18 +155,21 @@ def _encoded(function: Function, arguments: Sequence[object]) -> PreparedCall:
 
 
 def _signatures(functions: list[Function]) -> str:
-    return ", ".join(sorted(each.signature for each in functions))
+    return ", ".join(sorted(function.signature for function in functions))
 
 
 def revert_reason(data: bytes, abis: Sequence[AbiEntries]) -> str:
-    """A sentence from a revert's data: Error, Panic, a custom error of the ABIs, else raw hex."""
+    """Describes a revert's data: Error, Panic, a custom error of the ABIs, otherwise as hex."""
     if not data:
         return "The call reverted without a reason."
     try:
         if data[:4] == ERROR_STRING:
-            return f"The call reverted: {_error_text(data)}"
+            [text] = decode(parse_types([{"type": "string"}]), data[4:])
+            return f"The call reverted: {text.decode('utf-8', 'replace')[:1000]}"
         if data[:4] == PANIC:
-            return f"The call reverted: {_panic_text(data)}"
+            [code] = decode(parse_types([{"type": "uint256"}]), data[4:])
+            meaning = _PANICS.get(code, "unknown code")
+            return f"The call reverted: panic 0x{code:02x} ({meaning})"
         for abi in abis:
             custom = _custom_error(data, abi)
             if custom:
@@ -177,16 +177,6 @@ def revert_reason(data: bytes, abis: Sequence[AbiEntries]) -> str:
     except AbiError:
         pass
     return f"The call reverted with data 0x{data[:256].hex()}{'…' if len(data) > 256 else ''}"
-
-
-def _error_text(data: bytes) -> str:
-    [text] = decode(parse_types([{"type": "string"}]), data[4:])
-    return str(text.decode("utf-8", "replace"))[:1000]
-
-
-def _panic_text(data: bytes) -> str:
-    [code] = decode(parse_types([{"type": "uint256"}]), data[4:])
-    return f"panic 0x{code:02x} ({_PANICS.get(code, 'unknown code')})"
 
 
 def _custom_error(data: bytes, abi: AbiEntries) -> str | None:
@@ -211,11 +201,11 @@ def _labelled(inputs: list[dict[str, Any]], values: list[Any]) -> str:
 
 
 def revert_data(error_data: object, depth: int = 0) -> bytes | None:
-    """The returned bytes in a JSON-RPC error's `data`, where nodes nest them differently."""
+    """The returned bytes in a JSON-RPC error's `data`, which nodes nest in different ways."""
     if isinstance(error_data, str):
-        found = _HEX.search(error_data)
-        even = found[0][2 : len(found[0]) - len(found[0]) % 2] if found else ""
-        return bytes.fromhex(even) if even else None
+        match = _HEX.search(error_data)
+        digits = match[0][2:] if match else ""
+        return bytes.fromhex(digits[: len(digits) & ~1]) if digits else None
     if isinstance(error_data, dict) and depth < 5:
         for value in error_data.values():
             nested = revert_data(value, depth + 1)

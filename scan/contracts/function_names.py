@@ -1,4 +1,4 @@
-"""Functions as a person reads them, `bid(uint256 _id)`, by the first four bytes of a call."""
+"""Signatures of functions for display, such as `bid(uint256 _id)`, by selector."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ LONGEST = 1000
 
 
 def function_names(functions: Any) -> Mapping[str, str]:
-    """Of an ABI's entries for functions, by selectors in hex; what cannot be read is left out."""
+    """Of an ABI's function entries, by selector in hex; malformed entries are skipped."""
     names: dict[str, str] = {}
     for entry in (functions if isinstance(functions, list) else [])[:MOST_FUNCTIONS]:
         try:
@@ -18,8 +18,8 @@ def function_names(functions: Any) -> Mapping[str, str]:
             key = "0x" + selector(signature(name, parse_types(inputs))).hex()
         except (AbiError, KeyError, TypeError, AttributeError):
             continue
-        parts = (f"{each['type']} {each.get('name') or ''}".strip() for each in inputs)
-        shown = f"{name}({', '.join(parts)})"
-        if len(shown) <= LONGEST:
-            names.setdefault(key, shown)
+        arguments = (f"{item['type']} {item.get('name') or ''}".strip() for item in inputs)
+        text = f"{name}({', '.join(arguments)})"
+        if len(text) <= LONGEST:
+            names.setdefault(key, text)
     return names

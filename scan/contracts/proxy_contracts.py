@@ -1,4 +1,4 @@
-"""Where a proxy's calls go: the clones of EIP-1167 by their code, those of EIP-1967 by storage."""
+"""The implementations of proxies: EIP-1167 clones by their code, EIP-1967 proxies by storage."""
 
 import re
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from scan.hex import BadHex, data, to_hex
 
 NODE_TIMEOUT_S = 2.0
 ADDRESS_BYTES = 20
-MAX_ANSWER_BYTES = 256 * 1024
+MAX_RESPONSE_BYTES = 256 * 1024
 DELEGATECALL = b"\xf4"
 
 # keccak256("eip1967.proxy.implementation") - 1 and keccak256("eip1967.proxy.beacon") - 1
 IMPLEMENTATION_SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
 BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
-IMPLEMENTATION_CALL = "0x5c60da1b"  # implementation(), asked of a beacon
+IMPLEMENTATION_CALL = "0x5c60da1b"  # implementation() of a beacon
 
-# EIP-1167, whose address may be shortened by leading zeros (PUSH20 down to PUSH16), and the
-# variant that Solady and others deploy (with PUSH0).
+# EIP-1167, whose address may omit leading zeros (PUSH20 down to PUSH16), and the variant with PUSH0
+# that Solady and others deploy.
 _CLONES = tuple(
     re.compile(pattern, re.DOTALL)
     for pattern in (
@@ -30,7 +30,7 @@ _CLONES = tuple(
         rb"\x5a\xf4\x3d\x5f\x5f\x3e\x5f\x3d\x91\x60.\x57\xfd\x5b\xf3",
     )
 )
-# Opcodes one by one, with what PUSH1 to PUSH32 push, up to a DELEGATECALL.
+# A sequence of instructions, including the data of PUSH1 to PUSH32, that ends in DELEGATECALL.
 _DELEGATING = re.compile(
     b"(?:[^\x60-\x7f\xf4]|"
     + b"|".join(re.escape(bytes([0x5F + n])) + b".{%d}" % n for n in range(1, 33))
@@ -45,7 +45,7 @@ class Proxy(NamedTuple):
 
 
 def clone_of(code: bytes) -> bytes | None:
-    """The implementation that a minimal proxy's code names."""
+    """The implementation in a minimal proxy's code; None if it is not a minimal proxy."""
     for pattern in _CLONES:
         match = pattern.fullmatch(code)
         if match:
@@ -54,12 +54,12 @@ def clone_of(code: bytes) -> bytes | None:
 
 
 def delegates(code: bytes) -> bool:
-    """Whether it can call another contract's code in its own place, as a proxy must."""
+    """Whether the code contains a DELEGATECALL, as a proxy's must."""
     return _DELEGATING.match(code) is not None
 
 
 def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
-    """None for what is no proxy, and where the node does not answer: a proxy is an extra."""
+    """None if it is not a proxy, or if the node does not respond."""
     clone = clone_of(code)
     if clone is not None:
         return Proxy("eip1167", clone)
@@ -73,7 +73,7 @@ def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
 
 
 def eip1967_implementation(node: NodeSession, address: str) -> bytes | None:
-    """The one now; raises as the session does."""
+    """The current implementation; raises as the session does."""
     node = node.within(NODE_TIMEOUT_S)
     slots = [
         Call("eth_getStorageAt", (address, slot, "latest"))
@@ -89,9 +89,9 @@ def eip1967_implementation(node: NodeSession, address: str) -> bytes | None:
 def eip1967_implementations(
     node: NodeSession, proxies: Sequence[tuple[bytes, int]]
 ) -> list[bytes | None]:
-    """Of each address at a block's number; now, where the node has no state of that block.
+    """The implementations at block numbers, or now where the node has no state of that block.
 
-    In four requests at most; raises as the session does.
+    Needs at most four requests; raises as the session does.
     """
     slots = [
         ((to_hex(address), slot), number)
@@ -105,27 +105,27 @@ def eip1967_implementations(
         for index, beacon in enumerate(beacons)
         if beacon and not implementations[index]
     }
-    answers = _read_at(node, "eth_call", [*behind_beacons.values()])
-    for index, answer in zip(behind_beacons, answers, strict=True):
-        implementations[index] = answer
+    by_beacons = _read_at(node, "eth_call", [*behind_beacons.values()])
+    for index, implementation in zip(behind_beacons, by_beacons, strict=True):
+        implementations[index] = implementation
     return implementations
 
 
 def _read_at(
     node: NodeSession, method: str, calls: Sequence[tuple[tuple[object, ...], int]]
 ) -> list[bytes | None]:
-    """Words that are addresses, of calls at blocks."""
+    """The addresses returned by calls at block numbers."""
     at_block = [Call(method, (*params, hex(number))) for params, number in calls]
-    results = node.results(at_block, MAX_ANSWER_BYTES)
-    refused = [index for index, word in enumerate(results) if isinstance(word, RpcError)]
-    now = [Call(method, (*calls[index][0], "latest")) for index in refused]
-    for index, word in zip(refused, node.results(now, MAX_ANSWER_BYTES), strict=True):
+    results = node.results(at_block, MAX_RESPONSE_BYTES)
+    failed = [index for index, word in enumerate(results) if isinstance(word, RpcError)]
+    now = [Call(method, (*calls[index][0], "latest")) for index in failed]
+    for index, word in zip(failed, node.results(now, MAX_RESPONSE_BYTES), strict=True):
         results[index] = word
     return [_address(word) for word in results]
 
 
 def _address(word: object) -> bytes | None:
-    """An RPC error, a zero word or something else than a word is no address."""
+    """None for an RPC error, a zero word, or a value that is not an address in a word."""
     if not isinstance(word, str) or len(word) != 66:
         return None
     content = data(word)

@@ -1,4 +1,4 @@
-"""Read-only calls of verified contracts through the node."""
+"""Calls view and pure functions of verified contracts through the node."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, data, to_hex
 
 GAS = 30_000_000
-MAX_ANSWER_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
+MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 
 _STOPPED = re.compile(
     r"revert|out of gas|gas required|invalid (opcode|jump|instruction)|bad (instruction|jump)"
@@ -34,14 +34,14 @@ _STOPPED = re.compile(
 
 
 class CallResult(NamedTuple):
-    """`proxy` is set where it is the implementation's ABI that has the function."""
+    """`proxy` is set if the function is in the implementation's ABI."""
 
     value: Any
     proxy: Proxy | None
 
 
 class ReadCalls:
-    """Calls through the node, by ABIs of the database."""
+    """Calls functions through the node, with ABIs from the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -55,86 +55,83 @@ class ReadCalls:
         except AbiError as error:
             raise _bad_request(error) from None
         abis = (address, proxy.implementation) if proxy else (address,)
-        return CallResult(_decoded(prepared, self._ask(node, address, prepared, abis)), proxy)
+        return CallResult(_decoded(prepared, self._execute(node, address, prepared, abis)), proxy)
 
     def _prepared(
         self, node: NodeSession, address: bytes, function: str, arguments: Sequence[object]
     ) -> tuple[PreparedCall, Proxy | None]:
-        """By the contract's own ABI first, then by its implementation's."""
+        """Uses the contract's own ABI first, then its implementation's."""
         own = self._function(address, function)
         with suppress(NoSuchFunction):
             if own is not None:
                 return _prepare(own, function, arguments), None
         row = self._database.row("contracts/contracts_get_code", address=address)
         proxy = proxy_at(node, address, bytes(row[1])) if row else None
-        lent = self._function(proxy.implementation, function) if proxy else None
-        if lent is not None:
-            return _prepare(lent, function, arguments), proxy
+        delegated = self._function(proxy.implementation, function) if proxy else None
+        if delegated is not None:
+            return _prepare(delegated, function, arguments), proxy
         if own is not None:
             return _prepare(own, function, arguments), None
         raise NotFound("The contract at this address is not verified.", field="address")
 
     def _function(self, address: bytes, function: str) -> dict[str, Any] | None:
-        """What the statement gives; None where the contract is not verified."""
-        found: dict[str, Any] | None = self._database.value(
+        """The statement's result; None if the contract is not verified."""
+        entries: dict[str, Any] | None = self._database.value(
             "contracts/verified_contracts_get_function",
             address=address,
             function_name=name_of(function),
         )
-        return found
+        return entries
 
-    def _ask(
+    def _execute(
         self, node: NodeSession, address: bytes, prepared: PreparedCall, abis: Sequence[bytes]
     ) -> bytes:
-        """What the node returns; errors are decoded by the ABIs of the addresses `abis`."""
+        """The returned data; errors are decoded with the ABIs of the addresses `abis`."""
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         try:
-            return data(node.call("eth_call", call, "latest", most_bytes=MAX_ANSWER_BYTES))
+            return data(node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES))
         except AnswerTooLarge:
             raise CallReverted("The function returned more than 10 MB.") from None
         except RpcError as error:
-            raise self._refused(error, abis) from None
+            raise self._failed(error, abis) from None
         except BadHex:
-            raise UpstreamFailed("The node did not answer the call.") from None
+            raise UpstreamFailed("The node's response to the call is not valid.") from None
 
-    def _refused(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:
-        """Nodes differ in the code and place of the data; what has none may be their own fault."""
+    def _failed(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:
+        """Nodes differ in error codes and in where the data is; without data the node may be at
+        fault."""
         returned = revert_data(error.data)
-        if returned is None:
-            return _failed(error)
-        statement = "contracts/verified_contracts_get_errors"
-        found = [self._database.value(statement, address=each) or [] for each in abis]
-        return CallReverted(revert_reason(returned, found))
+        if returned is not None:
+            statement = "contracts/verified_contracts_get_errors"
+            errors = [self._database.value(statement, address=address) or [] for address in abis]
+            return CallReverted(revert_reason(returned, errors))
+        message = error.message[:1000]
+        reason = message[:200] if "://" not in message else "the node's reason is not shown"
+        if stopped_in_contract(error):
+            return CallReverted(f"The call failed in the contract: {reason}")
+        return UpstreamFailed(f"The node rejected the call: {reason}")
 
 
-def _prepare(found: dict[str, Any], function: str, arguments: Sequence[object]) -> PreparedCall:
-    return prepare(found["functions"], function, arguments, found["others"])
+def _prepare(entries: dict[str, Any], function: str, arguments: Sequence[object]) -> PreparedCall:
+    return prepare(entries["functions"], function, arguments, entries["others"])
 
 
 def _bad_request(error: AbiError) -> InvalidParameter:
-    text = str(error)[:2000]  # it may name overloads, whose types may be of any length
+    text = str(error)[:2000]  # it may list overloads, whose types may have any length
     sentence = f"{text}." if text.startswith("args") else f"{text[:1].upper()}{text[1:]}."
     names_function = isinstance(error, NoSuchFunction | NotReadOnly)
     return InvalidParameter(sentence, field="functionName" if names_function else "args")
 
 
 def stopped_in_contract(error: RpcError) -> bool:
-    """Whether the contract failed, not the node: nodes differ in code and words."""
+    """Whether the contract failed, not the node; nodes use different codes and texts."""
     return error.is_revert or bool(_STOPPED.search(error.message[:1000]))
-
-
-def _failed(error: RpcError) -> CallReverted | UpstreamFailed:
-    message = error.message[:1000]
-    reason = message[:200] if "://" not in message else "no reason that can be shown"
-    if stopped_in_contract(error):
-        return CallReverted(f"The call failed in the contract: {reason}")
-    return UpstreamFailed(f"The node refused the call: {reason}")
 
 
 def _decoded(prepared: PreparedCall, returned: bytes) -> Any:
     if prepared.function.outputs and not returned:
-        raise CallReverted("The call returned no data: there is no code for it.")
+        raise CallReverted("The call returned no data.")
     try:
         return result(prepared.function, returned)
     except AbiError as error:
-        raise CallReverted(f"What the function returned cannot be decoded: {error}.") from None
+        raise CallReverted(f"The function's return data cannot be decoded: {error}.") from None

@@ -1,6 +1,6 @@
-"""Signatures of functions and events as text: `f((address,bytes)[] calls)` to an ABI's entry.
+"""Parses signatures of functions and events such as `f((address,bytes)[] calls)` to ABI entries.
 
-Types are Solidity's, tuples are written in brackets; `indexed` and names may follow a type.
+Types are Solidity's, tuples are in parentheses; `indexed` and a name may follow a type.
 """
 
 import re
@@ -20,30 +20,30 @@ _PARAMETER = re.compile(
 
 
 def parse_signature(text: str) -> dict[str, Any]:
-    """An entry of an ABI, without its type; raises AbiError for what is no signature."""
+    """An ABI entry without its type; raises AbiError if the text is not a signature."""
     whole = _WHOLE.fullmatch(text.strip()) if len(text) <= MAX_LENGTH else None
     if whole is None:
-        raise AbiError("a name and its types in brackets are expected")
+        raise AbiError("expected a name followed by types in parentheses")
     return {"name": whole[1], "inputs": _parameters(whole[2], 0)}
 
 
 def canonical(text: str) -> str:
-    """The signature whose hash is the selector: without names and spaces, with whole type names."""
+    """The signature whose hash is the selector: without names and spaces, with full type names."""
     entry = parse_signature(text)
     return signature(entry["name"], parse_types(entry["inputs"]))
 
 
 def _parameters(text: str, depth: int) -> list[dict[str, Any]]:
     if depth > MAX_DEPTH:
-        raise AbiError("the type is nested too deep")
+        raise AbiError("the type is nested too deeply")
     return [_parameter(part.strip(), depth) for part in _split(text)] if text.strip() else []
 
 
 def _parameter(text: str, depth: int) -> dict[str, Any]:
-    found = _PARAMETER.fullmatch(text)
-    if found is None or found[4] == "indexed":
-        raise AbiError("there is something else than a type, and a name after it")
-    base, suffix, indexed, name = found.groups()
+    match = _PARAMETER.fullmatch(text)
+    if match is None or match[4] == "indexed":
+        raise AbiError("a parameter is not a type, optionally followed by a name")
+    base, suffix, indexed, name = match.groups()
     entry = {"name": name or "", "indexed": indexed is not None}
     if not base.startswith("("):
         return {**entry, "type": base + suffix}
@@ -51,15 +51,15 @@ def _parameter(text: str, depth: int) -> dict[str, Any]:
 
 
 def _split(text: str) -> Iterator[str]:
-    """The parts between commas outside of brackets."""
+    """The parts between commas that are not in parentheses."""
     depth, start = 0, 0
-    for place, character in enumerate(text):
+    for position, character in enumerate(text):
         depth += (character == "(") - (character == ")")
         if depth < 0:
             break
         if character == "," and not depth:
-            yield text[start:place]
-            start = place + 1
+            yield text[start:position]
+            start = position + 1
     if depth:
-        raise AbiError("its brackets are not in pairs")
+        raise AbiError("its parentheses are not balanced")
     yield text[start:]

@@ -1,4 +1,4 @@
-"""The URI of an item, as its contract returns it: bounded, cleaned, remembered, never fetched."""
+"""The URI of an item as returned by its contract: bounded, cleaned, cached, never fetched."""
 
 from typing import NamedTuple
 
@@ -12,21 +12,21 @@ from scan.hex import BadHex, data, to_hex
 
 GAS = 30_000_000
 TIMEOUT_S = 2.0
-MAX_URI_BYTES = 65_536  # images and metadata that stand in a data: URI are up to that long
-MAX_ANSWER_BYTES = 2 * MAX_URI_BYTES + 1024  # hex, and JSON around it
+MAX_URI_BYTES = 65_536  # enough for images and metadata in a data: URI
+MAX_RESPONSE_BYTES = 2 * MAX_URI_BYTES + 1024  # hex, and JSON around it
 CACHE_BYTES = 32 * 1024 * 1024
-ENTRY_BYTES = 500  # beside the text
+ENTRY_BYTES = 500  # besides the text
 SELECTORS = {"BEP721": "c87b56dd", "BEP1155": "0e89341c"}  # tokenURI(uint256), uri(uint256)
 
 REVERTED = "The contract reverted."
 NO_TEXT = "The contract returned no text."
 TOO_LONG = f"The contract returned more than {MAX_URI_BYTES:,} bytes."
-NODE_AWAY = "The node does not answer."
+NODE_AWAY = "The node does not respond."
 
 
 class TokenUri(NamedTuple):
-    """`problem` says in a sentence why there is no `uri`; `is_final`: it will not change at this
-    block."""
+    """`problem` is the reason if there is no `uri`; `is_final`: another call at this block would
+    give the same result."""
 
     uri: str | None
     problem: str | None
@@ -34,7 +34,7 @@ class TokenUri(NamedTuple):
 
 
 class TokenUris:
-    """URIs of items at blocks by their hash: asked once for each item and block."""
+    """URIs by item and block hash, requested from the node once."""
 
     def __init__(self) -> None:
         self._cache: SizedCache[TokenUri] = SizedCache(CACHE_BYTES)
@@ -66,7 +66,7 @@ def _read(
         "gas": hex(GAS),
     }
     try:
-        returned = node.call("eth_call", call, hex(block_number), most_bytes=MAX_ANSWER_BYTES)
+        returned = node.call("eth_call", call, hex(block_number), most_bytes=MAX_RESPONSE_BYTES)
         text = token_metadata.string(data(returned))
     except AnswerTooLarge:
         return TokenUri(None, TOO_LONG)

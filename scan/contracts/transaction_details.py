@@ -1,4 +1,4 @@
-"""One transaction's input, method and logs: read from the node, decoded, for every interface."""
+"""One transaction's input, method and logs, read from the node and decoded."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -26,9 +26,9 @@ from scan.ethereum.transaction_reader import (
 from scan.hex import data, to_hex
 
 TIMEOUT_S = 1.5
-TOO_MANY_LOGS = f"The transaction has more logs than are read here ({MAX_LOGS:,})."
-TOO_MUCH_WORK = "Decoding all of this transaction would take too long; some of it is not decoded."
-MAX_CONTRACTS = 500  # of a transaction, whose own ABIs are looked up; others have the standards'
+TOO_MANY_LOGS = f"The transaction has more logs than the limit of {MAX_LOGS:,}."
+TOO_MUCH_WORK = "Decoding all of this transaction would take too long; it is decoded in part."
+MAX_CONTRACTS = 500  # per transaction; logs of others are decoded by standard ABIs only
 
 
 class DecodedLog(NamedTuple):
@@ -46,10 +46,10 @@ class DecodedLog(NamedTuple):
 
 
 class TransactionDetails(NamedTuple):
-    """Nonce and gas limit are for pages, whose records may not have them yet.
+    """Nonce and gas limit are for pages, since old records may not have them.
 
-    `unavailable` is why input or logs are None, or not decoded; `passing` is set where asking again
-    may help.
+    `unavailable` is the reason if input or logs are None or not decoded; `passing`: a retry may
+    succeed.
     """
 
     nonce: int | None = None
@@ -72,14 +72,14 @@ class TransactionDetails(NamedTuple):
 
 
 class TransactionDetailsReader:
-    """Reads in bounded time; what was read stays true of the block's hash."""
+    """Reads within TIMEOUT_S."""
 
     def __init__(self, transactions: TransactionReader, abis: ContractAbis) -> None:
         self._transactions = transactions
         self._abis = abis
 
     def read(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionDetails:
-        """Raises Unavailable where the database cannot be asked."""
+        """Raises Unavailable if the database is unavailable."""
         node = node.within(TIMEOUT_S)
         budget = DecodingBudget()
         try:
@@ -100,7 +100,7 @@ class TransactionDetailsReader:
         transaction: NodeTransaction,
         budget: DecodingBudget,
     ) -> dict[bytes, Contract]:
-        """Of whom it called and who emitted its logs."""
+        """The called contract and those that emitted its logs."""
         called = _called(indexed, transaction)
         addresses = [log.address for log in _logs(transaction) or ()]
         addresses = [*dict.fromkeys([*([called] if called else []), *addresses])][:MAX_CONTRACTS]
@@ -152,7 +152,7 @@ class TransactionDetailsReader:
 def decode_event(
     log: TransactionLog, contract: Contract | None, budget: DecodingBudget
 ) -> Decoded | None:
-    """By the contract's ABIs, else by standards."""
+    """Decodes with the contract's ABIs, otherwise with standard ABIs."""
     abis, token_type, _ = contract or NO_CONTRACT
     return decode_log(log.topics, log.data, abis, token_type, budget=budget)
 
@@ -160,13 +160,13 @@ def decode_event(
 def decode_event_by(
     log: TransactionLog, signatures: Mapping[bytes, Sequence[str]], budget: DecodingBudget
 ) -> Decoded | None:
-    """By imported signatures."""
+    """Decodes with imported signatures."""
     texts = signatures.get(log.topics[0][:4], ()) if log.topics else ()
     return decode_log_by(log.topics, log.data, texts, budget=budget) if texts else None
 
 
 def _called(indexed: IndexedTransaction, transaction: NodeTransaction) -> bytes | None:
-    """The address whose function was called."""
+    """The called address; None without a function call."""
     if indexed.to_address is None or len(transaction.input) < 4:
         return None
     return data(indexed.to_address, 20)

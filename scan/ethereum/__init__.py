@@ -1,6 +1,6 @@
 """A node over JSON-RPC, and its JSON decoded into checked values.
 
-Enters: JSON from a node, which may be malformed or lie. Leaves: ints and bytes, or an error.
+Input: JSON from a node, which may be malformed or lie. Output: ints and bytes, or an error.
 Start with client.py (retry, batches), then transport.py (HTTP with a deadline and a bound),
 node_errors.py, gateway.py (the node for what clients wait for), transaction_reader.py (one
 transaction and its receipt), blocks.py (blocks and receipts), traces.py, events.py (transfers and

@@ -116,7 +116,7 @@ class Node:
         for chunk_results, answer_bytes in self._exchanges(calls, timeout_s, most_bytes):
             size += answer_bytes
             if most_bytes is not None and size > most_bytes:
-                raise AnswerTooLarge(0, "the node's answers are too large")
+                raise AnswerTooLarge(0, "the node's responses are too large")
             results += chunk_results
         for result in results:
             if isinstance(result, AnswerTooLarge):
@@ -175,7 +175,7 @@ class Node:
             if ends_at is not None:
                 timeout_s = (ends_at - time.monotonic()) / (len(urls) - index)
             if timeout_s <= 0:
-                raise failure or TimedOut("the node did not answer in time")
+                raise failure or TimedOut("the node did not respond in time")
             try:
                 return self._ask(url, calls, timeout_s, most_bytes)
             except NodeError as error:
@@ -254,23 +254,23 @@ def _results(answer: Any, count: int) -> list[Any]:
         return [_result(answer)]
     if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
         error = _rpc_error(answer["error"])
-        raise BatchRefused(f"the node refused a batch of {count} calls: {error.message}")
+        raise BatchRefused(f"the node rejected a batch of {count} calls: {error.message}")
     if not isinstance(answer, list):
-        raise BatchRefused("the node answered a batch with something else")
+        raise BatchRefused("the node's response to a batch is not a list")
     by_id = {
         item["id"]: item
         for item in answer
         if isinstance(item, dict) and type(item.get("id")) is int
     }
     if any(number not in by_id for number in range(count)):
-        raise BatchRefused("the node left calls of a batch unanswered")
+        raise BatchRefused("the node did not respond to all calls of a batch")
     if len(answer) != count:
-        raise BatchRefused(f"the node gave {len(answer)} answers to {count} calls")
+        raise BatchRefused(f"the node returned {len(answer)} responses to {count} calls")
     refusals = [_rpc_error(item["error"]) for item in by_id.values() if item.get("error")]
     for refusal in refusals if count > 1 else []:
         # geth answers what fits into 25 MB and "response too large" for the rest.
         if refusal.is_too_much:
-            raise BatchRefused(f"the node refused calls of a batch of {count}: {refusal.message}")
+            raise BatchRefused(f"the node rejected calls of a batch of {count}: {refusal.message}")
     return [_result(by_id[number]) for number in range(count)]
 
 
@@ -278,11 +278,11 @@ def _result(answer: dict[str, Any]) -> Any:
     if answer.get("error") is not None:
         error = _rpc_error(answer["error"])
         if error.is_rate_limit:
-            raise RateLimited(f"the node asks for fewer requests: {error.message}")
+            raise RateLimited(f"the node's rate limit is exceeded: {error.message}")
         metrics.count_rpc_error()
         return error
     if "result" not in answer:
-        raise NodeError("the node's answer has neither result nor error")
+        raise NodeError("the node's response has neither result nor error")
     return answer["result"]
 
 

@@ -20,7 +20,7 @@ PLACE_WAIT_S = 0.25
 PROBE_TIMEOUT_S = 1.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
-NOT_ANSWERING = "The node does not answer; try again shortly."
+NOT_ANSWERING = "The node does not respond; try again shortly."
 
 
 class NodeAway(Unavailable):
@@ -35,7 +35,7 @@ class Places(Protocol):
 
     def place(self, client: Hashable, *, wait_s: float) -> AbstractContextManager[None]: ...
 
-    def is_full_for(self, client: Hashable) -> bool: ...
+    def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None: ...
 
 
 class NodeGateway:
@@ -51,9 +51,11 @@ class NodeGateway:
         """One request's; its time runs from now on."""
         return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome())
 
-    def is_closed_to(self, client: Hashable) -> bool:
-        """Whether a question would be refused now, or have to wait; never waits itself."""
-        return self._is_known_away() or self._places.is_full_for(client)
+    def refusal(self, client: Hashable) -> Unavailable | None:
+        """What a call would be refused with at once; never waits itself."""
+        if self._is_known_away():
+            return NodeAway()
+        return self._places.refusal(client, wait_s=PLACE_WAIT_S)
 
     @contextmanager
     def node_for(self, client: Hashable) -> Iterator[Node]:
@@ -161,7 +163,7 @@ class NodeSession:
     def _time_s(self) -> float:
         left_s = self.left_s()
         if left_s <= 0:
-            raise UpstreamFailed("The node did not answer in time; try again shortly.")
+            raise UpstreamFailed("The node did not respond in time; try again shortly.")
         return left_s
 
     def _look_at(self, results: Sequence[Any]) -> None:

@@ -58,7 +58,7 @@ class IpcConnection:
             self._socket.sendall(body + b"\n")
             return self._read(ends_at, most_bytes, parse)
         except TimeoutError:
-            raise TimedOut("the node did not answer in time") from None
+            raise TimedOut("the node did not respond in time") from None
         except OSError:
             raise NodeError("the node cut the connection") from None
 
@@ -81,7 +81,7 @@ class IpcConnection:
                 is_to_be_tried, pause_s = True, 2 * pause_s
             else:
                 if not piece:
-                    raise BatchRefused("the node cut its answer short")
+                    raise BatchRefused("the node cut its response short")
                 text += piece
                 if len(text) > most_bytes:
                     raise too_large(most_bytes)

@@ -46,7 +46,7 @@ class TimedOut(BatchRefused):
 
 
 class RateLimited(NodeError):
-    """The node asks for fewer requests."""
+    """The node's rate limit is exceeded."""
 
 
 class RpcError(Exception):
@@ -104,4 +104,4 @@ class AnswerTooLarge(RpcError):
 
 def too_large(most_bytes: int) -> AnswerTooLarge:
     size = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes >> 10} KiB"
-    return AnswerTooLarge(0, f"the node's answer is larger than {size}")
+    return AnswerTooLarge(0, f"the node's response is larger than {size}")

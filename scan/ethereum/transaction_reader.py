@@ -26,10 +26,10 @@ MAX_LOGS = 20_000
 WHOLE_BLOCK_FROM = 20  # a block is read whole where so many of its transactions are needed
 AT_ONCE = 200  # what was read is kept, so those after a time-out go on from there
 
-REFUSED = "The node refuses to give this transaction."
+REFUSED = "The node does not return this transaction."
 MISSING = "The node does not have this transaction now."
 OTHER_BLOCK = "The node has this transaction in another block than the index."
-MALFORMED = "The node's answer is malformed."
+MALFORMED = "The node's response is malformed."
 
 
 class TransactionUnavailable(Exception):

@@ -81,13 +81,13 @@ class Transport:
                 _check_status(response)
                 return _read_body(response, most_bytes)
         except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
-            raise TimedOut("the node did not answer in time") from None
+            raise TimedOut("the node did not respond in time") from None
         except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
             if time.monotonic() >= ends_at:
-                raise TimedOut("the node did not answer in time") from None
+                raise TimedOut("the node did not respond in time") from None
             raise NodeError("the node cannot be reached or cut the connection") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
-            raise NodeError(f"the node's answer is not HTTP ({type(error).__name__})") from None
+            raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
 
     def _post_ipc(self, path: str, body: bytes, ends_at: float, most_bytes: int) -> tuple[Any, int]:
         """On this thread's connection, which is kept as long as its answers are whole."""
@@ -181,10 +181,10 @@ def _check_status(response: requests.Response) -> None:
     if status == 200:
         return
     if status == 429:
-        raise RateLimited("the node asks for fewer requests (429)", retry_after_s=_after(response))
+        raise RateLimited("the node's rate limit is exceeded (429)", retry_after_s=_after(response))
     if status in (400, 408, 413, 414, 500, 502, 504):
-        raise BatchRefused(f"the node answered HTTP {status}", retry_after_s=_after(response))
-    raise NodeError(f"the node answered HTTP {status}", retry_after_s=_after(response))
+        raise BatchRefused(f"the node returned HTTP {status}", retry_after_s=_after(response))
+    raise NodeError(f"the node returned HTTP {status}", retry_after_s=_after(response))
 
 
 def _after(response: requests.Response) -> float | None:
@@ -219,13 +219,13 @@ def _json(text: bytes | bytearray, most_bytes: int) -> Any:
     if len(text) > 2 * max_elements:  # an element takes two bytes; counting is not for nothing
         elements = len(text) - len(text.translate(None, b",[{"))
         if elements > max_elements:
-            raise AnswerTooLarge(0, f"the node's answer has {elements} elements, which is too many")
+            raise AnswerTooLarge(0, f"the node's response has too many elements, {elements}")
     try:
         return orjson.loads(text)
     except ValueError as error:
         if "depth limit" in str(error) or "ecursion" in str(error):
-            raise AnswerTooLarge(0, "the node's answer is nested too deeply") from None
+            raise AnswerTooLarge(0, "the node's response is nested too deeply") from None
     try:  # orjson refuses lone surrogates and the like, which a node may quote in a message
         return json.loads(text)
     except (ValueError, RecursionError):
-        raise BatchRefused("the node's answer is not JSON, or was cut short") from None
+        raise BatchRefused("the node's response is not JSON, or is truncated") from None

@@ -9,10 +9,12 @@ from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.etherscan.transactions import complete_transactions, complete_transfers
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
 from scan.queries import blocks, internal_transfers, token_transfers
 from scan.queries import transactions as transaction_queries
 from scan.queries.addresses import get_many, tokens_held
+from scan.queries.pages import Window
 
 MOST_BALANCES = 20
 NO_TRANSACTIONS = "No transactions found"
@@ -21,18 +23,18 @@ BALANCE_OF = "0x70a08231"
 TOTAL_SUPPLY = "0x18160ddd"
 
 
-def balance(asked: Parameters) -> Reply:
-    [found] = _balances([asked.address()], asked.block_tag())
-    return Reply(found)
+def balance(parameters: Parameters) -> Reply:
+    [balance_wei] = _balances([parameters.address()], parameters.block_tag())
+    return Reply(balance_wei)
 
 
-def balances(asked: Parameters) -> Reply:
-    addresses = asked.addresses("address", MOST_BALANCES)
-    found = _balances(addresses, asked.block_tag())
+def balances(parameters: Parameters) -> Reply:
+    addresses = parameters.addresses("address", MOST_BALANCES)
+    balances_wei = _balances(addresses, parameters.block_tag())
     return Reply(
         [
             {"account": to_hex(address), "balance": balance}
-            for address, balance in zip(addresses, found, strict=True)
+            for address, balance in zip(addresses, balances_wei, strict=True)
         ]
     )
 
@@ -92,18 +94,20 @@ def _transfers(parameters: Parameters, token_type: str) -> Reply:
     return rows_reply(rows, NO_TRANSACTIONS, page.total)
 
 
+@requires(Prerequisite.NODE)
 def token_balance(parameters: Parameters) -> Reply:
     call_data = BALANCE_OF + parameters.address().hex().rjust(64, "0")
     return Reply(_integer_at(parameters, call_data))
 
 
+@requires(Prerequisite.NODE)
 def token_supply(parameters: Parameters) -> Reply:
     return Reply(_integer_at(parameters, TOTAL_SUPPLY))
 
 
 def token_balances(parameters: Parameters) -> Reply:
     limit, offset = parameters.limit_and_offset()
-    page = tokens_held(reader(), parameters.address(), limit, offset, "BEP20")
+    page = tokens_held(reader(), parameters.address(), Window(limit, offset), "BEP20")
     rows = [
         {
             "TokenAddress": held["tokenAddress"],
@@ -118,19 +122,15 @@ def token_balances(parameters: Parameters) -> Reply:
 
 
 def _balances(addresses: list[bytes], tag: str) -> list[str]:
-    """In wei: of the newest indexed block, or of the block that `tag` names, from the node."""
-    if tag != "latest":
-        return _ask_balances(addresses, tag)
-    balances = [account.balance for account in get_many(reader(), addresses)]
-    if not all(balance.is_current for balance in balances):  # this form cannot say how old one is
-        raise UpstreamFailed(NOT_ANSWERING)
-    return [balance.required_wei() for balance in balances]
-
-
-def _ask_balances(addresses: list[bytes], block: str) -> list[str]:
-    calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
+    """In wei: of the newest indexed block, or from the node for another block."""
+    if tag == "latest":
+        balances = [account.balance for account in get_many(reader(), addresses)]
+        if not all(balance.is_current for balance in balances):  # the response has no block number
+            raise UpstreamFailed(NOT_ANSWERING)
+        return [balance.required_wei() for balance in balances]
+    calls = [Call("eth_getBalance", (to_hex(address), tag)) for address in addresses]
     try:
-        return [str(quantity(each)) for each in reader().node.batch(calls)]
+        return [str(quantity(balance)) for balance in reader().node.batch(calls)]
     except RpcError:
         raise Failure("Error! The node does not have the state of this block") from None
     except BadHex:
@@ -138,7 +138,7 @@ def _ask_balances(addresses: list[bytes], block: str) -> list[str]:
 
 
 def _integer_at(parameters: Parameters, call_data: str) -> str:
-    """What a token's function without side effects returns."""
+    """The integer returned by a view function of a token."""
     contract, tag = parameters.address("contractaddress"), parameters.block_tag()
     if tag == "latest":
         head = blocks.newest_number(reader())
@@ -147,7 +147,7 @@ def _integer_at(parameters: Parameters, call_data: str) -> str:
     try:
         returned = data(reader().node.call("eth_call", call, tag))
     except (RpcError, BadHex):
-        raise Failure("Error! The contract does not answer this call") from None
+        raise Failure("Error! The call of the contract failed") from None
     if len(returned) < 32:
-        raise Failure("Error! There is no such function at this contractaddress")
+        raise Failure("Error! The contract does not have this function")
     return str(int.from_bytes(returned[:32], "big"))

@@ -1,7 +1,6 @@
 """Which function serves which action, by module; names are in lower case."""
 
 from collections.abc import Callable, Collection, Mapping
-from functools import partial
 
 from scan.etherscan import account, chain, contract, creation, logs, proxy, verification
 from scan.etherscan.parameters import Parameters
@@ -45,11 +44,11 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
     },
     "stats": {"tokensupply": account.token_supply},
     "logs": {"getlogs": logs.get_logs},
-    "proxy": {name.lower(): partial(proxy.run_method, name) for name in proxy.METHODS},
+    "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},
 }
 
 _SPELLED = {name.lower(): name for name in ("getLogs", *proxy.METHODS)}
-# As Etherscan's documentation spells them.
+# The actions as spelled in Etherscan's documentation.
 PUBLISHED: Mapping[str, Collection[str]] = {
     module: [_SPELLED.get(name, name) for name in actions] for module, actions in MODULES.items()
 }

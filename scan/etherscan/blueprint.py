@@ -1,4 +1,6 @@
-"""One request in Etherscan's form: its parameters, the chain it means, its action, the reply."""
+"""One Etherscan-compatible request: parameters, chain id, action, response."""
+
+from urllib.parse import parse_qsl
 
 from flask import Blueprint, Response, request
 
@@ -6,47 +8,54 @@ from scan.etherscan.actions import find_action
 from scan.etherscan.caches import caches
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
+from scan.http.prerequisites import Prerequisite, prerequisite_of, requires
 from scan.http.requests import form, reader
 from scan.queries import network
 
-MOST_CACHED_BYTES = 512 * 1024  # longer lists would push everything else out of the cache
+MOST_CACHED_BYTES = 512 * 1024  # larger responses would evict everything else from the cache
 WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"
 
 blueprint = Blueprint("etherscan", __name__)
 
 
 @blueprint.errorhandler(Failure)
-def _answer_failure(failure: Failure) -> Response:
-    reader().do_not_cache()  # it may be the node's, which may answer the next request
+def _failure_response(failure: Failure) -> Response:
+    reader().do_not_cache()  # it may be a failure of the node, and not last
     return _response(failure.reply)
 
 
-def _answer() -> Response:
-    asked = Parameters(_pairs())
-    _require_own_chain(asked)
-    return _response(find_action(asked)(asked))
+def _prerequisite(query: str) -> Prerequisite | None:
+    """Of the action that a query names; an unknown one has none."""
+    try:
+        action = find_action(Parameters(parse_qsl(query)))
+    except Failure:
+        return None
+    return prerequisite_of(action)
+
+
+@requires(_prerequisite)
+def _respond() -> Response:
+    # The form's value counts if a name is in both.
+    parameters = Parameters([*request.args.items(multi=True), *form().items(multi=True)])
+    _require_own_chain(parameters)
+    return _response(find_action(parameters)(parameters))
 
 
 for path in PATHS:
     blueprint.add_url_rule(
-        path, path.strip("/").replace("/", "_"), _answer, methods=["GET", "POST"]
+        path, path.strip("/").replace("/", "_"), _respond, methods=["GET", "POST"]
     )
 
 
-def _pairs() -> list[tuple[str, str]]:
-    """Of the query, then of a form, which counts where both have a name."""
-    return [*request.args.items(multi=True), *form().items(multi=True)]
-
-
-def _require_own_chain(asked: Parameters) -> None:
-    """A `chainid` is optional; where it is given it has to be ours."""
-    if not asked.text("chainid"):
+def _require_own_chain(parameters: Parameters) -> None:
+    """Raises Failure for a `chainid` other than the indexed chain's; it is optional."""
+    if not parameters.text("chainid"):
         return
     known = caches().chain_ids
     if not known:
         chain_id = network.chain_id(reader())
         known += [chain_id] if chain_id else []
-    if known and str(asked.integer("chainid", 0)) != known[0]:
+    if known and str(parameters.integer("chainid", 0)) != known[0]:
         raise Failure(WRONG_CHAIN.format(known[0]))
 
 

@@ -1,4 +1,4 @@
-"""What this interface remembers for as long as the process lives."""
+"""Caches of this interface, for the lifetime of the process."""
 
 from collections.abc import Mapping
 from typing import NamedTuple, cast
@@ -11,8 +11,8 @@ FUNCTION_NAMES_BYTES = 16 * 1024 * 1024
 
 
 class Caches(NamedTuple):
-    function_names: SizedCache[Mapping[str, str]]  # by verification
-    chain_ids: list[str]  # the chain's id, once it is known
+    function_names: SizedCache[Mapping[str, str]]  # by verified contract
+    chain_ids: list[str]  # the chain's id, or empty while it is unknown
 
 
 def new_caches() -> Caches:

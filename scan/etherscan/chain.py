@@ -8,8 +8,9 @@ from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
 from scan.queries import blocks, tokens, transactions
+from scan.queries.pages import Window
 
-LATEST_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
+LATEST_S = 9_000_000_000_000  # the maximum of PostgreSQL's timestamptz
 NO_SUCH_BLOCK = "Error! No closest block found"
 TOKEN_TYPES = {"BEP20": "ERC20", "BEP721": "ERC721", "BEP1155": "ERC1155"}
 
@@ -28,7 +29,7 @@ def block_by_time(parameters: Parameters) -> Reply:
 
 
 def receipt_status(parameters: Parameters) -> Reply:
-    """Its status is empty where the transaction is not indexed."""
+    """The status is empty if the transaction is not indexed."""
     status = transactions.status(reader(), parameters.hash32("txhash"))
     return Reply({"status": "" if status is None else str(int(status))})
 
@@ -36,7 +37,7 @@ def receipt_status(parameters: Parameters) -> Reply:
 def execution_status(parameters: Parameters) -> Reply:
     status = transactions.status(reader(), parameters.hash32("txhash"))
     if status is None:
-        raise Failure("Error! No such transaction is indexed")
+        raise Failure("Error! The transaction is not indexed")
     return Reply({"isError": str(int(not status)), "errDescription": ""})
 
 
@@ -68,7 +69,7 @@ def token_holders(parameters: Parameters) -> Reply:
     limit, offset = parameters.limit_and_offset()
     address = parameters.address("contractaddress")
     try:
-        page = tokens.holders(reader(), address, limit, offset)
+        page = tokens.holders(reader(), address, Window(limit, offset))
     except NotFound:
         return rows_reply([], NO_DATA, 0)
     rows = [

@@ -1,4 +1,4 @@
-"""module=contract: ABIs and sources of verified contracts, and what stands behind proxies."""
+"""module=contract: ABIs and sources of verified contracts, and implementations of proxies."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -77,7 +77,7 @@ def _row(contract: Contract) -> dict[str, str]:
 
 
 def _libraries(settings: Mapping[str, Any]) -> str:
-    """`Name:address;…`, as Etherscan has them: without files and without 0x."""
+    """`Name:address;…`, in Etherscan's format: without files and without 0x."""
     libraries = settings.get("libraries", {})
     return ";".join(
         f"{name.rpartition(':')[2]}:{str(address).removeprefix('0x')}"
@@ -86,8 +86,8 @@ def _libraries(settings: Mapping[str, Any]) -> str:
 
 
 def _source_code(sources: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
-    """The text of a single file whose other fields say how it was compiled, else standard JSON in
-    doubled braces."""
+    """The text of a single file if the other fields say how it was compiled; otherwise standard
+    JSON in double braces."""
     if len(sources) == 1 and _are_plain(settings):
         [source] = sources.values()
         return str(source["content"])
@@ -106,7 +106,7 @@ def _are_plain(settings: Mapping[str, Any]) -> bool:
 
 
 def _standard(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """As a compiler takes them: libraries by file, and the ABI wanted."""
+    """As compiler input: with libraries by file, and an output selection."""
     libraries: dict[str, dict[str, str]] = {}
     for name, address in settings.get("libraries", {}).items():
         file_path, _, library = name.rpartition(":")

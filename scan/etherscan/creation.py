@@ -1,4 +1,4 @@
-"""contract getcontractcreation: who created a contract, in which transaction, with which code."""
+"""module=contract, action=getcontractcreation: creator, transaction and creation code."""
 
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply
@@ -9,8 +9,8 @@ MOST_CONTRACTS = 5
 NO_DATA = "No data found"
 
 
-def contract_creations(asked: Parameters) -> Reply:
-    addresses = asked.addresses("contractaddresses", MOST_CONTRACTS)
+def contract_creations(parameters: Parameters) -> Reply:
+    addresses = parameters.addresses("contractaddresses", MOST_CONTRACTS)
     rows = creations.of_contracts(reader(), addresses)
     if not rows:
         raise Failure(None, NO_DATA)

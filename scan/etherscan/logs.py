@@ -1,4 +1,4 @@
-"""module=logs: getLogs, from the table where logs are stored, else from the node."""
+"""module=logs: getLogs, from the database if logs are stored, otherwise from the node."""
 
 from scan.errors import UpstreamFailed
 from scan.ethereum.log_filter import TOPICS, LogFilter, having
@@ -9,7 +9,7 @@ from scan.queries import blocks, logs
 from scan.queries.node_logs import ANOTHER_CHAIN, TooManyLogs
 from scan.queries.pages import Window
 
-MOST_ROWS = 1000  # of a page
+MOST_ROWS = 1000  # per page
 NO_LOGS = "No records found"
 TOO_MUCH = "Query Timeout occurred. Please select a smaller result dataset"
 
@@ -25,14 +25,14 @@ def get_logs(parameters: Parameters) -> Reply:
         first, last = parameters.first_block("fromblock"), parameters.last_block("toblock")
     window = Window(limit, offset, "asc", first, last)
     try:
-        records, _ = logs.records(reader(), window, log_filter)
+        records = logs.records(reader(), window, log_filter).records
     except TooManyLogs:
         raise Failure(TOO_MUCH) from None
     return rows_reply(_rows(records) if records else [], NO_LOGS)
 
 
 def _filter(parameters: Parameters) -> LogFilter:
-    """An operator stands between a topic and the nearest one given before it; `and` if missing."""
+    """An operator joins a topic with the nearest preceding one that is given; `and` by default."""
     given = [index for index in range(TOPICS) if parameters.text(f"topic{index}")]
     joined = []
     for number, index in enumerate(given):
@@ -49,7 +49,7 @@ def _filter(parameters: Parameters) -> LogFilter:
 
 
 def _rows(records: list[logs.Record]) -> list[object]:
-    """Raises UpstreamFailed where a block was reorganised away meanwhile."""
+    """Raises UpstreamFailed if a block was removed by a reorg in the meantime."""
     transactions = logs.transactions_at(
         reader(), [(log["blockNumber"], log["transactionIndex"]) for log in records]
     )

@@ -1,4 +1,4 @@
-"""A request's parameters: the query and a form as one set, with names in any letter case."""
+"""A request's parameters, from the query string and a form, with case-insensitive names."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -7,12 +7,11 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.etherscan.replies import Failure
 from scan.hex import BadHex, data
-from scan.parameters import LimitAndOffset
 from scan.queries.pages import Window
 
-MOST_ROWS = 10_000  # of a page
+MOST_ROWS = 10_000  # per page
 BAD_ADDRESS = "Error! Invalid address format"
-# Etherscan bounds page x offset by 10,000; here a page is bounded, and there is any number of them.
+# Etherscan limits page x offset to 10,000; here only the size of a page is limited.
 PAGE_TOO_LARGE = (
     "Result window is too large, Offset size must be less than or equal to {}, at any PageNo"
 )
@@ -23,10 +22,10 @@ _QUANTITY = re.compile(r"0[xX]([0-9a-fA-F]{1,64})")
 
 
 class Parameters:
-    """Values by their names in lower case; every method raises Failure for what it cannot use."""
+    """Values by lower-case name; all methods raise Failure for invalid values."""
 
     def __init__(self, pairs: Iterable[tuple[str | None, str]]) -> None:
-        """Of a name given twice the last value counts."""
+        """The last value of a repeated name counts."""
         self._values: Mapping[str, str] = {
             name.lower(): value
             for name, value in pairs
@@ -34,7 +33,7 @@ class Parameters:
         }
 
     def exact(self, name: str) -> str:
-        """With the space around it, which belongs to a source."""
+        """With surrounding white space, which is part of a source."""
         return self._values.get(name, "")
 
     def text(self, name: str, default: str = "") -> str:
@@ -55,7 +54,7 @@ class Parameters:
     def addresses(self, name: str, most: int) -> list[bytes]:
         values = self.text(name).split(",")
         if len(values) > most:
-            raise Failure(f"Error! At most {most} addresses can be asked for at once")
+            raise Failure(f"Error! Maximum number of addresses is {most}")
         return [_address(value.strip()) for value in values]
 
     def hash32(self, name: str) -> bytes:
@@ -65,7 +64,7 @@ class Parameters:
             raise Failure(f"Error! Invalid {name} format") from None
 
     def hex_data(self, name: str, default: str = "") -> str:
-        """As hex in lower case."""
+        """Lower-case hex."""
         value = self.text(name, default).lower()
         try:
             data(value)
@@ -85,17 +84,17 @@ class Parameters:
             raise Failure(f"Error! Invalid {name}")
         return int(value)
 
-    def limit_and_offset(self, most: int = MOST_ROWS) -> LimitAndOffset:
-        """Of `page`, from 1 (0 is the first, too), and `offset`, the size of a page."""
+    def limit_and_offset(self, most: int = MOST_ROWS) -> tuple[int, int]:
+        """From `page`, where 0 and 1 are the first page, and `offset`, the page size."""
         number = max(self.integer("page", 1), 1)
         size = self.integer("offset", most) or most
         if size > most:
             raise Failure(None, PAGE_TOO_LARGE.format(most))
-        return LimitAndOffset(size, min((number - 1) * size, parameters.BIGINT_MAX))
+        return size, min((number - 1) * size, parameters.BIGINT_MAX)
 
     def window(self) -> Window:
-        """A page of a list, its order, and the range of blocks: an end that is missing bounds
-        nothing, and neither does `latest` as the last."""
+        """A page of a list, its order and range of blocks, which is open at a missing end and at a
+        last block `latest`."""
         direction = self.text("sort", "asc").lower()
         if direction not in ("asc", "desc"):
             raise Failure("Error! Invalid sort: asc or desc")
@@ -111,7 +110,7 @@ class Parameters:
         return min(self.integer(name, parameters.BIGINT_MAX), parameters.BIGINT_MAX)
 
     def block_tag(self, name: str = "tag", default: str = "latest") -> str:
-        """As a node takes it: a tag, or a number in hex."""
+        """In JSON-RPC's form: a tag, or a number in hex."""
         value = self.text(name, default).lower()
         return value if value in BLOCK_TAGS else hex(self.integer(name, 0))
 

@@ -1,6 +1,6 @@
-"""The form of every response: {"status", "message", "result"} with HTTP 200, also for refusals.
+"""All responses are {"status", "message", "result"} with HTTP 200, including errors.
 
-Several clients stop at any other HTTP status without reading `result`.
+Several clients do not read `result` with any other HTTP status.
 """
 
 from collections.abc import Sequence
@@ -17,7 +17,7 @@ RATE_LIMITED = "Max rate limit reached. "
 
 
 class Reply(NamedTuple):
-    """`result` is what orjson takes; `total` is of the rows that a list's pages come from."""
+    """`result` is serialized by orjson; `total` is the number of rows of a list on all pages."""
 
     result: object
     status: str = "1"
@@ -39,7 +39,7 @@ class RpcReply(NamedTuple):
 
 
 class Failure(Exception):
-    """A request that is answered with status 0."""
+    """The request gets a response with status 0."""
 
     def __init__(self, result: object, message: str = "NOTOK") -> None:
         super().__init__(message)
@@ -52,7 +52,7 @@ def rows_reply(rows: Sequence[object], none_found: str, total: int | None = None
 
 
 def refuse(error: ScanError) -> WsgiResponse:
-    """An error from anywhere in this form."""
+    """The response to an error, in this interface's form."""
     text = (RATE_LIMITED if isinstance(error, RateLimited) else "") + error.message
     value = {"status": "0", "message": "NOTOK", "result": text}
     return json_response(200, value, list(error.headers.items()))

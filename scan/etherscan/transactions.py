@@ -1,4 +1,4 @@
-"""Rows of transactions and token transfers, completed with what the index lacks, and names."""
+"""Completes rows of transactions and token transfers with fields from the node and names."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
@@ -31,7 +31,7 @@ _TRANSFER = (
     "{}", "tokenName", "tokenSymbol", "tokenDecimal", "transactionIndex", "gas", "gasPrice",
     "gasUsed", "cumulativeGasUsed", "input", "methodId", "functionName", "confirmations",
 )  # fmt: skip
-_ENTRY_BYTES = 150  # of a name in the cache, beside its text
+_ENTRY_BYTES = 150  # per name in the cache, besides its text
 
 
 def _transfer(*value: str, without: str = "") -> tuple[str, ...]:
@@ -57,7 +57,7 @@ def complete_transactions(records: str) -> list[object]:
 
 
 def complete_transfers(records: str, token_type: str) -> list[object]:
-    """`records` have one more key, `called`: whom the transaction called."""
+    """`records` have one more key, `called`: the address called by the transaction."""
     rows = _complete(orjson.loads(records))
     names = _FunctionNames(row["called"] for row in rows)
     return [
@@ -80,7 +80,7 @@ def _ordered(row: Row, names: Collection[str]) -> Row:
 
 
 def _complete(rows: list[Row]) -> list[Row]:
-    """With what is `missing` in them; the node is asked for nothing else."""
+    """Adds fields that `missing` says the index does not have; reads nothing else from the node."""
     needed = {_indexed(row): _content(row) for row in rows if row["missing"]}
     sent = _read(needed) if needed else {}
     return [row | _of_node(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
@@ -105,8 +105,8 @@ def _read(needed: Mapping[IndexedTransaction, Content]) -> Mapping[str, NodeTran
     except (UpstreamFailed, Unavailable) as error:
         reason = error.message
     raise UpstreamFailed(
-        f"The node did not give all transactions of this page. {reason} Try again, or ask for"
-        " smaller pages."
+        f"The node did not return all transactions of this page. {reason} Try again, or use a"
+        " smaller offset."
     )
 
 
@@ -125,7 +125,7 @@ def _of_node(row: Row, transaction: NodeTransaction) -> Row:
 
 
 class _FunctionNames:
-    """Names of functions of the contracts called, by their verified ABIs or their clones' ones."""
+    """Names of functions, from the verified ABIs of contracts or of clones' implementations."""
 
     def __init__(self, called: Iterable[str]) -> None:
         self._names: dict[str, Mapping[str, str]] = {}
@@ -144,7 +144,7 @@ class _FunctionNames:
 
 
 def _contracts(addresses: Collection[bytes]) -> list[dict[str, str]]:
-    """What verified_contracts_find has of them."""
+    """The rows of verified_contracts_find."""
     if not addresses:
         return []
     [records] = reader().row("queries/verified_contracts_find", addresses=sorted(addresses))

@@ -1,4 +1,4 @@
-"""module=contract: verification, by jobs that all interfaces share, and where proxies lead to."""
+"""module=contract: verification jobs, shared by all interfaces, and implementations of proxies."""
 
 import re
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.queries import contracts
 
-# Clients ask again every 3 to 15 s, and an anonymous one may ask ten times a minute.
+# Clients poll every 3 to 15 s, and an anonymous client has ten requests a minute.
 WAIT_FOR_CONTRACT_S = 10.0
 WAIT_FOR_JOB_S = 25.0
 STANDARD_JSON, SINGLE_FILE = "solidity-standard-json-input", "solidity-single-file"
@@ -32,10 +32,10 @@ LICENSES = (
 _PROXY_CHECK = re.compile(r"proxy-([0-9a-f]{40})-([0-9a-f]{40}|any)")
 
 
-def verify_source(asked: Parameters) -> Reply:
-    """A guid for verification_status()."""
-    address = asked.address("contractaddress")
-    request = _request(asked, to_hex(address))
+def verify_source(parameters: Parameters) -> Reply:
+    """Returns a guid for verification_status()."""
+    address = parameters.address("contractaddress")
+    request = _request(parameters, to_hex(address))
     try:
         job_id = services().jobs.submit(request, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
     except NotFound:
@@ -43,9 +43,9 @@ def verify_source(asked: Parameters) -> Reply:
     return Reply(job_id)
 
 
-def verification_status(asked: Parameters) -> Reply:
-    """Held until the job is over. A failure has status 0: with 1 some clients report success."""
-    job = services().jobs.wait(asked.text("guid"), WAIT_FOR_JOB_S)
+def verification_status(parameters: Parameters) -> Reply:
+    """Waits for the job to end. A failure has status 0: with 1 some clients report success."""
+    job = services().jobs.wait(parameters.text("guid"), WAIT_FOR_JOB_S)
     if job is None:
         raise Failure(UNKNOWN)
     if not job.is_over:
@@ -57,14 +57,14 @@ def verification_status(asked: Parameters) -> Reply:
     return Reply(VERIFIED)
 
 
-def verify_proxy(asked: Parameters) -> Reply:
-    """The guid names what is to be looked for: proxies are found by the chain's state alone."""
-    expected = asked.optional_address("expectedimplementation")
-    return Reply(f"proxy-{asked.address().hex()}-{expected.hex() if expected else 'any'}")
+def verify_proxy(parameters: Parameters) -> Reply:
+    """The guid contains the addresses; the proxy itself is read from the chain's state."""
+    expected = parameters.optional_address("expectedimplementation")
+    return Reply(f"proxy-{parameters.address().hex()}-{expected.hex() if expected else 'any'}")
 
 
-def proxy_status(asked: Parameters) -> Reply:
-    guid = _PROXY_CHECK.fullmatch(asked.text("guid").lower())
+def proxy_status(parameters: Parameters) -> Reply:
+    guid = _PROXY_CHECK.fullmatch(parameters.text("guid").lower())
     if guid is None:
         raise Failure(UNKNOWN)
     address, expected = bytes.fromhex(guid[1]), guid[2]
@@ -77,33 +77,33 @@ def proxy_status(asked: Parameters) -> Reply:
     )
 
 
-def _request(asked: Parameters, address: str) -> dict[str, object]:
-    """As the body of /api/v1/verify; a standard JSON input has its own settings."""
-    code_format = asked.text("codeformat", SINGLE_FILE).lower()
+def _request(parameters: Parameters, address: str) -> dict[str, object]:
+    """In the form of a body of /api/v1/verify; a standard JSON input has its own settings."""
+    code_format = parameters.text("codeformat", SINGLE_FILE).lower()
     if code_format not in (STANDARD_JSON, SINGLE_FILE):
         raise Failure(f"Error! codeformat must be {STANDARD_JSON} or {SINGLE_FILE}")
-    asked.required("sourcecode")
-    given = {
-        "sourceCode": asked.exact("sourcecode"),
-        "compilerVersion": asked.required("compilerversion"),
-        "contractName": asked.text("contractname"),
-        "constructorArguments": _arguments(asked),
-        "license": _license(asked.text("licensetype")),
+    parameters.required("sourcecode")
+    values = {
+        "sourceCode": parameters.exact("sourcecode"),
+        "compilerVersion": parameters.required("compilerversion"),
+        "contractName": parameters.text("contractname"),
+        "constructorArguments": _arguments(parameters),
+        "license": _license(parameters.text("licensetype")),
     }
     if code_format == SINGLE_FILE:
-        given |= {
-            "optimizationUsed": asked.text("optimizationused"),
-            "runs": asked.text("runs"),
-            "evmVersion": asked.text("evmversion"),
+        values |= {
+            "optimizationUsed": parameters.text("optimizationused"),
+            "runs": parameters.text("runs"),
+            "evmVersion": parameters.text("evmversion"),
         }
-    request: dict[str, object] = {name: value for name, value in given.items() if value}
-    return {"address": address, **request, "libraries": _libraries(asked)}
+    request: dict[str, object] = {name: value for name, value in values.items() if value}
+    return {"address": address, **request, "libraries": _libraries(parameters)}
 
 
-def _arguments(asked: Parameters) -> str:
-    """Etherscan's own spelling, or the right one; some clients send both."""
+def _arguments(parameters: Parameters) -> str:
+    """Etherscan misspells the name; some clients send both spellings."""
     spellings = {
-        asked.text(name).lower().removeprefix("0x")
+        parameters.text(name).lower().removeprefix("0x")
         for name in ("constructorarguements", "constructorarguments")
     } - {""}
     if len(spellings) > 1:
@@ -112,15 +112,15 @@ def _arguments(asked: Parameters) -> str:
 
 
 def _license(value: str) -> str:
-    """Etherscan numbers licenses."""
+    """Etherscan has numbers for licenses."""
     numbers = {str(number): name for number, name in enumerate(LICENSES)}
     return numbers.get(value, value)
 
 
-def _libraries(asked: Parameters) -> Mapping[str, str]:
-    found = {}
+def _libraries(parameters: Parameters) -> Mapping[str, str]:
+    libraries = {}
     for number in range(1, MOST_LIBRARIES + 1):
-        name = asked.text(f"libraryname{number}")
+        name = parameters.text(f"libraryname{number}")
         if name:
-            found[name] = to_hex(asked.address(f"libraryaddress{number}"))
-    return found
+            libraries[name] = to_hex(parameters.address(f"libraryaddress{number}"))
+    return libraries

@@ -43,11 +43,13 @@ class Caller(NamedTuple):
 
 
 class Charged(NamedTuple):
-    """What is left of the limit; with `refusal` the request is refused."""
+    """What is left of the limit; with `refusal` the request is refused. After an `is_admission` it
+    is still to be charged."""
 
     verdict: RateLimitResult
     key: ApiKey | None = None
     refusal: ScanError | None = None
+    is_admission: bool = False
 
 
 class Charging(NamedTuple):
@@ -85,7 +87,7 @@ class Credentials:
     ) -> Charged | Charging | None:
         """Charge a request once; None, uncharged, where a key has to be looked up and may not.
 
-        With `to_address` the client's address is charged whatever key comes along; a form that
+        With `to_address` the client's address is charged whatever key comes along; a request that
         `is_admitted` was charged to its ceiling already. Charging comes only where this may not
         wait.
         """
@@ -113,10 +115,14 @@ class Credentials:
         judge = partial(self._judge, caller, key, charged_key)
         return self._count(windows, judge, charged_key, may_wait=may_wait)
 
-    def admit_form(self, caller: Caller, *, may_wait: bool) -> Charged | Charging:
-        """Charge the address's ceiling, before a form is read that may hold the client's key."""
-        windows = self._limiter.of_form(self._address(caller))
-        return self._count(windows, _judge_form, None, may_wait=may_wait)
+    def knows_key(self, caller: Caller) -> bool:
+        """Whether there is nothing to look up."""
+        return caller.api_key is None or self._key_lookup.find_cached(caller.api_key) is not None
+
+    def admit(self, caller: Caller, *, may_wait: bool) -> Charged | Charging:
+        """Charge the address's ceiling, before a key is looked up or a form is read."""
+        windows = self._limiter.of_unknown_key(self._address(caller))
+        return self._count(windows, _judge_admission, None, may_wait=may_wait)
 
     def charge_page(self, caller: Caller, *, may_wait: bool) -> Charged | Charging:
         """As charge(), by the limit of pages; a key that comes along is not looked at."""
@@ -238,8 +244,9 @@ def limit_headers(verdict: RateLimitResult) -> list[tuple[str, str]]:
     ]
 
 
-def _judge_form(verdict: RateLimitResult) -> Charged:
-    return Charged(verdict, refusal=None if verdict.allowed else _rate_limited(verdict, None))
+def _judge_admission(verdict: RateLimitResult) -> Charged:
+    refusal = None if verdict.allowed else _rate_limited(verdict, None)
+    return Charged(verdict, refusal=refusal, is_admission=verdict.allowed)
 
 
 def _judge_page(verdict: RateLimitResult) -> Charged:

@@ -7,10 +7,6 @@ from scan.errors import ScanError
 from scan.server.wsgi import Environ, WsgiResponse, refuse
 
 API = "/api/v1"
-# Never charged. What stands below the API still shows what is left of the limit.
-OPEN_PATHS = frozenset({f"{API}/openapi.json"})
-SERVICE_PATHS = frozenset({"/healthz", "/readyz", "/metrics"})
-SERVICE_PREFIXES = ("/docs", "/static")
 
 
 class Interface(NamedTuple):
@@ -31,15 +27,12 @@ class Interface(NamedTuple):
 REST = Interface(refuse, prefixes=(API,))
 # Paths that no interface has: programs get JSON, browsers a page where there are pages.
 UNKNOWN = Interface(refuse, has_page_limit=True)
-_SERVICE = Interface(refuse, SERVICE_PATHS, SERVICE_PREFIXES)
 
 
 def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
-) -> Interface | None:
-    """None for a path that has no limit. Unknown paths are charged as pages are."""
-    if _SERVICE.has(path):
-        return None
+) -> Interface:
+    """Unknown paths are charged as pages are."""
     for interface in interfaces:
         if interface.has(path):
             return interface

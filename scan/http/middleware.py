@@ -8,7 +8,7 @@ import io
 import random
 import re
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
@@ -16,20 +16,19 @@ from gunicorn.http.errors import ParseException
 
 from scan import VERSION
 from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
+from scan.http.cache_keys import cache_key, cached_for_s
 from scan.http.credentials import Charged, Charging, Credentials, caller_of, limit_headers
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import REQUIRED, SHOWN, IndexedBlock, NotIndexedYet, required_block
-from scan.http.interfaces import API, OPEN_PATHS, Interface, interface_of
+from scan.http.interfaces import API, Interface, interface_of
+from scan.http.prerequisites import Prerequisites
 from scan.http.replica_poller import ReplicaPoller
-from scan.http.request_state import REQUEST_STATE, CacheKey, RequestState
+from scan.http.request_state import REQUEST_STATE, RequestState
 from scan.http.response_cache import ResponseCache
 from scan.observability import logs, metrics, request_log
 from scan.server.wsgi import CORS, Environ, Headers, WsgiResponse
 
-QUERY = f"{API}/query"
 KEYS = f"{API}/keys"
-CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0}
-MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
 PREFLIGHT_HEADERS = f"Content-Type, X-API-Key, {REQUIRED}"
 MAX_FORM_BYTES = 5 * 1024 * 1024 + 64 * 1024
 SENT_WITH_304 = ("ETag", "Cache-Control", SHOWN)
@@ -55,12 +54,15 @@ class Middleware:
         replica_poller: ReplicaPoller | None,
         interfaces: Sequence[Interface],
         pages: Interface | None,
+        open_paths: Collection[str],
         allowed_methods: Callable[[str], Iterable[str]],
+        prerequisites: Prerequisites,
         *,
         logs_requests: bool,
         base_path: str = "",
     ) -> None:
-        """`replica_poller` where a replica is read; `allowed_methods` of a path, by the routes."""
+        """`replica_poller` where a replica is read; `open_paths` are never charged and the same for
+        everybody; `allowed_methods` of a path, by the routes."""
         self._flask = flask
         self._credentials = credentials
         self._index_version = index_version
@@ -69,7 +71,9 @@ class Middleware:
         self._cache = ResponseCache(index_version)
         self._interfaces = interfaces
         self._pages = pages
+        self._open_paths = open_paths
         self._allowed_methods = allowed_methods
+        self._prerequisites = prerequisites
         self._logs_requests = logs_requests
         self._base_path = base_path
 
@@ -128,14 +132,23 @@ class Middleware:
         given_id = environ.get("HTTP_X_REQUEST_ID")
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
-        interface = interface_of(path, environ, self._interfaces, self._pages)
-        return RequestState(environ, path, str(request_id), time.perf_counter(), interface)
+        state = RequestState(environ, path, str(request_id), time.perf_counter())
+        state.is_open = (
+            (path.rstrip("/") or "/") in self._open_paths
+            and state.method in ("GET", "HEAD")
+            and not state.has_body
+        )
+        if not state.is_open or path.startswith(f"{API}/"):  # its responses show what is left
+            state.interface = interface_of(path, environ, self._interfaces, self._pages)
+        return state
 
     def _from_loop(self, state: RequestState, start_response: Any) -> Iterable[bytes] | None:
         if self._logs_requests:  # whoever writes a line may wait for its reader
             return None
         response = self._without_flask(state, may_wait=False)
-        return None if response is None else self._send(state, response, start_response)
+        if response is None:
+            return None
+        return self._send(state, response, start_response, is_in_loop=True)
 
     def _without_flask(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
         """Each step once, whether the loop takes it or a thread."""
@@ -155,31 +168,29 @@ class Middleware:
             if state.charged.refusal is not None:
                 return state.interface.refuse(state.charged.refusal)
             try:
-                state.required_block = required_block(state.environ)
+                state.required_block = None if state.is_open else required_block(state.environ)
             except InvalidParameter as error:
                 return state.interface.refuse(error)
-        return self._cached(state) if may_wait or not state.has_body else None
+        response = self._cached(state) if may_wait or not state.has_body else None
+        return response or self._refused_at_once(state)
+
+    def _refused_at_once(self, state: RequestState) -> WsgiResponse | None:
+        """Where a thread could only say that there is no place to wait in, or no node."""
+        if state.interface is None or not self._prerequisites.may_be_missing():
+            return None
+        client = self._credentials.address_of(state.environ)
+        refusal = self._prerequisites.refusal(state, client)
+        return None if refusal is None else state.interface.refuse(refusal)
 
     def _is_charged(self, state: RequestState) -> bool:
         return state.charged is not None or state.interface is None
 
     def _note_charge(self, state: RequestState, charged: Charged) -> None:
-        """A form that was admitted is still to be charged, once its key can be looked for."""
-        if charged.refusal is None and self._awaits_form(state):
-            state.is_form_admitted = True
+        """A request that was admitted is still to be charged, once its key is known."""
+        if charged.is_admission:
+            state.is_admitted = True
         else:
             state.charged = charged
-
-    def _awaits_form(self, state: RequestState) -> bool:
-        """Whether its key may stand in a form, which is read only after the ceiling was charged."""
-        assert state.interface is not None
-        parameter = state.interface.api_key_parameter
-        return (
-            parameter is not None
-            and not state.is_form_admitted
-            and state.has_body
-            and caller_of(state.environ, parameter).api_key is None
-        )
 
     def _preflight(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
         """Browsers ask first what a path allows, which costs them nothing."""
@@ -204,16 +215,17 @@ class Middleware:
         """None where it has to wait, and may not."""
         interface = state.interface
         assert interface is not None
-        if state.path.rstrip("/") in OPEN_PATHS:
+        if state.is_open:
             left = self._credentials.peek(caller_of(state.environ), may_wait=may_wait)
             return None if left is None else Charged(left)
         if interface.has_page_limit:
             return self._credentials.charge_page(caller_of(state.environ), may_wait=may_wait)
         parameter = interface.api_key_parameter
         caller = caller_of(state.environ, parameter)
-        if caller.api_key is None and parameter is not None and state.has_body:
-            if not state.is_form_admitted:
-                return self._credentials.admit_form(caller, may_wait=may_wait)
+        may_be_in_form = caller.api_key is None and parameter is not None and state.has_body
+        if not state.is_admitted and (may_be_in_form or not self._credentials.knows_key(caller)):
+            return self._credentials.admit(caller, may_wait=may_wait)
+        if may_be_in_form:
             if not may_wait:
                 return None
             caller = caller_of(state.environ, parameter, _whole_body(state.environ))
@@ -222,14 +234,14 @@ class Middleware:
             caller,
             to_address=makes_key,
             may_wait=may_wait,
-            is_admitted=state.is_form_admitted,
+            is_admitted=state.is_admitted,
         )
 
     def _cached(self, state: RequestState) -> WsgiResponse | None:
         if state.is_looked_up:
             return None
         state.is_looked_up = True
-        state.cache_key = _cache_key(state)
+        state.cache_key = cache_key(state)
         if state.cache_key is None:
             return None
         response = self._cache.find(state.cache_key)
@@ -246,7 +258,8 @@ class Middleware:
             return self._refuse(state, error, start_response)
         began_at = time.monotonic()
         started: list[Any] = []
-        body = self._flask(state.environ, lambda *args: started.append(args))
+        environ = _plain_get(state.environ) if state.is_open else state.environ
+        body = self._flask(environ, lambda *args: started.append(args))
         status, headers, *exc_info = started[0]
         versions = state.reader.versions if state.reader else frozenset()
         for version in versions:
@@ -256,14 +269,16 @@ class Middleware:
             body.close()  # type: ignore[attr-defined]  # Flask's have it
             return self._refuse(state, NotIndexedYet(state.required_block), start_response)
         headers = [*headers, *self._block_header(state)]
-        if not self._may_cache(state, status):
+        may_cache = self._may_cache(state, status)
+        if not may_cache and not state.is_open:
             self._observe(state, status)
             start_response(status, self._own_headers(state) + headers, *exc_info)
             return body
         whole = b"".join(body)
         body.close()  # type: ignore[attr-defined]
         response = WsgiResponse(status, headers, whole, state.route)
-        return self._send(state, self._store(state, response), start_response)
+        response = self._store(state, response) if may_cache else response
+        return self._send(state, response, start_response)
 
     def _wait_for_block(self, state: RequestState) -> int:
         """The least version that a response may be of; raises Unavailable."""
@@ -286,11 +301,11 @@ class Middleware:
         return self._send(state, state.interface.refuse(error), start_response)
 
     def _may_cache(self, state: RequestState, status: str) -> bool:
-        if state.cache_key is None or state.method == "HEAD":
+        if state.cache_key is None or (state.method == "HEAD" and not state.is_open):
             return False
         if state.reader is not None and not state.reader.is_cacheable:
             return False
-        if _page(state) in CACHED_FOR_S:
+        if cached_for_s(state) is not None:
             return True
         return (
             status.startswith("200")
@@ -300,8 +315,9 @@ class Middleware:
 
     def _store(self, state: RequestState, response: WsgiResponse) -> WsgiResponse:
         assert state.cache_key is not None
-        if _page(state) in CACHED_FOR_S:
-            self._cache.store_for(state.cache_key, response, CACHED_FOR_S[_page(state)])
+        seconds = cached_for_s(state)
+        if seconds is not None:
+            self._cache.store_for(state.cache_key, response, seconds)
             return response
         self._index_version.listen()
         if self._replica_poller is not None:
@@ -315,14 +331,19 @@ class Middleware:
         return response
 
     def _send(
-        self, state: RequestState, response: WsgiResponse, start_response: Any
+        self,
+        state: RequestState,
+        response: WsgiResponse,
+        start_response: Any,
+        *,
+        is_in_loop: bool = False,
     ) -> Iterable[bytes]:
         if response.route != "unknown":
             state.route = response.route
         if _is_unmodified(state, response):
             kept = [header for header in response.headers if header[0] in SENT_WITH_304]
             response = response._replace(status="304 Not Modified", headers=kept, body=b"")
-        self._observe(state, response.status)
+        self._observe(state, response.status, is_in_loop=is_in_loop)
         start_response(response.status, self._own_headers(state) + response.headers)
         return [] if state.method == "HEAD" else [response.body]
 
@@ -330,14 +351,16 @@ class Middleware:
         limits = limit_headers(state.charged.verdict) if state.charged else []
         return [*CORS, *limits, ("X-Request-Id", state.request_id)]
 
-    def _observe(self, state: RequestState, status_line: str) -> None:
+    def _observe(self, state: RequestState, status_line: str, *, is_in_loop: bool = False) -> None:
+        """The loop writes no line: it would wait for whoever reads them, and what it refuses by the
+        thousand would fill the log."""
         status, seconds = int(status_line[:3]), time.perf_counter() - state.began
         request_log.count_request(state.route, state.method, status, seconds)
         refusal = state.charged.refusal if state.charged else None
         if status == 429 or isinstance(refusal, RateLimited):  # some interfaces refuse with 200
             is_keyed = state.charged is not None and state.charged.key is not None
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
-        if status >= 500 or self._logs_requests:
+        if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             request_log.log_request(state.method, state.path, status, seconds, client)
 
@@ -352,36 +375,11 @@ def _is_unmodified(state: RequestState, response: WsgiResponse) -> bool:
     return etag is not None and (etag in tags or tags == ["*"])
 
 
-def _page(state: RequestState) -> str:
-    return state.path.rstrip("/") or "/"
-
-
-def _cache_key(state: RequestState) -> CacheKey | None:
-    """None for a request whose response is never cached."""
-    query = state.environ.get("QUERY_STRING", "")
-    if state.method in ("GET", "HEAD") and not state.has_body:
-        page = _page(state)
-        if page not in CACHED_FOR_S:
-            return CacheKey(state.path, query)
-        return CacheKey(page)  # a query does not change it
-    if state.method != "POST" or state.path != QUERY:
-        return None
-    body = _small_body(state.environ)
-    content_type = state.environ.get("CONTENT_TYPE", "")
-    return None if body is None else CacheKey(QUERY, query, content_type, body)
-
-
-def _small_body(environ: Environ) -> bytes | None:
-    """None where it is long or ends early; Flask may read it again in any case."""
-    length = environ.get("CONTENT_LENGTH", "")
-    if not length.isdigit() or int(length) > MAX_CACHED_BODY_BYTES:
-        return None
-    try:
-        body: bytes = environ["wsgi.input"].read(int(length))
-    except (OSError, ParseException):
-        body = b""
-    environ["wsgi.input"] = io.BytesIO(body)
-    return body if len(body) == int(length) else None
+def _plain_get(environ: Environ) -> Environ:
+    """The whole of it, for whoever asks next."""
+    conditions = ("HTTP_RANGE", "HTTP_IF_")
+    plain = {name: value for name, value in environ.items() if not name.startswith(conditions)}
+    return {**plain, "REQUEST_METHOD": "GET"}
 
 
 def _whole_body(environ: Environ) -> bytes:

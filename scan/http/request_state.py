@@ -28,10 +28,11 @@ class RequestState:
     path: str
     request_id: str
     began: float
-    interface: Interface | None = None  # None for paths that are never charged
+    interface: Interface | None = None  # None where no limit is charged or shown
+    is_open: bool = False  # never charged, and alike for everybody
     charged: Charged | None = None  # None until the client was charged
     charging: Charging | None = None  # while that is under way elsewhere
-    is_form_admitted: bool = False  # whether it may send a form that may hold its key
+    is_admitted: bool = False  # whether its key may be looked up, or looked for in a form
     cache_key: CacheKey | None = None
     is_looked_up: bool = False  # in the cache, where it is not
     route: str = "unknown"

@@ -3,17 +3,10 @@
 import orjson
 from flask import Response
 
-from scan.queries.pages import Page
-
 
 def json_body(body: str | bytes, status: int = 200) -> Response:
     """JSON that PostgreSQL has already made."""
     return Response(body, status, mimetype="application/json")
-
-
-def list_body(name: str, page: Page) -> Response:
-    """{name: [...], total}."""
-    return json_body(f'{{"{name}":{page.data},"total":{page.total}}}')
 
 
 def json_value(value: object, status: int = 200) -> Response:

@@ -1,6 +1,6 @@
 """From a node to the tables: the only writer of chain data.
 
-Enters: blocks from a node. Leaves: rows, derived tables and webhook events, a batch in
+Input: blocks from a node. Output: rows, derived tables and webhook events, a batch in
 one transaction.
 Start with follower.py (the loop) and chain_indexer.py (its step), then catch_up.py, prefetch.py,
 contract_inspection.py (code, tokens, pools), writer.py (transactions) and reorganisation.py.

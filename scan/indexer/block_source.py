@@ -165,7 +165,9 @@ class BlockSource:
         try:
             return self._node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
         except RpcError as error:
-            raise NodeError(f"the node refuses {method} of {params[0]}: {error.message}") from None
+            raise NodeError(
+                f"the node returned an error for {method} of {params[0]}: {error.message}"
+            ) from None
 
 
 def _hashes(header: Any) -> list[Any]:
@@ -181,7 +183,7 @@ def _present(answer: Any, number: int) -> Any:
     if isinstance(answer, AnswerTooLarge):
         return answer
     if isinstance(answer, RpcError):
-        raise NodeError(f"the node refuses block {number}: {answer}")
+        raise NodeError(f"the node returned an error for block {number}: {answer}")
     if answer is None:
         raise NodeError(f"the node does not have block {number} yet")
     return answer
@@ -192,14 +194,16 @@ def _complete(receipts: Any, number: int) -> Any:
     if isinstance(receipts, AnswerTooLarge):
         return receipts
     if isinstance(receipts, RpcError):
-        raise NodeError(f"the node refuses the receipts of a block: {receipts}")
+        raise NodeError(f"the node returned an error for the receipts of a block: {receipts}")
     if receipts is None:
         raise NodeError(f"the node does not have the receipts of block {number} yet")
     for receipt in receipts if isinstance(receipts, list) else []:
         if receipt is None:
             raise NodeError(f"the node does not have a receipt of block {number} yet")
         if isinstance(receipt, RpcError):
-            raise NodeError(f"the node refuses a receipt of block {number}: {receipt}")
+            raise NodeError(
+                f"the node returned an error for a receipt of block {number}: {receipt}"
+            )
     return receipts
 
 
@@ -219,6 +223,6 @@ def _checked(read: Callable[[], _T]) -> _T:
     try:
         return read()
     except (BadHex, KeyError, TypeError) as error:
-        raise NodeError(f"the node's answer is malformed: {error}") from error
+        raise NodeError(f"the node's response is malformed: {error}") from error
     except RpcError as error:
-        raise NodeError(f"the node refuses: {error}") from error
+        raise NodeError(f"the node returned an error: {error}") from error

@@ -113,7 +113,9 @@ def _inspect(
 def _require_links(parent_hash: bytes | None, batch: Batch, genesis_hash: bytes) -> None:
     begins_right = batch[0].number > 0 or batch[0].hash == genesis_hash
     if not are_linked(parent_hash, batch) or not begins_right:
-        raise NodeError("the node's blocks do not name each other, or our head, as parents")
+        raise NodeError(
+            "the parent hashes of the node's blocks do not match each other or the indexed head"
+        )
 
 
 def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:

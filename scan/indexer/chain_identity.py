@@ -86,5 +86,5 @@ def _require_same(stored: ChainIdentity, served: ChainIdentity, node_name: str) 
     if stored != served:
         raise WrongChain(
             f"this database holds {stored}, but {node_name} serves {served};"
-            " give that node a database of its own"
+            " use another database for that node"
         )

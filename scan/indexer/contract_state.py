@@ -67,11 +67,11 @@ class StateReader:
         balances = []
         for result in map(_require_state, self._node.results(calls)):
             if isinstance(result, RpcError):
-                raise NodeError(f"the node refuses a balance: {result}")
+                raise NodeError(f"the node returned an error for a balance: {result}")
             try:
                 balances.append(quantity(result))
             except BadHex as error:
-                reason = f"the node's answer to eth_getBalance is malformed: {error}"
+                reason = f"the node's response to eth_getBalance is malformed: {error}"
                 raise NodeError(reason) from error
         return balances
 
@@ -126,10 +126,10 @@ def _bytes_or_revert(query: StateQuery, result: Any) -> bytes | None:
     if isinstance(result, RpcError):
         if query.data is not None and not result.is_missing_state:
             return None
-        raise NodeError(f"the node refuses {_method(query)}: {result}")
+        raise NodeError(f"the node returned an error for {_method(query)}: {result}")
     content = _data(query, result)
     if query.data is None and len(content) > MAX_CODE_BYTES:
-        raise NodeError(f"the node's answer to eth_getCode is malformed: {len(content)} bytes")
+        raise NodeError(f"the node's response to eth_getCode is malformed: {len(content)} bytes")
     return content
 
 
@@ -138,4 +138,4 @@ def _data(query: StateQuery, result: Any) -> bytes:
         return data(result)
     except BadHex as error:
         method = _method(query)
-        raise NodeError(f"the node's answer to {method} is malformed: {error}") from error
+        raise NodeError(f"the node's response to {method} is malformed: {error}") from error

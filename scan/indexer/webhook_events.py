@@ -8,6 +8,24 @@ from scan.indexer.block_range import BlockRange
 from scan.indexer.block_rows import WatchedLog
 
 MAX_DATA_BYTES = 16_384  # of a log in its event, as in log_event() of schema.sql
+MIB = 1024 * 1024
+# What is more stops webhooks; docs/webhooks.md names the same.
+MAX_QUEUE_EVENTS = 10_000
+MAX_QUEUE_MIB = 32
+MAX_BLOCK_EVENTS = 20_000  # of all webhooks together
+MAX_BLOCK_MIB = 8
+LARGEST_BODY_BYTES = 40_000  # of any event
+LIMITS = {
+    "queue_events": MAX_QUEUE_EVENTS,
+    "queue_bytes": MAX_QUEUE_MIB * MIB,
+    "block_events": MAX_BLOCK_EVENTS,
+    "block_bytes": MAX_BLOCK_MIB * MIB,
+    "largest_body_bytes": LARGEST_BODY_BYTES,
+    "queue_events_reason": f"its queue held {MAX_QUEUE_EVENTS:,} undelivered events",
+    "queue_bytes_reason": f"its queue held {MAX_QUEUE_MIB} MiB of undelivered events",
+    "block_events_reason": "it had the most events of a block with more than are written at once",
+    "block_bytes_reason": "it had the most bytes of a block with more than are written at once",
+}
 
 
 def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedLog]) -> None:
@@ -21,6 +39,7 @@ def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedL
             **written.transactions,
             **written.transfers,
             **_columns(watched_logs),
+            **LIMITS,
         )
         # Also where nothing matched: a higher head confirms what was written before.
         tx.execute("webhooks/events_notify")

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from scan.database import copy_format
@@ -115,6 +116,9 @@ class Writer:
         with self._locked_transaction(head) as tx:
             tx.execute("indexer/unwind_lock")
             orphaned = read_block_range(tx, last_kept + 1, head.number)
+            now = datetime.now(UTC)
+            tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
+            tx.execute("indexer/orphaned_blocks_sweep", now=now)
             webhook_events.unwind(tx, last_kept)
             # These read the rows of the orphaned blocks, which blocks_unwind removes.
             _derive_holders(tx, orphaned, sign=-1)
@@ -122,6 +126,7 @@ class Writer:
             items.unwind(tx, orphaned)
             tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
             tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
+            tx.execute("indexer/pools_derive", sign=-1, **orphaned.trades)
             _derive_logs(tx, orphaned, sign=-1)
             tx.execute(
                 "indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs
@@ -167,6 +172,7 @@ def derive(tx: Transaction, written: BlockRange) -> None:
     grown += items.derive(tx, written)
     grown += tx.rows("indexer/tokens_derive", sign=1, **written.transfers)
     grown += tx.rows("indexer/dexes_derive", sign=1, **written.trades)
+    grown += tx.rows("indexer/pools_derive", sign=1, **written.trades)
     grown += _derive_logs(tx, written, sign=1)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)

@@ -1,5 +1,5 @@
 """What operators see of a running service: log lines, metrics, one record for each request.
 
-Enters: events of the other rooms. Leaves: lines on stderr, series at /metrics.
+Input: events of the other rooms. Output: lines on stderr, series at /metrics.
 Start with logs.py (format, redaction), then metrics.py (every series) and request_log.py.
 """

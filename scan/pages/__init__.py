@@ -1,6 +1,6 @@
-"""HTML for people: blocks, transactions, addresses, tokens, contracts, keys and webhooks.
+"""HTML pages: blocks, transactions, addresses, tokens, contracts, keys and webhooks.
 
-Enters: a browser's request. Leaves: HTML made from the same statements as the API, with a strict
-content policy; style and scripts are served from static/, nothing comes from elsewhere.
-Start with blocks.py, the shortest; site.py renders templates/, formatting.py makes values readable.
+Input: a browser's request. Output: HTML from the same queries as the API, with a strict content
+security policy; styles and scripts are served from static/, nothing from other hosts.
+Start with blocks.py, the shortest; site.py renders templates/, formatting.py formats values.
 """

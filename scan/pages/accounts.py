@@ -1,4 +1,4 @@
-"""/keys and /webhooks: their scripts ask the API with a wallet or a key."""
+"""/keys and /webhooks, whose scripts call the API with a wallet or a key."""
 
 from flask import Blueprint, Response
 

@@ -1,4 +1,4 @@
-"""/address/:address: what it holds and what it did, and its contract."""
+"""/address/:address: its transactions, transfers, holdings and contract."""
 
 import json
 from typing import Any
@@ -6,14 +6,14 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.client import Call, RpcError
+from scan.ethereum.client import Call
 from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.formatting import amount
 from scan.pages.method_names import add_methods
-from scan.pages.records import PAGE_SIZE, Listing, address_of, listing, names_of, window
+from scan.pages.records import Listing, address_of, listing, names_of, window
 from scan.pages.site import page
 from scan.queries import addresses, dex_trades, internal_transfers, token_transfers, transactions
 from scan.queries.pages import Window
@@ -45,7 +45,7 @@ def get_address(address: str) -> Response:
 
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
-    """The contract tab; `more` is what a form brought."""
+    """The contract tab; `more` are the values of a form."""
     names = names_of([], to_hex(key), contract.implementation, contract.verifier)
     values = {"form": {}, "error": None, "call": None, **more}
     return page(
@@ -61,52 +61,43 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
 
 
 def _list(tab: str, key: bytes) -> Listing | None:
-    wanted = window()
+    page_window = window()
     if tab == "transactions":
-        found = listing(transactions.page(reader(), wanted, address=key))
-        add_methods(reader(), found.records)
-        return found
+        sent = listing(transactions.page(reader(), page_window, address=key))
+        add_methods(reader(), sent.records)
+        return sent
     if tab == "transfers":
-        return listing(token_transfers.page(reader(), wanted, address=key))
+        return listing(token_transfers.page(reader(), page_window, address=key))
     if tab == "internal":
-        return _internal_transfers(key, wanted)
+        return _internal_transfers(key, page_window)
     if tab == "trades":
-        return listing(dex_trades.page(reader(), wanted, maker=key))
+        return listing(dex_trades.page(reader(), page_window, maker=key))
     if tab == "tokens":
-        return listing(addresses.tokens_held(reader(), key, PAGE_SIZE, wanted.offset))
+        return listing(addresses.tokens_held(reader(), key, page_window))
     if tab == "items":
-        return listing(addresses.items_held(reader(), key, PAGE_SIZE, wanted.offset))
+        return listing(addresses.items_held(reader(), key, page_window))
     return None
 
 
-def _internal_transfers(key: bytes, wanted: Window) -> Listing | None:
-    """None where no traces were read."""
+def _internal_transfers(key: bytes, page_window: Window) -> Listing | None:
+    """None if no traces were read."""
     try:
-        return listing(internal_transfers.page(reader(), wanted, address=key))
+        return listing(internal_transfers.page(reader(), page_window, address=key))
     except NotFound:
         return None
 
 
 def _balance_chart(key: bytes) -> Chart | None:
-    """At blocks evenly spread from the first it was seen in; None where the node has no such
-    state: only archive nodes keep all of it."""
+    """At evenly spaced blocks from the first it was seen in; None if the node does not have their
+    state, which only archive nodes keep."""
     blocks = json.loads(addresses.sample_blocks(reader(), key, CHART_POINTS))
-    found = _balances(to_hex(key), [block["number"] for block in blocks])
-    if found is None:
+    calls = [Call("eth_getBalance", (to_hex(key), hex(block["number"]))) for block in blocks]
+    try:
+        balances = [*map(quantity, reader().node.within(CHART_TIMEOUT_S).results(calls))]
+    except (UpstreamFailed, Unavailable, BadHex):  # BadHex also for an RpcError
         reader().do_not_cache()
         return None
     points = [
-        Point(block["time"], wei, amount(wei)) for block, wei in zip(blocks, found, strict=True)
+        Point(block["time"], wei, amount(wei)) for block, wei in zip(blocks, balances, strict=True)
     ]
     return line_chart(points, title="Balance")
-
-
-def _balances(address: str, numbers: list[int]) -> list[int] | None:
-    calls = [Call("eth_getBalance", (address, hex(number))) for number in numbers]
-    try:
-        found = reader().node.within(CHART_TIMEOUT_S).results(calls)
-        return (
-            None if any(isinstance(each, RpcError) for each in found) else [*map(quantity, found)]
-        )
-    except (UpstreamFailed, Unavailable, BadHex):
-        return None

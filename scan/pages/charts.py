@@ -1,4 +1,4 @@
-"""The geometry of charts, which templates draw as SVG: no script, and colours from the page."""
+"""The geometry of charts, which templates draw as SVG, without scripts."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -11,11 +11,11 @@ DAY_S = 86_400
 class Point(NamedTuple):
     time_s: int
     value: int
-    label: str = ""  # of the value, as people read it
+    label: str = ""  # the formatted value
 
 
 class Bar(NamedTuple):
-    """In the chart's units; `title` says what it stands for."""
+    """In the chart's units; `title` is its time and value."""
 
     left: float
     top: float
@@ -25,7 +25,7 @@ class Bar(NamedTuple):
 
 
 class Chart(NamedTuple):
-    """`line` is where its points lie, as SVG's polyline takes them; a chart has bars or a line."""
+    """A chart with bars, or with a `line` in the format of SVG's polyline."""
 
     title: str
     bars: Sequence[Bar]
@@ -38,7 +38,7 @@ class Chart(NamedTuple):
 
 
 def bar_chart(points: Sequence[Point], *, title: str, span_s: int) -> Chart | None:
-    """Bars of equal spans of time."""
+    """Bars for equal spans of time."""
     if not points:
         return None
     most = max(point.value for point in points)
@@ -57,16 +57,16 @@ def bar_chart(points: Sequence[Point], *, title: str, span_s: int) -> Chart | No
 
 
 def line_chart(points: Sequence[Point], *, title: str) -> Chart | None:
-    """A line through points in order of time; None where there is nothing to draw."""
+    """A line through points in order of time; None if there is nothing to draw."""
     if len(points) < 2 or points[0].time_s == points[-1].time_s:
         return None
     start, length = points[0].time_s, points[-1].time_s - points[0].time_s
     most = max(point.value for point in points)
-    places = [
+    coordinates = [
         f"{(point.time_s - start) / length * WIDTH:.1f},{_y(point.value, most):.1f}"
         for point in points
     ]
-    return _chart(title, points, DAY_S if length > 3 * DAY_S else 60, line=" ".join(places))
+    return _chart(title, points, DAY_S if length > 3 * DAY_S else 60, line=" ".join(coordinates))
 
 
 def _chart(
@@ -87,7 +87,7 @@ def _label(point: Point) -> str:
 
 
 def _y(value: int, most: int) -> float:
-    """From above, with a little room for the line at its highest."""
+    """The distance from the top, with a margin above the highest point."""
     return HEIGHT - ((HEIGHT - 4) * value / most if most else 0)
 
 

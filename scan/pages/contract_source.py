@@ -1,4 +1,4 @@
-"""What is verified about the contract at an address, for its tab: sources, ABI, view functions."""
+"""The data of an address's contract tab: sources, ABI, view functions, proxy."""
 
 import json
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ from scan.queries.contracts import Contract
 
 MAX_SHOWN_FUNCTIONS = 300
 SHOWN = frozenset({"code", "settings", "abi", "sources"})
-LONGEST_SIGNATURE = 500  # as the API's functionName
-# Of all files together: a source of 300,000 lines took 0.9 s a page.
+LONGEST_SIGNATURE = 500  # the limit of the API's functionName
+# For all files in total: a page with a source of 300,000 lines took 0.9 s.
 MAX_SHOWN_LINES = 5_000
 MAX_SHOWN_CHARACTERS = 250_000
 
@@ -27,7 +27,7 @@ class Input(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A view or pure function; `outputs` are the types it returns."""
+    """A view or pure function; `outputs` are its return types."""
 
     signature: str
     inputs: Sequence[Input]
@@ -35,7 +35,7 @@ class Function(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """`lines` are the first of `line_count`."""
+    """`lines` are the first ones of `line_count`."""
 
     path: str
     lines: Sequence[str]
@@ -43,7 +43,7 @@ class SourceFile(NamedTuple):
 
 
 class ShownContract(NamedTuple):
-    """`verified` is None where its code is not verified; `implementation` is a proxy's."""
+    """`verified` is None if the code is not verified; `implementation` is a proxy's."""
 
     has_code: bool
     code_size: int = 0
@@ -58,7 +58,7 @@ class ShownContract(NamedTuple):
 
     @property
     def verifier(self) -> str | None:
-        """Another address with the same code, by whose verification it is known."""
+        """Another address with the same code, for which the sources were verified."""
         return (
             to_hex(bytes(self.verified.verifier))
             if self.verified and self.verified.verifier
@@ -91,7 +91,7 @@ def read_contract(address: bytes) -> ShownContract:
 
 
 def _implementation_abi(proxy: Proxy | None) -> list[Any]:
-    """Of a proxy that keeps its own ABI; a clone shows its implementation's as its own."""
+    """Empty for a clone, whose own functions are those of its implementation."""
     if proxy is None or proxy.kind == "eip1167":
         return []
     implementation = contracts.get(reader(), proxy.implementation, {"abi"})
@@ -99,17 +99,17 @@ def _implementation_abi(proxy: Proxy | None) -> list[Any]:
 
 
 def read_source_file(address: bytes, path: str) -> str:
-    """The whole of a file that read_contract() shows; raises NotFound."""
-    reader().do_not_cache()  # the largest would push everything else out
+    """A complete source file; raises NotFound."""
+    reader().do_not_cache()  # large files would evict everything else
     contract, _ = contracts.get_with_proxy(reader(), address, {"sources"})
     sources = json.loads(contract.sources or "{}")
     if path not in sources:
-        raise NotFound("There is no such file of a verified contract.")
+        raise NotFound("No verified contract at this address has this file.")
     return str(sources[path]["content"])
 
 
 def _files(contract: Contract) -> list[SourceFile]:
-    """The file of the contract first; as much of them all as a page shows."""
+    """The contract's file first; in total limited to what a page shows."""
     sources = json.loads(contract.sources or "{}")
     files = []
     lines_left, characters_left = MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS
@@ -125,16 +125,16 @@ def _files(contract: Contract) -> list[SourceFile]:
 
 def _functions(abi: Sequence[Any]) -> list[Function]:
     """Its view and pure functions, in the ABI's order."""
-    functions = [_function(entry) for entry in abi if _is_readable(entry)]
+    functions = [
+        _function(entry)
+        for entry in abi
+        if entry.get("type") == "function" and entry.get("stateMutability") in ("view", "pure")
+    ]
     return [function for function in functions if function is not None][:MAX_SHOWN_FUNCTIONS]
 
 
-def _is_readable(entry: Any) -> bool:
-    return entry.get("type") == "function" and entry.get("stateMutability") in ("view", "pure")
-
-
 def _function(entry: Any) -> Function | None:
-    """None for one with types that cannot be asked for."""
+    """None for a function with unsupported types."""
     try:
         types = parse_types(entry["inputs"])
         outputs = parse_types(entry["outputs"])
@@ -142,8 +142,8 @@ def _function(entry: Any) -> Function | None:
         return None
     text = signature(str(entry["name"]), types)
     inputs = [
-        Input(str(each.get("name") or ""), type_.name)
-        for each, type_ in zip(entry["inputs"], types, strict=True)
+        Input(str(parameter.get("name") or ""), abi_type.name)
+        for parameter, abi_type in zip(entry["inputs"], types, strict=True)
     ]
-    returns = ", ".join(each.name for each in outputs)
+    returns = ", ".join(output.name for output in outputs)
     return Function(text, inputs, returns) if len(text) <= LONGEST_SIGNATURE else None

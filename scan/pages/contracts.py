@@ -1,4 +1,4 @@
-"""/contracts; and the contract tab's forms: calling a function, verifying a source."""
+"""/contracts, and the contract tab's forms: calling a function, verifying a source."""
 
 import json
 from typing import Any
@@ -9,11 +9,12 @@ from werkzeug.datastructures import MultiDict
 from scan import parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, form, reader
 from scan.http.services import services
 from scan.pages.addresses import contract_page
 from scan.pages.contract_source import LONGEST_SIGNATURE, read_contract, read_source_file
-from scan.pages.records import PAGE_SIZE, address_of, listing, page_number
+from scan.pages.records import address_of, listing, window
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.attempts import BY_PATH
@@ -28,7 +29,7 @@ blueprint = Blueprint("pages_contracts", __name__)
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
-    verified = contracts.verified_page(reader(), PAGE_SIZE, (page_number() - 1) * PAGE_SIZE)
+    verified = contracts.verified_page(reader(), window())
     return page("contracts.html", contracts=listing(verified))
 
 
@@ -40,8 +41,9 @@ def get_source_file(address: str) -> Response:
 
 
 @blueprint.post("/address/<address>/call")
+@requires(Prerequisite.NODE)
 def call_function(address: str) -> Response:
-    """A view function's result, on the contract's page."""
+    """The contract's page with the result of a view function."""
     key = address_of(address)
     sent = _form()
     called: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
@@ -58,7 +60,7 @@ def call_function(address: str) -> Response:
 
 
 def _argument(text: str) -> object:
-    """Arrays and objects as JSON; everything else is read by its type as it stands."""
+    """Arrays and objects are JSON; other texts are converted by the argument's type."""
     stripped = text.strip()
     if stripped[:1] not in ("[", "{"):
         return text
@@ -69,8 +71,9 @@ def _argument(text: str) -> object:
 
 
 @blueprint.post("/address/<address>/verify")
+@requires(Prerequisite.LONG_WAIT)
 def verify_source(address: str) -> Response:
-    """To the contract's tab where the source is right; the form again where it is not."""
+    """Redirects to the contract's tab after a match, otherwise shows the form again."""
     key = address_of(address)
     sent = _form()
     fields = {name: sent[name] for name in sent}
@@ -92,28 +95,28 @@ def _form() -> MultiDict[str, str]:
 
 
 def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
-    """The form's fields as /api/v1/verify takes them."""
+    """The form's fields as a body of /api/v1/verify."""
     optimizer, via_ir = (SWITCHES.get(fields.get(name, "")) for name in ("optimizer", "viaIR"))
-    given: dict[str, object] = {
+    body: dict[str, object] = {
         "address": to_hex(key),
         "sourceCode": _source(fields.get("source", "")),
         "compilerVersion": fields.get("compilerVersion", "").strip(),
     }
     names = ("contractName", "license", "evmVersion", "constructorArguments")
-    given |= {name: fields[name].strip() for name in names if fields.get(name, "").strip()}
+    body |= {name: fields[name].strip() for name in names if fields.get(name, "").strip()}
     if optimizer is not None:
-        given["optimizationUsed"] = optimizer
+        body["optimizationUsed"] = optimizer
     if via_ir is not None:
-        given["viaIR"] = via_ir
+        body["viaIR"] = via_ir
     if fields.get("runs", "").strip():
-        given["runs"] = fields["runs"].strip()
-    return given
+        body["runs"] = fields["runs"].strip()
+    return body
 
 
 def _source(typed: str) -> str:
-    """What was typed; else the files: one as it is, several as a standard JSON input."""
+    """The uploaded files, several as a standard JSON input; without files the typed text."""
     uploads = [(str(file.filename), file) for file in request.files.getlist("files")]
-    # Browsers send a folder's files by their paths, which begin with its name.
+    # For a folder browsers send paths, which begin with the folder's name.
     folder = all("/" in path for path, file in uploads if path)
     texts: dict[str, str] = {}
     for name, file in uploads:

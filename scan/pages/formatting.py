@@ -1,4 +1,4 @@
-"""Values as people read them: amounts, numbers, times, names that may be hostile."""
+"""Formats values for display: amounts, numbers, times, and names, which may be hostile."""
 
 import json
 import unicodedata
@@ -6,9 +6,9 @@ import unicodedata
 COIN_DECIMALS = 18
 MAX_NAME = 60
 
-# What the BEP types of the records are called in the standards that people know.
+# The usual names of the records' BEP types.
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
-# Invisible characters, and those that turn the direction of the text around them.
+# Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 
 
@@ -26,7 +26,7 @@ def amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
 
 
 def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
-    """Its fraction cut, never rounded up: the smaller the amount, the more digits stay."""
+    """With a truncated fraction, never rounded up; small amounts keep more digits."""
     text = amount(value, decimals)
     whole, point, fraction = text.partition(".")
     zeros = len(fraction) - len(fraction.lstrip("0"))
@@ -35,17 +35,17 @@ def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
 
 
 def short_id(token_id: str) -> str:
-    """Both ends of an id that is long, as those made of hashes are."""
+    """The first and last digits of a long id, such as one made from a hash."""
     return token_id if len(token_id) <= 20 else f"{token_id[:8]}…{token_id[-8:]}"
 
 
 def gwei(wei: int | str) -> str:
-    """A gas price to three digits after the point, rounded down."""
+    """A gas price with at most three decimals, rounded down."""
     return amount(int(wei) // 10**6, 3)
 
 
 def share(part: int | str, whole: int | str) -> str:
-    """Per cent, to two digits; empty where there is no whole."""
+    """Per cent with two decimals; empty if `whole` is not positive."""
     total = int(whole)
     if total <= 0:
         return ""
@@ -59,8 +59,8 @@ def day_time(iso: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Somebody's text with every character that hides or reorders others written out."""
-    if text.isprintable():  # nearly all are, and a source may have a million characters
+    """Text with invisible and direction-changing characters replaced by their code points."""
+    if text.isprintable():  # a fast path, as a source may have a million characters
         return text
     return "".join(
         f"[U+{ord(character):04X}]"
@@ -71,7 +71,7 @@ def visible(text: str) -> str:
 
 
 def visible_block(text: str) -> str:
-    """As visible(), of a text whose lines count."""
+    """As visible(), but keeps line breaks."""
     return "\n".join(visible_lines(text))
 
 
@@ -80,7 +80,7 @@ def as_json(value: object) -> str:
 
 
 def visible_lines(text: str) -> list[str]:
-    """The lines of a source file, each made visible; tabs stay."""
+    """The lines of a text, each as visible(), but with tabs."""
     lines = text.replace("\r\n", "\n").split("\n")
     return ["\t".join(visible(part) for part in line.split("\t")) for line in lines]
 

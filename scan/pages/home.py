@@ -1,4 +1,4 @@
-"""/ and the part of it that moves, /live."""
+"""/ and its part that is refreshed, /live."""
 
 import json
 from itertools import dropwhile
@@ -21,20 +21,20 @@ blueprint = Blueprint("pages_home", __name__)
 
 
 class Span(NamedTuple):
-    """How long each bar of a chart is, and how many there are of them."""
+    """The length and number of a chart's bars."""
 
     seconds: int
     spans: int
     name: str
 
 
-# The first whose bars reach back over the chain's whole time, else the last.
+# The first that covers the chain's whole lifetime is used, otherwise the last.
 SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "day"))
 
 
 @blueprint.get("/")
 def home() -> Response:
-    """Never an error: whoever looks here wants to know why nothing else answers."""
+    """Has status 200 even without a database, and then shows the problem."""
     problem, status, charts, live = None, {}, [], {}
     try:
         status = json.loads(network.status(reader()))
@@ -49,7 +49,7 @@ def home() -> Response:
 
 @blueprint.get("/live")
 def newest() -> Response:
-    """What Home shows of the head, which its script puts in the place of what it has."""
+    """The newest blocks and transactions, with which a script refreshes the home page."""
     return page("live.html", **_newest())
 
 
@@ -74,24 +74,16 @@ def _charts(newest_blocks: list[Record]) -> list[Chart]:
     if not newest_blocks:
         return []
     for span in SPANS:
-        activity = _activity(span)
+        activity = json.loads(network.activity(reader(), span.seconds, span.spans))
         if activity[0]["blocks"] == 0 or span is SPANS[-1]:
             break
-    activity = _without_empty_past(activity)
-    estimated = " (estimated)" if any(each["sampled"] for each in activity) else ""
-    counts = [Point(each["start"], each["transactions"]) for each in activity]
-    gas = [Point(each["start"], int(each["gasUsed"])) for each in activity]
-    found = (
+    # From the first span that has a block.
+    activity = list(dropwhile(lambda period: period["blocks"] == 0, activity))
+    estimated = " (estimated)" if any(period["sampled"] for period in activity) else ""
+    counts = [Point(period["start"], period["transactions"]) for period in activity]
+    gas = [Point(period["start"], int(period["gasUsed"])) for period in activity]
+    charts = (
         bar_chart(counts, title=f"Transactions per {span.name}", span_s=span.seconds),
         bar_chart(gas, title=f"Gas used per {span.name}{estimated}", span_s=span.seconds),
     )
-    return [chart for chart in found if chart]
-
-
-def _without_empty_past(activity: list[Record]) -> list[Record]:
-    """From the first span in which there was a block."""
-    return list(dropwhile(lambda each: each["blocks"] == 0, activity))
-
-
-def _activity(span: Span) -> list[Record]:
-    return list(json.loads(network.activity(reader(), span.seconds, span.spans)))
+    return [chart for chart in charts if chart]

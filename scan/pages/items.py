@@ -1,4 +1,4 @@
-"""/nft/:address/:id: one item of a token, its owners and its transfers."""
+"""/nft/:address/:id: an item of a token, its owners and its transfers."""
 
 import json
 
@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.records import PAGE_SIZE, address_of, listing, names_of, window
+from scan.pages.records import address_of, listing, names_of, window
 from scan.pages.site import page
 from scan.queries import items, tokens
 
@@ -18,7 +18,7 @@ blueprint = Blueprint("pages_items", __name__)
 def get_item(address: str, token_id: str) -> Response:
     key, number = address_of(address), parameters.token_id(token_id)
     item = items.get(reader(), key, number)
-    shown = listing(items.transfers(reader(), key, number, PAGE_SIZE, window().offset))
+    shown = listing(items.transfers(reader(), key, number, window()))
     owners = json.loads(item.owners)
     return page(
         "item.html",

@@ -1,4 +1,4 @@
-"""Names of the functions that a page's transactions called."""
+"""Names of the functions called by a page's transactions."""
 
 from collections.abc import Iterable, Mapping
 
@@ -11,7 +11,7 @@ from scan.queries.reader import Reader
 
 
 def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
-    """Sets `method` of each: a name where an ABI or one imported signature has it, else 4 bytes."""
+    """Sets `method`: the name from an ABI or from a single imported signature, or the selector."""
     calls = [transaction for transaction in transactions if transaction["methodId"]]
     addresses = {data(call["toAddress"]) for call in calls}
     contracts = reader.sources.contract_abis.find(addresses, DecodingBudget())

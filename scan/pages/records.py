@@ -1,4 +1,4 @@
-"""What pages show, read by the statements of the API."""
+"""Lists of records for pages, and names of the addresses in them."""
 
 import json
 from collections.abc import Iterable, Mapping
@@ -13,8 +13,8 @@ from scan.queries import addresses
 from scan.queries.pages import Page, Window
 
 PAGE_SIZE = 25
-MAX_NAMED = 500  # addresses on a page that are shown by name
-# Where a record names an address.
+MAX_NAMED = 500  # addresses per page that are shown by name
+# Fields of records that are addresses.
 ADDRESS_FIELDS = (
     *("miner", "fromAddress", "toAddress", "contractAddress", "tokenAddress", "pairAddress"),
     *("maker", "tokenIn", "tokenOut", "address", "owner"),
@@ -38,7 +38,7 @@ class Listing(NamedTuple):
 
     @property
     def first(self) -> int:
-        """The place of the first record in the whole list, from 1."""
+        """The position of the first record in the whole list, from 1."""
         return (self.number - 1) * PAGE_SIZE + 1
 
 
@@ -47,28 +47,28 @@ def page_number() -> int:
 
 
 def window(block: int | None = None) -> Window:
-    """The page asked for, of the whole list or of one block's."""
+    """The requested page, of the whole list or of one block's."""
     offset = (page_number() - 1) * PAGE_SIZE
     if block is None:
         return Window(PAGE_SIZE, offset)
     return Window(PAGE_SIZE, offset, block_from=block, block_to=block)
 
 
-def listing(found: Page) -> Listing:
-    records = json.loads(found.data or "[]")
-    return Listing(records, found.total or 0, page_number(), found.untraced_blocks)
+def listing(page: Page) -> Listing:
+    records = json.loads(page.data or "[]")
+    return Listing(records, page.total or 0, page_number(), page.untraced_blocks)
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
-    """What is known of all addresses in records, and of `more`."""
-    shown = {each[field] for each in records for field in ADDRESS_FIELDS if each.get(field)}
-    shown |= {address for address in more if address}
-    keys = [bytes.fromhex(address[2:]) for address in sorted(shown)[:MAX_NAMED]]
+    """Names and labels of all addresses in records and of `more`."""
+    named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
+    named |= {address for address in more if address}
+    keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
     return dict(json.loads(addresses.names(reader(), keys)))
 
 
 def address_of(text: str) -> bytes:
-    """An address in a path; raises InvalidParameter in words for people."""
+    """An address in a path; raises InvalidParameter with a message for readers of pages."""
     try:
         return parameters.address(text)
     except InvalidParameter:

@@ -1,4 +1,4 @@
-"""/search: straight to what is meant where that is clear, else what was found."""
+"""/search: redirects to a single exact match, otherwise lists the results."""
 
 import json
 from urllib.parse import quote
@@ -23,11 +23,11 @@ blueprint = Blueprint("pages_search", __name__)
 @blueprint.get("/search")
 def search() -> Response:
     text = request.args.get("q", "").strip()
-    found = json.loads(search_queries.search(reader(), text)) if text else []
-    exact = [each for each in found if each["match"] == "exact"]
+    results = json.loads(search_queries.search(reader(), text)) if text else []
+    exact = [result for result in results if result["match"] == "exact"]
     if len(exact) == 1:
         return Response(status=302, headers={"Location": _path(exact[0])})
-    return page("search.html", query=text, found=found, paths=PATHS)
+    return page("search.html", query=text, results=results, paths=PATHS)
 
 
 def _path(record: dict[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""Templates rendered with what every page shows: the chain's name, the coin, the style's URL."""
+"""Renders templates, with the values that every page shows, such as the chain's name."""
 
 import json
 import re
@@ -36,7 +36,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-# Of our own markup alone: a quote in what is shown was escaped.
+# Matches only our own markup: quotes in values are escaped.
 LOCAL_LINK = re.compile(r'\b(href|src|action)="/')
 HEADERS = (
     ("Content-Type", "text/html; charset=utf-8"),
@@ -53,7 +53,7 @@ class Chain(NamedTuple):
 
 
 class Site:
-    """The pages' own state: templates, and the chain's id once it is known."""
+    """The pages' state: templates and the chain's id."""
 
     def __init__(self, settings: Settings, database: Database) -> None:
         self._settings = settings
@@ -65,7 +65,7 @@ class Site:
         return Interface(self.refuse, paths=PATHS, prefixes=PREFIXES, has_page_limit=True)
 
     def chain(self) -> Chain:
-        """Asks the database until there is a chain."""
+        """Queries the database until the chain's id is known."""
         if self._chain_id is None:
             row = self._database.prepared_row(
                 "queries/network_get_stats", version=VERSION, chain_name=None
@@ -79,7 +79,7 @@ class Site:
         return LOCAL_LINK.sub(rf'\1="{base_path}/', text) if base_path else text
 
     def refuse(self, error: ScanError) -> WsgiResponse:
-        """An error as a page, made without asking the database."""
+        """An error as a page, rendered without the database."""
         body = self.render("error.html", self._chain(), error=error).encode()
         phrase = HTTPStatus(error.status).phrase
         headers = [*HEADERS, ("Content-Length", str(len(body))), *error.headers.items()]
@@ -105,8 +105,8 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
 
 
 def _templates() -> Environment:
-    """StrictUndefined: a name that a template misspells is an error, not an empty place."""
-    found = Environment(
+    """StrictUndefined: a misspelled name in a template is an error, not an empty string."""
+    environment = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
@@ -114,8 +114,8 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    found.globals |= {"version": VERSION, "url_of": url_of}
-    found.filters |= {
+    environment.globals |= {"version": VERSION, "url_of": url_of}
+    environment.filters |= {
         "grouped": formatting.grouped,
         "amount": formatting.amount,
         "short_amount": formatting.short_amount,
@@ -128,4 +128,4 @@ def _templates() -> Environment:
         "short_id": formatting.short_id,
         "standard": formatting.STANDARDS.__getitem__,
     }
-    return found
+    return environment

@@ -1,4 +1,4 @@
-"""Style and scripts, from this package: their URLs name their content, so browsers keep them."""
+"""Styles and scripts of this package, cached by browsers: their URLs contain a content hash."""
 
 import hashlib
 from functools import cache
@@ -44,14 +44,20 @@ def url_of(name: str) -> str:
     return f"{PREFIX}/{files()[name].version}/{name}"
 
 
+def paths() -> frozenset[str]:
+    """Of this release's files."""
+    return frozenset(map(url_of, files()))
+
+
 @blueprint.get(f"{PREFIX}/<version>/<name>")
 def static_file(version: str, name: str) -> Response:
-    """Another release's version is served, too, but not kept: it may be of an instance beside."""
-    found = files().get(name)
-    if found is None:
+    """With another version the file is served but not cached: during an upgrade another instance
+    may have rendered the page."""
+    file = files().get(name)
+    if file is None:
         raise NotFound("File not found.")
     headers = {
-        "Cache-Control": FOR_EVER if version == found.version else "no-store",
+        "Cache-Control": FOR_EVER if version == file.version else "no-store",
         "X-Content-Type-Options": "nosniff",
     }
-    return Response(found.content, content_type=found.content_type, headers=headers)
+    return Response(file.content, content_type=file.content_type, headers=headers)

@@ -9,7 +9,6 @@ from scan.http.requests import reader
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.formatting import share
 from scan.pages.records import (
-    PAGE_SIZE,
     Listing,
     address_of,
     listing,
@@ -42,7 +41,7 @@ def get_token(address: str) -> Response:
         token=token,
         tab=tab,
         shown=shown,
-        shares=[share(each.get("balance", 0), token["totalSupply"]) for each in records],
+        shares=[share(record.get("balance", 0), token["totalSupply"]) for record in records],
         names=names_of(records, to_hex(key)),
         chart=_chart(key) if tab == "chart" else None,
     )
@@ -52,15 +51,15 @@ def _list(tab: str, token: bytes) -> Listing | None:
     if tab == "transfers":
         return listing(token_transfers.page(reader(), window(), token=token))
     if tab == "holders":
-        return listing(tokens.holders(reader(), token, PAGE_SIZE, window().offset))
+        return listing(tokens.holders(reader(), token, window()))
     if tab == "items":
-        return listing(items.page(reader(), token, PAGE_SIZE, window().offset))
+        return listing(items.page(reader(), token, window()))
     return None
 
 
 def _chart(token: bytes) -> Chart | None:
     points = token_transfers.count_over_time(reader(), token)
     return line_chart(
-        [Point(each["time"], each["transfers"]) for each in json.loads(points)],
+        [Point(point["time"], point["transfers"]) for point in json.loads(points)],
         title="Total transfers",
     )

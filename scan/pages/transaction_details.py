@@ -1,4 +1,4 @@
-"""What the index does not have of a transaction, asked of the node: input, nonce, logs, calls."""
+"""A transaction's details that are read from the node: input, nonce, logs, internal calls."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -23,7 +23,7 @@ class ShownLog(NamedTuple):
 
 
 class ShownDetails(NamedTuple):
-    """None where the node does not give it now; `internal` also where it was not asked for."""
+    """Values are None if the node does not have them; `internal` also if it is not shown."""
 
     nonce: int | None
     gas_limit: int | None
@@ -35,7 +35,7 @@ class ShownDetails(NamedTuple):
     internal: Sequence[InternalCall] | None
 
     def addresses(self) -> Iterator[str]:
-        """Those to be shown with their names."""
+        """Addresses to show with their names."""
         for log in self.logs or ():
             yield log.address
             yield from _addresses(log.event)
@@ -47,18 +47,18 @@ class ShownDetails(NamedTuple):
 
 
 def shown_details(transaction: Record, *, with_internal: bool) -> ShownDetails:
-    found = transactions.details(reader(), transaction)
+    details = transactions.details(reader(), transaction)
     internal = None
-    if with_internal and found.input is not None:  # else it may be in another block at the node
+    if with_internal and details.input is not None:  # None: it may be in another block now
         internal = internal_calls.of_transaction(reader(), transaction)
     return ShownDetails(
-        found.nonce,
-        found.gas_limit,
-        None if found.input is None else to_hex(found.input),
-        found.method,
-        None if found.logs is None else [_shown(log) for log in found.logs[:MAX_LOGS]],
-        found.log_count,
-        found.unavailable,
+        details.nonce,
+        details.gas_limit,
+        None if details.input is None else to_hex(details.input),
+        details.method,
+        None if details.logs is None else [_shown(log) for log in details.logs[:MAX_LOGS]],
+        details.log_count,
+        details.unavailable,
         internal,
     )
 

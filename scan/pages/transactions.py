@@ -41,8 +41,8 @@ def get_transaction(transaction_hash: str) -> Response:
         reader(), key, Window(MAX_INTERNAL, 0, "asc")
     )
     internal = list[Record](json.loads(moved.data or "[]"))
-    asked_internal = not is_traced and request.args.get("tab") == "internal"
-    details = shown_details(record, with_internal=asked_internal)
+    shows_calls = not is_traced and request.args.get("tab") == "internal"
+    details = shown_details(record, with_internal=shows_calls)
     return page(
         "transaction.html",
         transaction=record,
@@ -55,6 +55,6 @@ def get_transaction(transaction_hash: str) -> Response:
         internal=internal,
         internal_count=moved.total,
         is_traced=is_traced,
-        asked_internal=asked_internal,
+        shows_calls=shows_calls,
         names=names_of([record, *transfers, *trades, *internal], *details.addresses()),
     )

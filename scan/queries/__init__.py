@@ -1,6 +1,6 @@
 """The one place where questions about the chain are answered, whichever interface they come from.
 
-Enters: a Reader, a filter and a Window, already checked. Leaves: a Page of JSON that
+Input: a Reader, a filter and a Window, already checked. Output: a Page of JSON that
 PostgreSQL made, or one record; NotFound and Unavailable where there is none.
 Start with reader.py (what one request reads), then pages.py and transactions.py; every entity has
 a module of its own.

@@ -7,24 +7,28 @@ import orjson
 
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
-from scan.queries.pages import Page
+from scan.queries.cursors import ADDRESS
+from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 
 def tokens_held(
-    reader: Reader, address: bytes, limit: int, offset: int, token_type: str | None = None
+    reader: Reader, address: bytes, window: Window, token_type: str | None = None
 ) -> Page:
     """Of one type, or of all; an address never seen holds none."""
-    return Page(
-        *reader.row(
-            "queries/addresses_list_tokens",
-            address=address,
-            type=token_type,
-            has_type=token_type is not None,
-            limit=limit,
-            offset=offset,
-        )
+    filters = {"address": address, "type": token_type}
+    traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
+    data, count, total, token = reader.row(
+        "queries/addresses_list_tokens",
+        address=address,
+        type=token_type,
+        has_type=token_type is not None,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
     )
+    following = traversal.next(None if token is None else [bytes(token)])
+    return Page(data, count, total, following)
 
 
 class Address(NamedTuple):
@@ -74,11 +78,18 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     ]
 
 
-def items_held(reader: Reader, address: bytes, limit: int, offset: int) -> Page:
+def items_held(reader: Reader, address: bytes, window: Window) -> Page:
     """Of BEP721 and BEP1155, those first moved last first; an address never seen has none."""
-    return Page(
-        *reader.row("queries/addresses_list_items", address=address, limit=limit, offset=offset)
+    traversal = window.traversal("items held", {"address": address}, has_blocks=False)
+    data, count, total, first_ordinal = reader.row(
+        "queries/addresses_list_items",
+        address=address,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
     )
+    following = traversal.next(None if first_ordinal is None else [first_ordinal])
+    return Page(data, count, total, following)
 
 
 def names(reader: Reader, addresses: Sequence[bytes]) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from scan.errors import UpstreamFailed
 from scan.queries.reader import Reader
 
-UNREAD = "The node does not answer, and this balance has not been read yet."
+UNREAD = "The node does not respond, and this balance has not been read yet."
 
 
 class Head(NamedTuple):

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from scan.queries.pages import Page, Window
+from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
 
@@ -14,7 +14,9 @@ class NearestBlocks(NamedTuple):
 
 
 def page(reader: Reader, window: Window) -> Page:
-    return Page(*reader.row("queries/blocks_list", **window._asdict()))
+    traversal = window.traversal("blocks", {})
+    row = reader.row("queries/blocks_list", **in_blocks(reader, window).params(traversal))
+    return Page.of_row(reader, "blocks", traversal, row)
 
 
 def get(reader: Reader, named: int | bytes | None) -> str | None:
@@ -34,6 +36,12 @@ def get(reader: Reader, named: int | bytes | None) -> str | None:
 def nearest(reader: Reader, time_s: int) -> NearestBlocks:
     """`time_s` in seconds of Unix time."""
     return NearestBlocks(*reader.row("queries/blocks_get_by_time", time_s=time_s))
+
+
+def at_time(reader: Reader, time_s: int) -> str | None:
+    """The newest at or before a moment, as get() has it; None before the first."""
+    number = nearest(reader, time_s).before
+    return None if number is None else get(reader, number)
 
 
 def newest_number(reader: Reader) -> int | None:

@@ -6,7 +6,8 @@ from typing import NamedTuple
 from scan.contracts.proxy_contracts import Proxy, clone_of, delegates, eip1967_implementation
 from scan.errors import Unavailable, UpstreamFailed
 from scan.hex import BadHex, to_hex
-from scan.queries.pages import Page
+from scan.queries.cursors import ADDRESS, HASH, ORDINAL
+from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 # What is large, or costs a look-up of its own, and is read only where it is named.
@@ -100,6 +101,19 @@ def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
     return ProxyLookup(Proxy("eip1967", implementation) if implementation else None)
 
 
-def verified_page(reader: Reader, limit: int, offset: int) -> Page:
+def verified_page(reader: Reader, window: Window) -> Page:
     """Those verified last first."""
-    return Page(*reader.row("queries/verified_contracts_list", limit=limit, offset=offset))
+    traversal = window.traversal("contracts", {}, (ORDINAL, ADDRESS, HASH), has_blocks=False)
+    after_us, after_address, after_code_hash = traversal.position(3)
+    data, count, total, verified_us, address, code_hash = reader.row(
+        "queries/verified_contracts_list",
+        limit=window.limit,
+        offset=window.offset,
+        after_us=after_us,
+        after_address=after_address,
+        after_code_hash=after_code_hash,
+    )
+    following = None
+    if address is not None:
+        following = traversal.next((verified_us, bytes(address), bytes(code_hash)))
+    return Page(data, count, total, following)

@@ -5,6 +5,14 @@ from scan.queries.reader import Reader
 
 
 def page(
-    reader: Reader, window: Window, *, maker: bytes | None = None, dex: str | None = None
+    reader: Reader,
+    window: Window,
+    *,
+    maker: bytes | None = None,
+    dex: str | None = None,
+    pool: bytes | None = None,
+    token: bytes | None = None,
 ) -> Page:
-    return filtered_page(reader, "dex_trades", {"maker": maker, "dex": dex}, window)
+    """`token` is what either side of the trade gave."""
+    keys = {"maker": maker, "dex": dex, "pool": pool, "token": token}
+    return filtered_page(reader, "dex_trades", keys, window)

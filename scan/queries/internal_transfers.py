@@ -29,15 +29,20 @@ def of_transaction(
 
     Ascending is the order of the calls; a transaction is in one block, so a range does not apply.
     """
-    *page, is_traced = reader.row(
+    traversal = window.traversal("transaction's internal transfers", {"hash": transaction_hash})
+    data, count, total, is_traced, *edges = reader.row(
         "queries/internal_transfers_list_by_transaction",
         hash=transaction_hash,
         form=form,
         direction=window.direction,
         limit=window.limit,
         offset=window.offset,
+        after=traversal.after,
+        seen_block=traversal.seen_block,
     )
-    return Page(*page), is_traced
+    return Page.of_row(
+        reader, "internal_transfers", traversal, (data, count, total, *edges)
+    ), is_traced
 
 
 def without_traces(reader: Reader) -> str:

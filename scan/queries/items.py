@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from scan.contracts.token_uri import TokenUri
 from scan.errors import NotFound
-from scan.queries.pages import Page
+from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 from scan.queries.tokens import UNKNOWN
 
@@ -18,13 +18,19 @@ class Item(NamedTuple):
     uri: TokenUri
 
 
-def page(reader: Reader, token: bytes, limit: int, offset: int) -> Page:
+def page(reader: Reader, token: bytes, window: Window) -> Page:
     """Those first moved last first; raises NotFound for an unknown token, and for a BEP20."""
-    *columns, token_type = reader.row(
-        "queries/tokens_list_items", address=token, limit=limit, offset=offset
+    traversal = window.traversal("items", {"token": token}, has_blocks=False)
+    data, count, total, token_type, first_ordinal = reader.row(
+        "queries/tokens_list_items",
+        address=token,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
     )
     _require_items(token_type)
-    return Page(*columns)
+    following = traversal.next(None if first_ordinal is None else [first_ordinal])
+    return Page(data, count, total, following)
 
 
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
@@ -43,19 +49,22 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     return Item(record, owners, transfers, uri)
 
 
-def transfers(reader: Reader, token: bytes, token_id: int, limit: int, offset: int) -> Page:
+def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Page:
     """Newest first; raises NotFound as get() does."""
-    *columns, token_type = reader.row(
+    traversal = window.traversal("item transfers", {"token": token, "id": token_id})
+    data, count, total, token_type, *edges = reader.row(
         "queries/token_transfers_list_by_item",
         address=token,
         token_id=token_id,
-        limit=limit,
-        offset=offset,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
+        seen_block=traversal.seen_block,
     )
     _require_items(token_type)
-    if columns[2] is None:
+    if total is None:
         raise _never_moved()
-    return Page(*columns)
+    return Page.of_row(reader, "token_transfers", traversal, (data, count, total, *edges))
 
 
 def _require_items(token_type: str | None) -> None:

@@ -14,8 +14,10 @@ from scan.ethereum.log_filter import TOPICS, LogFilter, having_all
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import data, to_hex
 from scan.queries import node_logs
+from scan.queries.cursors import ORDINAL, BlockReference
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
-from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.orphaned_cursors import require_same_chain
+from scan.queries.pages import Page, Window, filtered_page, in_blocks
 from scan.queries.reader import Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(TOPICS))
@@ -23,6 +25,14 @@ FILTER_KEYS = ("address", *TOPIC_NAMES)
 PROXIES_TIMEOUT_S = 1.5
 
 Record = dict[str, Any]
+
+
+class LogPage(NamedTuple):
+    """Records without their events; `total` and `next` as a Page has them."""
+
+    records: list[Record]
+    total: int | None
+    next: str | None = None
 
 
 class Scope(NamedTuple):
@@ -50,20 +60,16 @@ def read_filter(arguments: Mapping[str, Any]) -> LogFilter:
 
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
     """Records with their decoded events; for has_total see records()."""
-    logs, total = records(reader, window, log_filter, has_total=has_total)
+    logs, total, following = records(reader, window, log_filter, has_total=has_total)
     for log, event in zip(logs, _events(reader, logs), strict=True):
         log["event"] = event
-    return Page(orjson.dumps(logs).decode(), len(logs), total)
+    return Page(orjson.dumps(logs).decode(), len(logs), total, following)
 
 
 def records(
     reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False
-) -> tuple[list[Record], int | None]:
-    """Records without events, and how many logs match in all.
-
-    That number is None where it would have to be counted, unless has_total asks for it; it is
-    counted in a node's logs newest first alone.
-    """
+) -> LogPage:
+    """The total is None where it would have to be counted, unless has_total asks for it."""
     scope = Scope(*reader.row("queries/logs_get_scope", topic0=log_filter.topics[0]))
     if scope.has_stored(log_filter):
         stored = filtered_page(
@@ -78,18 +84,59 @@ def records(
         )
         if stored.data is None:
             raise TooManyLogs(TOO_LARGE)
-        return orjson.loads(stored.data), stored.total
+        return LogPage(orjson.loads(stored.data), stored.total, stored.next)
     if scope.oldest is None or scope.newest is None:
-        return [], 0
-    span = BlockSpan(max(window.block_from, scope.oldest), min(window.block_to, scope.newest))
+        return LogPage([], 0)
+    blocks = in_blocks(reader, window)
+    span = BlockSpan(max(blocks.block_from, scope.oldest), min(blocks.block_to, scope.newest))
     if span.first > span.last:
-        return [], 0
+        return LogPage([], 0)
+    return _of_node(reader, window, log_filter, span, has_total=has_total)
+
+
+def _of_node(
+    reader: Reader, window: Window, log_filter: LogFilter, span: BlockSpan, *, has_total: bool
+) -> LogPage:
+    """Its logs have no ordinals: a cursor stands at a block and a log of it."""
     limit, offset, direction, *_ = window
-    if has_total:
+    traversal = window.traversal("node_logs", log_filter._asdict(), (ORDINAL, ORDINAL))
+    if has_total and direction == "desc" and traversal.cursor is None:
         logs, total = node_logs.read_page_and_total(reader, log_filter, span, offset, limit)
-        return _records(reader, logs), total
-    logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit)
-    return _records(reader, logs), None
+    else:
+        after = None
+        if traversal.cursor is not None:
+            block, index = traversal.cursor.position
+            after = int(block), int(index)
+        logs = node_logs.read_page(reader, log_filter, span, direction, offset, limit, after)
+        require_same_chain(
+            reader,
+            traversal,
+            _reference(reader, traversal.seen_block),
+            lambda ends: _position_at(direction, after, ends.blocks),
+        )
+        total = None
+        if has_total:
+            _, total = node_logs.read_page_and_total(reader, log_filter, span, 0, 0)
+    following = None
+    if len(logs) == limit and (total is None or offset + limit < total):
+        newest = logs[0] if direction == "desc" else logs[-1]
+        following = traversal.next(
+            (logs[-1].block_number, logs[-1].log_index),
+            BlockReference(newest.block_number, newest.block_hash),
+        )
+    return LogPage(_records(reader, logs), total, following)
+
+
+def _position_at(direction: str, after: tuple[int, int] | None, next_block: int) -> tuple[int, int]:
+    """Behind which the logs below a block follow, or those from it on."""
+    if direction == "asc":
+        return next_block, -1
+    return min((next_block, 0), after or (0, 0))
+
+
+def _reference(reader: Reader, number: int | None) -> BlockReference | None:
+    block_hash = None if number is None else node_logs.hash_at(reader, number)
+    return None if number is None or block_hash is None else BlockReference(number, block_hash)
 
 
 def _events(reader: Reader, records: Sequence[Record]) -> list[Record | None]:

@@ -57,12 +57,30 @@ class NodeLog(NamedTuple):
 
 
 def read_page(
-    reader: Reader, log_filter: LogFilter, span: BlockSpan, direction: str, offset: int, limit: int
+    reader: Reader,
+    log_filter: LogFilter,
+    span: BlockSpan,
+    direction: str,
+    offset: int,
+    limit: int,
+    after: tuple[int, int] | None = None,
 ) -> list[NodeLog]:
-    """Entries of the list in either order; what lies beyond the page is not read."""
-    expected_hash = _hash_at(reader, span.last)
+    """Entries of the list in either order; what lies beyond the page is not read.
+
+    `after` is a block and a log index: in the order, the page begins behind them.
+    """
+    is_descending = direction == "desc"
+    if after is not None and is_descending:
+        span = BlockSpan(span.first, min(span.last, after[0]))
+    elif after is not None:
+        span = BlockSpan(max(span.first, after[0]), span.last)
+    if span.first > span.last:
+        return []
+    expected_hash = hash_at(reader, span.last)
     blocks = _candidate_blocks(reader, log_filter, span, direction)
-    logs = _bounded(_logs_in(reader, log_filter, blocks, is_descending=direction == "desc"))
+    logs = _bounded(_logs_in(reader, log_filter, blocks, is_descending=is_descending))
+    if after is not None:
+        logs = (log for log in logs if (log[:2] < after if is_descending else log[:2] > after))
     page = _collected(islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit))
     _require_same_chain(reader, span.last, expected_hash)
     return page
@@ -75,7 +93,7 @@ def read_page_and_total(
 
     In which block each entry stands is remembered, so that other pages are read alone.
     """
-    expected_hash = _hash_at(reader, span.last)
+    expected_hash = hash_at(reader, span.last)
     key = (log_filter, span, expected_hash)
     block_of_entry = reader.sources.log_blocks.get(key)
     if block_of_entry is not None:
@@ -251,7 +269,7 @@ def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
         raise UpstreamFailed(ANOTHER_CHAIN)
 
 
-def _hash_at(reader: Reader, number: int) -> bytes | None:
+def hash_at(reader: Reader, number: int) -> bytes | None:
     [block_hash] = reader.row("queries/blocks_get_hash", number=number)
     return None if block_hash is None else bytes(block_hash)
 

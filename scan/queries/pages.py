@@ -1,10 +1,13 @@
 """A page of a list: which part of it, in which form, and which statement serves a filter."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
+from scan.database.transaction import Row
 from scan.parameters import BIGINT_MAX
+from scan.queries.cursors import ORDINAL, BlockReference, Kind, Traversal
+from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.reader import Reader
 
 # How PostgreSQL writes the records: as /api/v1 has them, or as scan/etherscan completes them.
@@ -15,19 +18,68 @@ LISTS = {
     "transactions": ("address", "from", "to"),
     "token_transfers": ("address", "from", "to", "token"),
     "internal_transfers": ("address", "from", "to"),
-    "dex_trades": ("maker", "dex"),
+    "dex_trades": ("maker", "dex", "pool"),
     "logs": ("address", "topic0"),
 }
 
 
 class Window(NamedTuple):
-    """Which part of a list: `direction` is asc or desc, both blocks belong to the range."""
+    """Which part of a list: `direction` is asc or desc; both blocks, and both times in Unix
+    seconds, belong to the range. It begins at the offset, or after the `cursor`.
+    """
 
     limit: int
     offset: int
     direction: str = "desc"
     block_from: int = 0
     block_to: int = BIGINT_MAX
+    cursor: str | None = None
+    time_from: int | None = None
+    time_to: int | None = None
+
+    def traversal(
+        self,
+        entity: str,
+        filters: Mapping[str, object],
+        kinds: Sequence[Kind] = (ORDINAL,),
+        *,
+        has_blocks: bool = True,
+    ) -> Traversal:
+        """Raises InvalidParameter for a cursor of another list."""
+        filters = {
+            **filters,
+            "block_from": self.block_from,
+            "block_to": self.block_to,
+            "time_from": self.time_from,
+            "time_to": self.time_to,
+        }
+        return Traversal.of(
+            entity, filters, self.direction, self.cursor, kinds, has_blocks=has_blocks
+        )
+
+    def params(self, traversal: Traversal) -> dict[str, Any]:
+        """What every statement of such a list takes."""
+        return {
+            "limit": self.limit,
+            "offset": self.offset,
+            "direction": self.direction,
+            "block_from": self.block_from,
+            "block_to": self.block_to,
+            "after": traversal.after,
+            "seen_block": traversal.seen_block,
+        }
+
+
+def in_blocks(reader: Reader, window: Window) -> Window:
+    """The same window with its times as blocks: those in both ranges."""
+    first, last = window.block_from, window.block_to
+    if window.time_from is not None:
+        _, after = reader.row("queries/blocks_get_by_time", time_s=window.time_from)
+        first = BIGINT_MAX if after is None else max(first, after)
+    if window.time_to is not None:
+        before, _ = reader.row("queries/blocks_get_by_time", time_s=window.time_to)
+        last = -1 if before is None else min(last, before)
+    return window._replace(block_from=first, block_to=last, time_from=None, time_to=None)
 
 
 @dataclass(frozen=True)
@@ -40,13 +92,35 @@ class Page:
     data: str
     count: int
     total: int | None
+    next: str | None = None  # the cursor of the page after this one; None where no rows follow
     untraced_blocks: int | None = None  # of internal transfers; None where no block has traces
+
+    @classmethod
+    def of_row(cls, reader: Reader, entity: str, traversal: Traversal, row: Row) -> Self:
+        """Of a statement with cursors; raises Reorganised."""
+        data, count, total, position, newest, seen, *untraced_blocks = row
+        require_same_chain(
+            reader,
+            traversal,
+            BlockReference.read(seen),
+            lambda ends: [_position_at(traversal, getattr(ends, entity))],
+        )
+        after = None if position is None else [position]
+        following = traversal.next(after, BlockReference.read(newest))
+        return cls(data, count, total, following, *untraced_blocks)
+
+
+def _position_at(traversal: Traversal, end: int) -> int:
+    """Behind which the rows before the ordinal `end` follow, or those from it on."""
+    if traversal.direction == "asc":
+        return end - 1
+    return min(end, int(traversal.after or 0))
 
 
 def filtered_page(
     reader: Reader,
     entity: str,
-    keys: Mapping[str, bytes | str | None],
+    keys: Mapping[str, bytes | str | bool | None],
     window: Window,
     *,
     form: Form | None = None,
@@ -58,18 +132,25 @@ def filtered_page(
     several keys takes.
     """
     given = {name: value for name, value in keys.items() if value is not None}
-    values: dict[str, Any] = window._asdict()
+    traversal = window.traversal(entity, keys)
+    window = in_blocks(reader, window)
+    values = window.params(traversal)
     if form is not None:
         values["form"] = form
+    has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
+    is_single = len(given) == 1 and next(iter(given)) in LISTS[entity]
     if not given:
-        return Page(*reader.row(f"queries/{entity}_list", **values))
-    values["has_lower"] = window.block_from > 0
-    values["has_upper"] = window.block_to < BIGINT_MAX
-    [(name, key), *others] = given.items()
-    if not others and name in LISTS[entity]:
-        values["list"] = f"{entity}_by_{name}"
+        row = reader.row(f"queries/{entity}_list", **values)
+    elif is_single:
+        [(name, key)] = given.items()
+        values |= {"has_lower": has_lower, "has_upper": has_upper, "list": f"{entity}_by_{name}"}
         values["key"] = key.encode() if isinstance(key, str) else key
-        return Page(*reader.row(f"queries/{entity}_list_by_key", **values))
-    statement = f"queries/{entity}_list_by_keys"
-    # Which index is the narrowest depends on the values themselves.
-    return Page(*reader.row(statement, planned_per_call=True, **values, **keys, **of_several))
+        row = reader.row(f"queries/{entity}_list_by_key", **values)
+    else:
+        has_cursor = traversal.cursor is not None
+        values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")
+        values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
+        statement = f"queries/{entity}_list_by_keys"
+        # Which index is the narrowest depends on the values themselves.
+        row = reader.row(statement, planned_per_call=True, **values, **keys, **of_several)
+    return Page.of_row(reader, entity, traversal, row)

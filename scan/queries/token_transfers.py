@@ -21,12 +21,14 @@ def page(
     Beside an address it is one key more: an address has one list of all types, so that what lies
     before the page is read, too, and the total is not known.
     """
-    if token is not None and token_type is not None:
-        if tokens.type_of(reader, token) != token_type:
-            return Page("[]", 0, 0)
-        token_type = None
-    keys = {"address": address, "from": sender, "to": recipient, "token": token}
-    return filtered_page(reader, "token_transfers", {**keys, "type": token_type}, window, form=form)
+    keys: dict[str, bytes | str | None]
+    keys = {"address": address, "from": sender, "to": recipient, "token": token, "type": None}
+    if token is None or token_type is None:
+        keys["type"] = token_type
+    elif tokens.type_of(reader, token) != token_type:
+        window.traversal("token_transfers", keys)
+        return Page("[]", 0, 0)
+    return filtered_page(reader, "token_transfers", keys, window, form=form)
 
 
 def count_over_time(reader: Reader, token: bytes) -> str:

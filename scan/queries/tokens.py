@@ -3,6 +3,7 @@
 import orjson
 
 from scan.errors import NotFound
+from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
@@ -11,14 +12,18 @@ UNKNOWN = "No token is known at this address."
 
 def page(reader: Reader, window: Window) -> Page:
     """By the number of holders; ranges of blocks do not apply."""
-    return Page(
-        *reader.row(
-            "queries/tokens_list",
-            direction=window.direction,
-            limit=window.limit,
-            offset=window.offset,
-        )
+    traversal = window.traversal("tokens", {}, (ORDINAL, ADDRESS), has_blocks=False)
+    after_count, after_address = traversal.position(2)
+    data, count, total, holder_count, address = reader.row(
+        "queries/tokens_list",
+        direction=window.direction,
+        limit=window.limit,
+        offset=window.offset,
+        after_count=after_count,
+        after_address=after_address,
     )
+    following = traversal.next(None if address is None else (holder_count, bytes(address)))
+    return Page(data, count, total, following)
 
 
 def get(reader: Reader, address: bytes) -> str:
@@ -36,11 +41,19 @@ def type_of(reader: Reader, address: bytes) -> str | None:
     return None if record is None else str(orjson.loads(record)["type"])
 
 
-def holders(reader: Reader, address: bytes, limit: int, offset: int) -> Page:
+def holders(reader: Reader, address: bytes, window: Window) -> Page:
     """The largest first; raises NotFound for an unknown token."""
-    page = Page(
-        *reader.row("queries/tokens_list_holders", address=address, limit=limit, offset=offset)
+    traversal = window.traversal("holders", {"token": address}, (AMOUNT, ADDRESS), has_blocks=False)
+    after_balance, after_holder = traversal.position(2)
+    data, count, total, balance, holder = reader.row(
+        "queries/tokens_list_holders",
+        address=address,
+        limit=window.limit,
+        offset=window.offset,
+        after_balance=after_balance,
+        after_holder=after_holder,
     )
-    if page.data is None:
+    if data is None:
         raise NotFound(UNKNOWN)
-    return page
+    following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
+    return Page(data, count, total, following)

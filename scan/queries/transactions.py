@@ -25,10 +25,14 @@ def page(
     address: bytes | None = None,
     sender: bytes | None = None,
     recipient: bytes | None = None,
+    method: bytes | None = None,
+    status: bool | None = None,
     form: Form = "api",
 ) -> Page:
+    """`method` is the selector of the function that was called."""
     keys = {"address": address, "from": sender, "to": recipient}
-    return filtered_page(reader, "transactions", keys, window, form=form)
+    also = {"method": method, "status": status}
+    return filtered_page(reader, "transactions", {**keys, **also}, window, form=form)
 
 
 def get(reader: Reader, transaction_hash: bytes) -> str | None:

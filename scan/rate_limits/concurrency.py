@@ -1,4 +1,4 @@
-"""How many may do something costly at once: in this process, and for one client of it."""
+"""Limits on concurrent costly operations: in this process, and per client."""
 
 import threading
 import time
@@ -10,7 +10,7 @@ from scan.errors import Unavailable
 
 
 class ConcurrencyLimit:
-    """A number of places, and how many of them one client may hold."""
+    """At most `places` holders at a time, and at most `places_per_client` of one client."""
 
     def __init__(
         self,
@@ -21,9 +21,9 @@ class ConcurrencyLimit:
         busy: str,
         retry_after_s: int = 2,
     ) -> None:
-        """`busy` and `retry_after_s` go into Unavailable when no place is free.
+        """`busy` and `retry_after_s` are for the Unavailable raised when no place is free.
 
-        With `clients_wait` a client who holds its share already waits for its own place, too.
+        With `clients_wait` a client that holds its maximum waits for one of its own places.
         """
         self._places = places
         self._places_per_client = places_per_client or places
@@ -36,19 +36,22 @@ class ConcurrencyLimit:
 
     @contextmanager
     def place(self, client: Hashable = None, *, wait_s: float = 0.0) -> Iterator[None]:
-        """Hold a place; raises Unavailable when none gets free in time.
+        """Hold a place; raises Unavailable if none becomes free in time.
 
-        Unless clients wait, one who holds its own share already is refused at once.
+        Without `clients_wait` a client that holds its maximum is rejected at once.
         """
         if not self.take(client, wait_s=wait_s):
-            raise Unavailable(self._busy, retry_after_s=self._retry_after_s)
+            raise self._refusal()
         try:
             yield
         finally:
             self.give_back(client)
 
+    def _refusal(self) -> Unavailable:
+        return Unavailable(self._busy, retry_after_s=self._retry_after_s)
+
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
-        """For a place that another thread gives back; whether there was one."""
+        """Take a place, which another thread may give back; returns whether one was free."""
         with self._changed:
             if not self._clients_wait and not self._may_hold_more(client):
                 return False
@@ -64,7 +67,7 @@ class ConcurrencyLimit:
             self._taken -= 1
             if client is not None:
                 self._taken_by[client] -= 1
-                # Clients that came once would be counted here for ever.
+                # Otherwise a counter would be kept for every client.
                 if not self._taken_by[client]:
                     del self._taken_by[client]
             self._changed.notify_all()
@@ -77,17 +80,18 @@ class ConcurrencyLimit:
 
 
 class WaitingThreads(ConcurrencyLimit):
-    """How many threads of the server wait for something else than PostgreSQL.
+    """Limits the server threads that wait for something other than PostgreSQL.
 
-    The node, compilers, verifications under way and blocks to come: while all of them are away,
-    half of the threads still answer from the database. A place is waited for only while places
-    change hands, as they do every few milliseconds where the node answers, and by few.
+    That is the node, compilers, running verifications and future blocks: even if none of them
+    respond, half of the threads still serve requests from the database. A thread waits for a place
+    only while places are given back, as they are every few milliseconds when the node responds,
+    and only a few threads may wait.
     """
 
     def __init__(
         self, places: int = 4, places_per_client: int = 2, places_in_line: int = 2
     ) -> None:
-        """Of the eight threads of gunicorn.conf.py."""
+        """The defaults are for the eight threads of gunicorn.conf.py."""
         super().__init__(
             places,
             places_per_client=places_per_client,
@@ -99,16 +103,31 @@ class WaitingThreads(ConcurrencyLimit):
         self._in_line = 0
         self._changed_hands_at = 0.0
 
-    def is_full_for(self, client: Hashable) -> bool:
-        """Whether a place would have to be waited for; takes no lock, so it may be over at once."""
-        return not self._is_free_for(client)
+    def are_in_use(self) -> bool:
+        return self._taken > 0
+
+    def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None:
+        """What place() would raise at once; takes no lock, so that it may be over by then."""
+        return self._refusal() if self._is_vain(client, wait_s) else None
+
+    def refusal_for_long(self, client: Hashable) -> Unavailable | None:
+        """As refusal(), of place_for_long()."""
+        return None if self._is_free_for_long(client) else self._refusal()
+
+    def _is_vain(self, client: Hashable, wait_s: float) -> bool:
+        """Whether no place would get free for the client, or too many wait for one already."""
+        if self._is_free_for(client):
+            return False
+        idle_s = time.monotonic() - self._changed_hands_at
+        return idle_s >= wait_s or self._in_line >= self._places_in_line
+
+    def _is_free_for_long(self, client: Hashable) -> bool:
+        return self._taken + 1 < self._places and self._is_free_for(client)
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         with self._changed:
-            if not self._is_free_for(client):
-                idle_s = time.monotonic() - self._changed_hands_at
-                if idle_s >= wait_s or self._in_line >= self._places_in_line:
-                    return False
+            if self._is_vain(client, wait_s):
+                return False
             self._in_line += 1
             try:
                 is_taken = super().take(client, wait_s=wait_s)
@@ -119,15 +138,15 @@ class WaitingThreads(ConcurrencyLimit):
             return is_taken
 
     def take_for_long(self, client: Hashable) -> bool:
-        """As take(), at once, for what may last seconds: it leaves one place to the node."""
+        """As take(), without waiting, for operations of seconds; leaves one place for the node."""
         with self._changed:
-            return self._taken + 1 < self._places and self.take(client)
+            return self._is_free_for_long(client) and self.take(client)
 
     @contextmanager
     def place_for_long(self, client: Hashable) -> Iterator[None]:
         """As place(), see take_for_long()."""
         if not self.take_for_long(client):
-            raise Unavailable(self._busy, retry_after_s=self._retry_after_s)
+            raise self._refusal()
         try:
             yield
         finally:

@@ -22,13 +22,13 @@ from scan.rate_limits.windows import (
 )
 from scan.settings import Settings
 
-# A server that is silent for longer counts as lost.
+# A server that does not respond for longer counts as down.
 _STORAGE_TIMEOUT_S = 1.0
 
 
 class Limiter(NamedTuple):
-    """What a request is charged to. A key and its client's address are charged together; a request
-    refused by one costs the other nothing."""
+    """The windows that a request is charged to. A key and its client address are charged together:
+    a request rejected by one window is not counted in the other."""
 
     store: WindowStore
     anonymous_rate: RateLimitItem
@@ -41,31 +41,31 @@ class Limiter(NamedTuple):
         return (Window(self.anonymous_rate, address),)
 
     def of_key(self, key_id: int, requests_per_minute: int, address: str) -> tuple[Window, ...]:
-        """A request with a key: against the key's limit, and the ceiling of the client's address
-        above all its keys. The result is of the window that has less left."""
+        """A request with a key: against the key's limit, and the client address's limit over all
+        keys. The result is that of the window with fewer requests left."""
         return (
             Window(_per_minute(requests_per_minute), str(key_id)),
             Window(self.address_rate, address),
         )
 
-    def of_form(self, address: str) -> tuple[Window, ...]:
-        """A form that may hold a key: against the ceiling of the client's address."""
+    def of_unknown_key(self, address: str) -> tuple[Window, ...]:
+        """A request with an unverified key: against the client address's limit over all keys."""
         return (Window(self.address_rate, address),)
 
     def of_page(self, address: str) -> tuple[Window, ...]:
-        """A page for people, whose limit is apart from the API's."""
+        """An HTML page, which has its own limit."""
         return (Window(self.page_rate, address),)
 
     def peek_address(self, address: str) -> RateLimitResult:
         return self.store.peek(Window(self.anonymous_rate, address))
 
     def charge_new_key(self, address: str) -> RateLimitResult:
-        """An API key created for somebody at this address."""
+        """An API key created from this address."""
         return self.store.charge(Window(self.new_key_rate, address))
 
 
 def make_limiter(settings: Settings) -> Limiter:
-    """Raises SettingError where the storage cannot hold a moving window."""
+    """Raises SettingError if the storage does not support moving windows."""
     return Limiter(
         ProcessWindows() if counts_in_process(settings) else _shared(settings),
         anonymous_rate=parse(settings.rate_limit_anonymous),
@@ -76,7 +76,7 @@ def make_limiter(settings: Settings) -> Limiter:
 
 
 def counts_in_process(settings: Settings) -> bool:
-    """Whether the limits are exact in one process only."""
+    """Whether requests are counted in this process only."""
     return settings.rate_limit_storage.startswith("memory:")
 
 
@@ -94,27 +94,27 @@ def _shared(settings: Settings) -> WindowStore:
     uri = settings.rate_limit_storage
     storage, strategy = _shared_storage(uri)
     health = StorageHealth(storage.check)
-    # A cluster may keep two windows on two servers, which no script reaches at once.
+    # A cluster may have two windows on two servers, which one script cannot access.
     if isinstance(storage, RedisStorage) and not isinstance(storage, RedisClusterStorage):
         return RedisWindows(storage.get_connection(), storage.base_exceptions, health, when_lost)
     return WindowsInTurn(strategy, _cluster_errors(uri), health, when_lost)
 
 
 def _cluster_errors(uri: str) -> tuple[type[Exception], ...]:
-    """A cluster that cannot be reached raises what is no error of a Redis server."""
+    """An unreachable cluster raises exceptions that are not RedisError."""
     scheme = uri.partition("://")[0]
     if "+cluster" not in scheme:
         return ()
     package = "valkey" if scheme.startswith("valkey") else "redis"
-    try:  # only who counts there needs the package
+    try:  # the package is an optional dependency
         exceptions = import_module(f"{package}.exceptions")
     except ImportError:
-        return ()  # `limits` says what is missing
+        return ()  # `limits` reports that the package is missing
     return (getattr(exceptions, f"{package.capitalize()}ClusterException"),)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:
-    """A rate whose windows share no name with those of another rate in the same storage."""
+    """A rate in its own namespace, so that its windows differ from other rates' in the storage."""
     item = parse(rate)
     return type(item)(item.amount, item.multiples, namespace=namespace)
 
@@ -122,20 +122,20 @@ def _named(namespace: str, rate: str) -> RateLimitItem:
 def _shared_storage(uri: str) -> tuple[Any, MovingWindowRateLimiter]:
     timeouts = {}
     if uri.startswith(("redis", "valkey")):
-        # Without these a silent server would hold every thread for ever.
+        # Without time-outs a server that does not respond would hold every thread for ever.
         timeouts = {
             "socket_timeout": _STORAGE_TIMEOUT_S,
             "socket_connect_timeout": _STORAGE_TIMEOUT_S,
         }
-    refusals: tuple[type[Exception], ...] = (
+    configuration_errors: tuple[type[Exception], ...] = (
         *(ConfigurationError, NotImplementedError, AssertionError, ValueError),
         *_cluster_errors(uri),
     )
     try:
         storage = storage_from_string(uri, wrap_exceptions=True, **timeouts)
         return storage, MovingWindowRateLimiter(storage)
-    except refusals as error:
-        scheme = uri.partition("://")[0]  # the rest may hold a password
+    except configuration_errors as error:
+        scheme = uri.partition("://")[0]  # the rest may contain a password
         raise SettingError("SCAN_RATE_LIMIT_STORAGE", f"{scheme}://", str(error)) from None
 
 

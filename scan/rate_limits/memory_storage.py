@@ -1,4 +1,4 @@
-"""Where moving windows are kept in process: one lock, a bounded number of clients, no sweep."""
+"""In-process storage of moving windows: one lock, a bounded number of clients, no sweep."""
 
 import time
 from array import array
@@ -16,13 +16,13 @@ MAX_CLIENTS = 200_000
 
 
 def steady_clock() -> Callable[[], float]:
-    """Wall time that never steps: a corrected clock must not freeze or free a window."""
+    """Wall time without jumps: setting the clock must not extend or empty a window."""
     offset = time.time() - time.monotonic()
     return lambda: offset + time.monotonic()
 
 
 class ChargedWindow(NamedTuple):
-    """Whether a request was counted, and what the window holds after it."""
+    """Whether a request was counted, and the window's state after it."""
 
     allowed: bool
     counted: int
@@ -32,11 +32,11 @@ class ChargedWindow(NamedTuple):
 class MemoryWindowStorage(MemoryStorage):
     """`limits` storage in process: one lock, bounded, without a sweep.
 
-    The stock storage takes a client's lock away while other threads may wait for it, so that two
-    could hold "the" lock; it never forgets a client, and sweeps all of them every 10 ms: 34 to
-    40 % of a core with 100,000 clients at 500 requests/s. Here clients stand in the order of
-    their last counted request. One storage serves one window length, so the expired ones are in
-    front, and each request removes at most two: there is nothing to pause for.
+    The stock storage deletes a client's lock while other threads may wait for it, so that two
+    threads could hold it; it never removes a client, and sweeps all of them every 10 ms: 34 to
+    40 % of a core with 100,000 clients at 500 requests/s. Here clients are ordered by their last
+    counted request. One storage has one window length, so the expired clients are in front, and
+    each request removes at most two of them, without pauses.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class MemoryWindowStorage(MemoryStorage):
         clock: Callable[[], float] | None = None,
         lock: AbstractContextManager[object] | None = None,
     ) -> None:
-        """Storages that one request is charged to together share a `lock`, which is an RLock."""
+        """Storages that are charged together share a `lock`, which is an RLock."""
         super().__init__()
         self.lock = lock or RLock()
         self.clock = clock or steady_clock()
@@ -83,7 +83,7 @@ class MemoryWindowStorage(MemoryStorage):
             return ChargedWindow(allowed, count, window[expired] + expiry - now if count else 0.0)
 
     def release_entry(self, key: str) -> None:
-        """Forget what acquire_entry() has just counted; the caller has held the lock since."""
+        """Undo the last acquire_entry(); the caller must have held the lock since."""
         window = self._window(key)
         del window[-1]
         if not window:
@@ -108,8 +108,8 @@ class MemoryWindowStorage(MemoryStorage):
             return count
 
     def _window(self, key: str) -> "array[float]":
-        """A full table gives every newcomer the same window: a flood of addresses then shares
-        one limit, and nobody who is being counted is forgotten for it."""
+        """In a full table all new clients share one window: a flood of addresses then shares one
+        limit, and does not evict the windows of other clients."""
         window = self._windows.get(key)
         if window is not None:
             return window

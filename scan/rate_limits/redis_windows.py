@@ -1,7 +1,7 @@
-"""Windows in one Redis server, for several processes and hosts: many requests in one round trip.
+"""Windows in one Redis server, shared by processes and hosts, with many requests a round trip.
 
-A thread takes whatever requests wait, and Redis counts all of them in one script. The clock is the
-server's, so the hosts' clocks need not agree.
+A thread takes all waiting requests, and Redis counts them in one script. The time is the server's,
+so the hosts' clocks need not be synchronised.
 """
 
 import logging
@@ -21,16 +21,16 @@ log = logging.getLogger(__name__)
 MAX_BATCH = 128  # requests in one round trip
 PREFIX = "scan:"
 
-# One step of the server: every window of a request gets it, or none does. A window is a list of
-# times in microseconds, the newest first; what has left it is removed from its end.
+# Atomic: a request is counted in all of its windows or in none. A window is a list of times in
+# microseconds, newest first; expired ones are removed from its end.
 # KEYS: the windows of all requests. ARGV, for each request: whether it is counted (1) or only
-# looked at (0), the number of its windows, then limit and length in microseconds of each.
-# Returns, for each request: whether there is room in all its windows, then for each of them how
-# many requests it holds and in how many microseconds the oldest leaves it.
+# read (0), the number of its windows, then limit and length in microseconds of each.
+# Returns, for each request: whether it is allowed in all its windows, then for each of them the
+# number of requests in it and the microseconds until the oldest of them expires.
 CHARGE = """
 local clock = redis.call('time')
 local now = clock[1] * 1000000 + clock[2]
-local found, key, arg = {}, 0, 1
+local reply, key, arg = {}, 0, 1
 while arg <= #ARGV do
     local is_counted, windows, allowed = ARGV[arg] == '1', tonumber(ARGV[arg + 1]), 1
     local counts, oldest = {}, {}
@@ -47,7 +47,7 @@ while arg <= #ARGV do
             allowed = 0
         end
     end
-    found[#found + 1] = allowed
+    reply[#reply + 1] = allowed
     for i = 1, windows do
         local length = ARGV[arg + 2 * i + 1]
         if is_counted and allowed == 1 then
@@ -55,13 +55,13 @@ while arg <= #ARGV do
             redis.call('pexpire', KEYS[key + i], math.ceil(length / 1000))
             oldest[i] = oldest[i] or now
         end
-        found[#found + 1] = counts[i]
-        found[#found + 1] = oldest[i] and oldest[i] + length - now or 0
+        reply[#reply + 1] = counts[i]
+        reply[#reply + 1] = oldest[i] and oldest[i] + length - now or 0
     end
     key = key + windows
     arg = arg + 2 + 2 * windows
 end
-return found
+return reply
 """
 
 _DIGEST = sha1(CHARGE.encode(), usedforsecurity=False).hexdigest()
@@ -74,10 +74,10 @@ class _Charge(NamedTuple):
 
 
 class RedisWindows:
-    """`client` is a redis.Redis with time-outs; while it fails, `when_lost` decides.
+    """`client` is a redis.Redis with time-outs; while it fails, `when_lost` gives the results.
 
-    One of its connections is held: through the client a round trip takes 85 us of processor time,
-    on the connection 39.
+    Uses one connection directly: a round trip through the client takes 85 us of processor time, on
+    the connection 39 us.
     """
 
     waits = True
@@ -85,7 +85,7 @@ class RedisWindows:
     def __init__(
         self, client: Any, errors: Any, health: StorageHealth, when_lost: WhenLost
     ) -> None:
-        from redis.exceptions import NoScriptError  # only who counts in Redis needs the package
+        from redis.exceptions import NoScriptError  # the package is an optional dependency
 
         self._client = client
         self._errors = errors
@@ -94,7 +94,7 @@ class RedisWindows:
         self._unknown_script_error = NoScriptError
         self._connection: Any = None
         self._waiting: SimpleQueue[_Charge] = SimpleQueue()
-        self._thread: Thread | None = None  # not before the worker was forked
+        self._thread: Thread | None = None  # started after the worker was forked
         self._starting = Lock()
 
     def charge(self, *windows: Window) -> RateLimitResult:
@@ -124,7 +124,7 @@ class RedisWindows:
                     charges.append(self._waiting.get_nowait())
             try:
                 self._charge(charges)
-            except Exception as error:  # it would end this thread, and with it every request
+            except Exception as error:  # would end this thread, and requests would wait for ever
                 log.exception("charging failed")
                 for charge in charges:
                     if not charge.result.done():
@@ -133,7 +133,7 @@ class RedisWindows:
     def _charge(self, charges: Sequence[_Charge]) -> None:
         if not self._health.is_lost:
             try:
-                numbers = self._ask(charges)
+                numbers = self._execute(charges)
             except self._errors as error:
                 self._health.lose(error)
             else:
@@ -143,8 +143,8 @@ class RedisWindows:
         for charge in charges:
             _settle(charge, self._when_lost)
 
-    def _ask(self, charges: Sequence[_Charge]) -> Iterator[int]:
-        """The numbers that CHARGE returns, one request's after another's."""
+    def _execute(self, charges: Sequence[_Charge]) -> Iterator[int]:
+        """The numbers returned by CHARGE, in the order of the requests."""
         keys: list[str] = []
         arguments: list[int] = []
         for windows, is_counted, _ in charges:
@@ -154,7 +154,7 @@ class RedisWindows:
                 arguments += (window.rate.amount, window.rate.get_expiry() * 1_000_000)
         try:
             return iter(self._call("EVALSHA", _DIGEST, len(keys), *keys, *arguments))
-        except self._unknown_script_error:  # it is known from then on, until the server starts anew
+        except self._unknown_script_error:  # EVAL loads it, until the server is restarted
             return iter(self._call("EVAL", CHARGE, len(keys), *keys, *arguments))
 
     def _call(self, *command: object) -> list[int]:

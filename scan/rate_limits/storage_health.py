@@ -1,4 +1,4 @@
-"""Whether a storage of rate limits answers: nobody waits for one that does not, until it does."""
+"""Tracks whether the storage of rate limits responds; while it does not, requests do not wait."""
 
 import logging
 import time
@@ -9,14 +9,14 @@ from scan.observability import metrics
 
 log = logging.getLogger(__name__)
 
-PROBE_EVERY_S = 0.1  # while the storage does not answer
+PROBE_EVERY_S = 0.1  # while the storage does not respond
 
 
 class StorageHealth:
-    def __init__(self, answers: Callable[[], bool]) -> None:
-        """`answers` may wait, and raises nothing."""
+    def __init__(self, check: Callable[[], bool]) -> None:
+        """`check` may wait, and does not raise."""
         self.is_lost = False
-        self._answers = answers
+        self._check = check
         self._lock = Lock()
 
     def lose(self, error: Exception) -> None:
@@ -30,7 +30,7 @@ class StorageHealth:
 
     def _probe(self) -> None:
         time.sleep(PROBE_EVERY_S)
-        while not self._answers():
+        while not self._check():
             time.sleep(PROBE_EVERY_S)
         log.info("rate limit storage is up again")
         metrics.RATE_LIMIT_STORAGE_UP.set(1)

@@ -1,4 +1,4 @@
-"""Windows in process, and in the storages of `limits` that have no script of ours."""
+"""Windows in the process's memory, and in storages of `limits` without our own script."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -13,13 +13,13 @@ from scan.rate_limits.memory_storage import MemoryWindowStorage
 from scan.rate_limits.storage_health import StorageHealth
 from scan.rate_limits.windows import RateLimitResult, WhenLost, Window, tightest
 
-MAX_THREADS = 8  # requests that are counted by other processes
+MAX_THREADS = 8  # requests counted at the same time in a shared storage
 
 MakeStorage = Callable[[AbstractContextManager[object]], MemoryWindowStorage]
 
 
 class ProcessWindows:
-    """Exact in one process, which keeps them in memory."""
+    """Windows in memory, exact within one process."""
 
     waits = False
 
@@ -33,7 +33,7 @@ class ProcessWindows:
     def charge(self, *windows: Window) -> RateLimitResult:
         with self._lock:
             results = [self._charge(window) for window in windows]
-            # What one window refuses must not be counted in the other.
+            # A request that one window rejects must not be counted in the others.
             if any(result.allowed != results[0].allowed for result in results):
                 for window, result in zip(windows, results, strict=True):
                     if result.allowed:
@@ -66,10 +66,10 @@ class ProcessWindows:
 
 
 class WindowsInTurn:
-    """For storages that charge one window at a time: a cluster of Redis servers, say.
+    """For storages that charge one window at a time, such as a Redis cluster.
 
-    A request that others overtake between these steps is refused by one window though the other
-    has counted it; none passes that should not.
+    With concurrent requests a request may be rejected by one window although another has counted
+    it; none is allowed beyond a limit.
     """
 
     waits = True
@@ -81,7 +81,7 @@ class WindowsInTurn:
         health: StorageHealth,
         when_lost: WhenLost,
     ) -> None:
-        """`errors` are what the storage raises beside StorageError where it cannot be reached."""
+        """`errors`: what the storage raises besides StorageError when it is unreachable."""
         self._strategy = strategy
         self._errors: tuple[type[Exception], ...] = (StorageError, *errors)
         self._health = health
@@ -101,7 +101,7 @@ class WindowsInTurn:
     def _unless_lost(
         self, count: Callable[[], RateLimitResult], windows: Sequence[Window]
     ) -> RateLimitResult:
-        """A cluster that is lost takes twice its time-out to say so, each time it is asked."""
+        """A request to an unreachable cluster takes twice the time-out, so not all are sent."""
         if not self._health.is_lost:
             try:
                 return count()

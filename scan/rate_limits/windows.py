@@ -1,4 +1,4 @@
-"""A client's moving window, what a request finds in it, and what every store of windows does."""
+"""A client's moving window, the result of charging it, and the interface of window stores."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
@@ -10,7 +10,7 @@ from scan.errors import Unavailable
 
 
 class RateLimitResult(NamedTuple):
-    """Whether a request may pass, and what its client's window holds with it."""
+    """Whether a request is allowed, and the state of its client's window after it."""
 
     allowed: bool
     limit: int
@@ -19,12 +19,12 @@ class RateLimitResult(NamedTuple):
 
     @property
     def retry_after_s(self) -> int:
-        """Rounded up, so that a request after that many seconds passes."""
+        """Rounded up, so that a request after that many seconds is allowed."""
         return max(1, int(self.reset_in_s) + 1)
 
 
 class Window(NamedTuple):
-    """Of one client, by its address or the id of its key."""
+    """The window of one client, which is an address or the id of a key."""
 
     rate: RateLimitItem
     client: str
@@ -39,24 +39,24 @@ class Window(NamedTuple):
 
 
 class WindowStore(Protocol):
-    """Windows that are charged together get a request both, or neither.
+    """Charges a request to all of its windows or to none.
 
-    `waits` is whether charge() and peek() wait for another process.
+    `waits`: charge() and peek() wait for another process.
     """
 
     waits: bool
 
     def charge(self, *windows: Window) -> RateLimitResult:
-        """Count a request. Raises Unavailable where it cannot be counted now."""
+        """Count a request. Raises Unavailable if it cannot be counted."""
 
     def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
-        """As charge(), by another thread; None where charge() waits for nobody."""
+        """As charge(), in another thread; None if charge() does not wait."""
 
     def peek(self, window: Window) -> RateLimitResult:
-        """What is left; `allowed` where the next request would pass."""
+        """The current state; `allowed` if the next request would be."""
 
 
-# What becomes of a request while the storage does not answer.
+# The result of a request while the storage does not respond.
 WhenLost = Callable[[Sequence[Window]], RateLimitResult]
 
 
@@ -65,5 +65,5 @@ def refuse(windows: Sequence[Window]) -> RateLimitResult:
 
 
 def tightest(results: Sequence[RateLimitResult]) -> RateLimitResult:
-    """A refusal before all else, then what has the least left; of two such, the later reset."""
+    """A rejection first, then the window with the fewest requests left, then the later reset."""
     return min(results, key=lambda result: (result.allowed, result.remaining, -result.reset_in_s))

@@ -1,6 +1,6 @@
 """gunicorn's side of a request: connections, bytes received and sent, and the worker's loop.
 
-Enters: sockets. Leaves: a WSGI environ for the application, and its response in bytes. Nothing here
+Input: sockets. Output: a WSGI environ for the application, and its response in bytes. Nothing here
 knows what the application serves.
 Start with worker.py (the loop), then connection.py (one client, without any waiting).
 """

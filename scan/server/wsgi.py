@@ -15,7 +15,7 @@ CORS = (
     (
         "Access-Control-Expose-Headers",
         "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
-        " X-Request-Id, X-Total-Count, X-Scan-Block",
+        " X-Request-Id, X-Total-Count, X-Scan-Block, Link",
     ),
 )
 

@@ -1,7 +1,7 @@
-"""Sourcify's API, version 2, for tools that look contracts up or verify them there.
+"""The Sourcify-compatible API, version 2: verified contracts and verification.
 
-Enters: requests below /v2/contract, /v2/verify, /chains and /server. Leaves: records and errors in
+Input: requests below /v2/contract, /v2/verify, /chains and /server. Output: records and errors in
 Sourcify's form; verification jobs for scan/verification.
-Start with blueprint.py, then contract_record.py (what a lookup returns), submissions.py (what a
-verification sends) and errors.py.
+Start with blueprint.py, then contract_record.py (contracts), submissions.py (verification
+requests) and errors.py.
 """

@@ -1,4 +1,4 @@
-"""Contracts by address, verification, and the one chain there is."""
+"""Endpoints for contracts, verification and the list of chains, which has one."""
 
 import re
 from collections.abc import Mapping
@@ -39,13 +39,13 @@ blueprint = Blueprint("sourcify", __name__)
 
 @blueprint.get("/v2/contract/<chain_id>/<address>")
 def get_contract(chain_id: str, address: str) -> Response:
-    wanted = parameters.address(address)
+    contract = parameters.address(address)
     selection = fields.selected(query_arguments("fields", "omit"))
     own_chain = _require_own_chain(chain_id)
-    stored = contracts.get(reader(), wanted, parts_of(selection))
+    stored = contracts.get(reader(), contract, parts_of(selection))
     if not stored.is_verified:
-        return json_value(minimal_record(own_chain, wanted, None, None), 404)
-    return json_value(contract_record(reader(), own_chain, wanted, stored, selection))
+        return json_value(minimal_record(own_chain, contract, None, None), 404)
+    return json_value(contract_record(reader(), own_chain, contract, stored, selection))
 
 
 @blueprint.post("/v2/verify/<chain_id>/<address>")
@@ -60,7 +60,7 @@ def verify_metadata(chain_id: str, address: str) -> Response:
 
 @blueprint.get("/v2/verify/<verification_id>")
 def get_verification(verification_id: str) -> Response:
-    """Waits a little for a job to end, so that few requests do."""
+    """Waits up to WAIT_FOR_JOB_S for the job to end, so that clients need few requests."""
     job = services().jobs.wait(verification_id, WAIT_FOR_JOB_S)
     if job is None:
         raise JobNotFound(f"No verification job found for id {verification_id[:100]}")
@@ -80,7 +80,7 @@ def _body() -> dict[str, object]:
 
 
 def _require_own_chain(chain_id: str) -> str:
-    """The chain's id; raises UnsupportedChain for any chain but the one indexed."""
+    """The chain's id; raises UnsupportedChain for any chain other than the indexed one."""
     if not _CHAIN_ID.fullmatch(chain_id):
         raise InvalidParameter("chainId must be a number of at most 20 digits.", field="chainId")
     own_chain = network.chain_id(reader())

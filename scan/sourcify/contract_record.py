@@ -1,6 +1,6 @@
-"""A contract as Sourcify's clients read it, put together from what is stored of its verification.
+"""A verified contract in Sourcify's form.
 
-What is not stored is null: the compiler's bytecode, source maps and storage layout.
+Values that are not stored are null: the compiler's bytecode, source maps and storage layout.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ from scan.sourcify.fields import Selection
 
 PROXY_TYPES = {"eip1167": "EIP1167Proxy", "eip1967": "EIP1967Proxy"}
 MATCHES = {"full": "exact_match", "partial": "match", None: None}
-# The columns that each field needs, of those that are read only when they are named.
+# The optional columns of queries.contracts that a field needs.
 _PARTS: Mapping[str, tuple[str, ...]] = {
     "runtimeBytecode": ("code",),
     "deployment": ("deployment",),
@@ -35,7 +35,7 @@ _PARTS: Mapping[str, tuple[str, ...]] = {
 
 
 def parts_of(selection: Selection) -> set[str]:
-    """The large values of a contract that these fields need."""
+    """The optional columns of queries.contracts that these fields need."""
     return {part for field in selection for part in _PARTS.get(field, ())}
 
 
@@ -58,7 +58,7 @@ def usual_fields(contract: Contract) -> dict[str, Any]:
 def contract_record(
     reader: Reader, chain_id: str, address: bytes, stored: Contract, selection: Selection
 ) -> dict[str, Any]:
-    """`reader` is needed only for a proxy's implementation."""
+    """`reader` is used only for a proxy's implementation."""
     record = minimal_record(chain_id, address, stored.match, stored.creation_match)
     record |= {name: value for name, value in usual_fields(stored).items() if name in selection}
     for field, build in _BUILDERS.items():
@@ -103,7 +103,7 @@ def _compilation(stored: Contract) -> dict[str, Any]:
 
 
 def _settings(stored: Contract) -> dict[str, Any]:
-    """As in a standard JSON input, where libraries are grouped by file."""
+    """As in standard JSON, where libraries are grouped by file."""
     settings: dict[str, Any] = orjson.loads(stored.settings or "{}")
     libraries: dict[str, dict[str, str]] = {}
     for qualified, address in settings.get("libraries", {}).items():
@@ -118,7 +118,7 @@ def _standard_input(stored: Contract) -> dict[str, Any]:
 
 
 def _standard_output(stored: Contract) -> dict[str, Any]:
-    """The contract alone, as Sourcify has it, without what is not stored."""
+    """Only this contract, as in Sourcify, and only values that are stored."""
     contract = {
         "abi": _json(stored.abi),
         "userdoc": _documentation(stored, "userdoc"),
@@ -129,14 +129,14 @@ def _standard_output(stored: Contract) -> dict[str, Any]:
 
 
 def _documentation(stored: Contract, kind: str) -> Any:
-    """The metadata file holds it as the compiler gives it."""
+    """`userdoc` or `devdoc` from the metadata file."""
     if stored.metadata is None:
         return None
     return orjson.loads(stored.metadata).get("output", {}).get(kind)
 
 
 def _json(text: str | None) -> orjson.Fragment | None:
-    """JSON that PostgreSQL or the compiler has made, as it is."""
+    """JSON from PostgreSQL or the compiler, unchanged."""
     return None if text is None else orjson.Fragment(text)
 
 
@@ -159,7 +159,7 @@ _BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
 def _proxy_resolution(reader: Reader, address: bytes, stored: Contract) -> dict[str, Any]:
     lookup = contracts.proxy_of(reader, address, stored)
     if not lookup.is_known:
-        error = error_value("proxy_resolution_error", "The node does not answer now.")
+        error = error_value("proxy_resolution_error", "The node does not respond.")
         return {"proxyResolutionError": error}
     if lookup.proxy is None:
         return {"isProxy": False, "proxyType": None, "implementations": []}

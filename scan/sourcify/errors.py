@@ -1,4 +1,4 @@
-"""Errors as Sourcify's clients read them: {"customCode", "message", "errorId"}."""
+"""Errors in Sourcify's form: {"customCode", "message", "errorId"}."""
 
 import uuid
 

@@ -1,4 +1,4 @@
-"""Which fields of a contract a client selects with `fields` or `omit`."""
+"""Parses the selection of a contract's fields by `fields` or `omit`."""
 
 from collections.abc import Mapping
 
@@ -46,11 +46,11 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "proxyResolution": ("isProxy", "proxyType", "implementations"),
 }
 
-Selection = Mapping[str, tuple[str, ...]]  # the fields, and the members of those that have some
+Selection = Mapping[str, tuple[str, ...]]  # selected members by field; empty if it has none
 
 
 def selected(arguments: Mapping[str, str]) -> Selection:
-    """Raises InvalidParameter for what is no field."""
+    """Raises InvalidParameter for an unknown field."""
     fields, omit = arguments.get("fields", ""), arguments.get("omit", "")
     if fields and omit:
         raise InvalidParameter("Cannot specify both fields and omit")
@@ -62,25 +62,25 @@ def selected(arguments: Mapping[str, str]) -> Selection:
 
 
 def _only(names: list[str]) -> Selection:
-    chosen: dict[str, tuple[str, ...]] = dict.fromkeys(USUAL, ())
+    selection: dict[str, tuple[str, ...]] = dict.fromkeys(USUAL, ())
     for name in names:
         if name == "all":
             raise InvalidParameter("Cannot specify 'all' with other fields")
         top, member = _parts(name)
         if top in FIELDS:
-            chosen[top] = (*chosen.get(top, ()), member) if member else FIELDS[top]
-    return chosen
+            selection[top] = (*selection.get(top, ()), member) if member else FIELDS[top]
+    return selection
 
 
 def _without(names: list[str]) -> Selection:
-    left = {**FIELDS, **dict.fromkeys(USUAL, ())}
+    selection = {**FIELDS, **dict.fromkeys(USUAL, ())}
     for name in names:
         top, member = _parts(name)
-        if member and top in left:
-            left[top] = tuple(each for each in left[top] if each != member)
-        if not member or not left.get(top):
-            left.pop(top, None)
-    return left
+        if member and top in selection:
+            selection[top] = tuple(kept for kept in selection[top] if kept != member)
+        if not member or not selection.get(top):
+            selection.pop(top, None)
+    return selection
 
 
 def _parts(name: str) -> tuple[str, str]:

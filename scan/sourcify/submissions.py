@@ -1,4 +1,4 @@
-"""Sourcify's verification requests as those of /api/v1/verify, behind which the verifier stands."""
+"""Converts Sourcify's verification requests to bodies of /api/v1/verify."""
 
 import json
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 
 
 def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """A standard JSON input, its compiler's version and the contract's `path:Name`."""
+    """From a standard JSON input, the compiler's version and the contract's `path:Name`."""
     _check_transaction_hash(body)
     standard_input = _object(body, "stdJsonInput")
     sources = standard_input.get("sources")
@@ -34,16 +34,16 @@ def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def from_metadata(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """The compiler's metadata file and the sources it names, by path or by hash."""
+    """From the compiler's metadata file and the sources that it lists, by path or by hash."""
     _check_transaction_hash(body)
-    metadata, given = _object(body, "metadata"), _object(body, "sources")
+    metadata, contents = _object(body, "metadata"), _object(body, "sources")
     settings = dict(_object(metadata, "settings", "metadata."))
     target = _object(settings, "compilationTarget", "metadata.settings.")
     if len(target) != 1:
         raise InvalidParameter("metadata.settings.compilationTarget must name one contract.")
     del settings["compilationTarget"]
     [(path, name)] = target.items()
-    sources = _sources(_object(metadata, "sources", "metadata."), given)
+    sources = _sources(_object(metadata, "sources", "metadata."), contents)
     standard_input = {
         "language": metadata.get("language"),
         "sources": sources,
@@ -57,14 +57,14 @@ def from_metadata(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sources(listed: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Numbers and sizes come before hashes, which take 10 ms a megabyte and 2 us each."""
+def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+    """Checks counts and sizes before it computes hashes, at 10 ms a megabyte and 2 us a file."""
     _check_number(listed)
-    _check_number(given)
-    encoded = {path: _encoded(path, content) for path, content in given.items()}
+    _check_number(contents)
+    encoded = {path: _encoded(path, content) for path, content in contents.items()}
     if sum(map(len, encoded.values())) > MAX_SOURCE_BYTES:
-        raise TooLarge("The sources together may have at most 1 MiB.", field="sources")
-    by_hash = {to_hex(bytes(keccak(encoded[path]))): given[path] for path in given}
+        raise TooLarge("The sources may have at most 1 MiB in total.", field="sources")
+    by_hash = {to_hex(bytes(keccak(encoded[path]))): contents[path] for path in contents}
     sources = {}
     for path, entry in listed.items():
         entry = entry if isinstance(entry, dict) else {}
@@ -79,9 +79,9 @@ def _sources(listed: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, d
 
 
 def _check_number(sources: Mapping[str, Any]) -> None:
-    """Writing and reading 45,000 files again takes a thread 110 ms."""
+    """Serialising and parsing 45,000 files takes 110 ms."""
     if len(sources) > MAX_FILES:
-        raise InvalidParameter(f"sources may be at most {MAX_FILES} files.", field="sources")
+        raise InvalidParameter(f"sources may have at most {MAX_FILES} files.", field="sources")
 
 
 def _encoded(path: str, content: object) -> bytes:
@@ -91,7 +91,7 @@ def _encoded(path: str, content: object) -> bytes:
 
 
 def _check_transaction_hash(body: Mapping[str, Any]) -> None:
-    """Which transaction created the contract is known from the index."""
+    """The hash is only checked: the creating transaction is known from the index."""
     if body.get("creationTransactionHash") is not None:
         parameters.hash32(body["creationTransactionHash"], "creationTransactionHash")
 

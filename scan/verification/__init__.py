@@ -1,8 +1,8 @@
-"""Source code to a match with deployed bytecode.
+"""Compiles source code and compares it with deployed bytecode.
 
-Enters: a source, a compiler version and optional settings. Leaves: full or partial match, stored.
+Input: a source, a compiler version and optional settings. Output: a full or partial match, stored.
 Start with verifier.py (from request to record), then request.py, matching.py (the search over
-settings), contract_match.py and bytecode_comparison.py (the rules), compiler.py (running solc on
-hostile input, in sandbox.py's limits), compiler_install.py (fetching it). jobs.py and job_runner.py
-are for those who submit now and ask for the result later.
+settings), contract_match.py and bytecode_comparison.py (the rules), compiler.py (runs solc on
+hostile input, within sandbox.py's limits), compiler_install.py (downloads it). jobs.py and
+job_runner.py verify in the background: a client submits a job and polls for its result.
 """

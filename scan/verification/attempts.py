@@ -1,4 +1,4 @@
-"""What past attempts have shown: which settings to skip, when to stop, why nothing matched."""
+"""Results of the compilations so far: which settings to skip, when to stop, why nothing matched."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,11 +10,11 @@ from scan.verification.settings_search import CompilerSettings
 
 MOST_COMPILATIONS = 24
 COMPILATIONS_OF_OTHER_VERSION = 4
-COMPILATIONS_AFTER_ALMOST = 2  # the code is as long and nearly equal: the source differs
+COMPILATIONS_AFTER_ALMOST = 2  # code of equal length that is nearly equal: the source differs
 MOST_SOURCE_ERRORS = 3
 BY_PATH = (
-    "Files import each other by their paths: choose the folder that holds all of them, or send a"
-    " standard JSON input, whose sources are named by path."
+    "Files import each other by path: choose the folder that contains all of them, or send a"
+    " standard JSON input, which names its sources by path."
 )
 
 
@@ -23,23 +23,23 @@ class Attempts:
         self.most_compilations = most_compilations
         self._closest: tuple[int, str] | None = None
         self._faults: list[str] = []
-        self._refused_evm_versions: set[object] = set()  # under which the source is in error
-        self._endless_pipelines: set[object] = set()  # viaIR or not, where a limit was met
+        self._failed_evm_versions: set[object] = set()  # with which the source has errors
+        self._slow_pipelines: set[object] = set()  # values of viaIR that exceeded a limit
 
     def is_promising(self, settings: CompilerSettings) -> bool:
         return (
-            settings.get("evmVersion") not in self._refused_evm_versions
-            and settings.get("viaIR") not in self._endless_pipelines
+            settings.get("evmVersion") not in self._failed_evm_versions
+            and settings.get("viaIR") not in self._slow_pipelines
         )
 
     def is_source_in_error(self) -> bool:
-        return len(self._refused_evm_versions) >= MOST_SOURCE_ERRORS
+        return len(self._failed_evm_versions) >= MOST_SOURCE_ERRORS
 
     def any_compiled(self) -> bool:
         return self._closest is not None
 
     def record_limit(self, settings: CompilerSettings) -> None:
-        self._endless_pipelines.add(settings.get("viaIR"))
+        self._slow_pipelines.add(settings.get("viaIR"))
 
     def record_errors(
         self,
@@ -49,7 +49,7 @@ class Attempts:
     ) -> None:
         self._faults.append(describe_errors(errors, sources))
         if not depend_on_settings(errors):
-            self._refused_evm_versions.add(settings.get("evmVersion"))
+            self._failed_evm_versions.add(settings.get("evmVersion"))
 
     def record_mismatch(
         self, contract: CompiledContract, comparison: Comparison, deployed: bytes, count: int
@@ -62,9 +62,9 @@ class Attempts:
             self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_ALMOST)
 
     def failure(self, count: int, other_version: str | None) -> VerificationFailed:
-        """`other_version` is the compiler that the deployed code names, if it is another."""
+        """`other_version` is the compiler named by the deployed code, if it is a different one."""
         hint = (
-            f" By its metadata the deployed code was compiled by {other_version[:40]}."
+            f" According to its metadata, the deployed code was compiled by {other_version[:40]}."
             if other_version
             else ""
         )

@@ -1,10 +1,11 @@
-"""Compares deployed bytecode with compiled bytecode: exact, or exact but for the metadata.
+"""Compares deployed bytecode with compiled bytecode: equal, or equal except for the metadata.
 
-Nothing is stripped by a pattern found in deployed code, since whoever deploys can plant one. Only
-ranges that the compiler itself names or writes are filled in from the chain: link references,
+Nothing is stripped because of a pattern in the deployed code: a deployer could plant one. Only
+ranges that the compiler itself reports or writes are copied from the chain: link references,
 immutables, the address in a library's call guard, and, for a partial match, its own auxdata.
 """
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -25,9 +26,9 @@ class ByteRange(NamedTuple):
 
 
 class LinkedCode(NamedTuple):
-    """One bytecode object of the compiler's output: `code` with zeros at its open places.
+    """One bytecode object of the compiler's output: `code` with zeros where libraries are linked.
 
-    `links` and `immutables` are the places of each library `file:Name` and of each immutable.
+    `links` and `immutables` are the ranges of each library `file:Name` and of each immutable.
     """
 
     code: bytes
@@ -36,11 +37,11 @@ class LinkedCode(NamedTuple):
 
 
 class Comparison(NamedTuple):
-    """`match` is "full", "partial" or None; then `reason` is where the codes differ.
+    """`match` is "full", "partial" or None; if None, `reason` is where the codes differ.
 
-    `inner_metadata`: all differences lie where the compiled code seems to hold metadata of
-    contracts embedded in it, which compiling a changed copy can confirm. `differing` is the
-    number of bytes that differ in codes of one length.
+    `inner_metadata`: all differences are in what looks like metadata of embedded contracts;
+    compiling a changed copy can confirm that. `differing` is the number of differing bytes if
+    both codes have the same length.
     """
 
     match: str | None
@@ -53,25 +54,26 @@ class Comparison(NamedTuple):
 def linked_code(output: Mapping[str, Any]) -> LinkedCode:
     """From `evm.bytecode` or `evm.deployedBytecode`; raises ValueError for an unusable object."""
     links = {
-        f"{file}:{name}": _ranges(places)
+        f"{file}:{name}": _ranges(references)
         for file, libraries in (output.get("linkReferences") or {}).items()
-        for name, places in libraries.items()
+        for name, references in libraries.items()
     }
     immutables = {
-        name: _ranges(places) for name, places in (output.get("immutableReferences") or {}).items()
+        name: _ranges(references)
+        for name, references in (output.get("immutableReferences") or {}).items()
     }
     text = output.get("object", "")
-    for part in _all(links):
-        text = text[: 2 * part.start] + "00" * ADDRESS_BYTES + text[2 * part.end :]
+    for link in _all(links):
+        text = text[: 2 * link.start] + "00" * ADDRESS_BYTES + text[2 * link.end :]
     return LinkedCode(bytes.fromhex(text), links, immutables)
 
 
-def _ranges(places: Iterable[Mapping[str, int]]) -> tuple[ByteRange, ...]:
-    return tuple(ByteRange(place["start"], place["start"] + place["length"]) for place in places)
+def _ranges(references: Iterable[Mapping[str, int]]) -> tuple[ByteRange, ...]:
+    return tuple(ByteRange(ref["start"], ref["start"] + ref["length"]) for ref in references)
 
 
 def _all(groups: Mapping[str, tuple[ByteRange, ...]]) -> Iterator[ByteRange]:
-    return (part for ranges in groups.values() for part in ranges)
+    return itertools.chain.from_iterable(groups.values())
 
 
 def compare_runtime(
@@ -80,58 +82,59 @@ def compare_runtime(
     libraries: Mapping[str, bytes],
     auxdata: Sequence[ByteRange] | None = None,
 ) -> Comparison:
-    """`libraries` are the addresses claimed, by `file:Name` or `Name`; those not claimed are read
-    from the chain. `auxdata` are the ranges known to be metadata; by default those at its end.
+    """`libraries` are the submitted addresses, by `file:Name` or `Name`; the others are read from
+    the chain. `auxdata` are the ranges known to be metadata; by default the one at the end.
     """
     if len(deployed) != len(compiled.code):
         return Comparison(
-            None, f"the deployed code has {len(deployed)} bytes, the compiled {len(compiled.code)}"
+            None,
+            f"the deployed code has {len(deployed)} bytes, the compiled code {len(compiled.code)}",
         )
     inconsistent = _inconsistent(deployed, compiled)
     if inconsistent:
         return Comparison(None, inconsistent)
-    found = _addresses(deployed, compiled.links)
+    linked = {
+        name: deployed[ranges[0].start : ranges[0].end]
+        for name, ranges in compiled.links.items()
+        if ranges
+    }
     comparison = _compare(deployed, _filled(deployed, compiled), auxdata)
-    wrong = _wrong_library(found, libraries)
+    wrong = _wrong_library(linked, libraries)
     if wrong and comparison.match:
-        return Comparison(None, wrong, libraries=found, differing=0)
-    return comparison._replace(libraries=found)
+        return Comparison(None, wrong, libraries=linked, differing=0)
+    return comparison._replace(libraries=linked)
 
 
 def _inconsistent(deployed: bytes, compiled: LinkedCode) -> str | None:
-    """An open place that the chain fills differently from its twin is not what it claims to be."""
-    for what, groups in (("library", compiled.links), ("immutable", compiled.immutables)):
+    """The reason if a library or immutable has different values in its ranges: it must have one."""
+    for kind, groups in (("library", compiled.links), ("immutable", compiled.immutables)):
         for name, ranges in groups.items():
-            if len({deployed[part.start : part.end] for part in ranges}) > 1:
-                return f"the {what} {name} has different values at different places"
+            if len({deployed[start:end] for start, end in ranges}) > 1:
+                return f"the {kind} {name} has different values at different positions"
     return None
 
 
-def _addresses(deployed: bytes, links: Mapping[str, tuple[ByteRange, ...]]) -> dict[str, bytes]:
-    return {
-        name: deployed[ranges[0].start : ranges[0].end] for name, ranges in links.items() if ranges
-    }
-
-
-def _wrong_library(found: Mapping[str, bytes], claimed: Mapping[str, bytes]) -> str | None:
-    for name, address in found.items():
-        wanted = claimed.get(name, claimed.get(name.rpartition(":")[2]))
-        if wanted is not None and wanted != address:
-            return f"the deployed code is linked to {name} at 0x{address.hex()}, not as given"
+def _wrong_library(linked: Mapping[str, bytes], submitted: Mapping[str, bytes]) -> str | None:
+    for name, address in linked.items():
+        if submitted.get(name, submitted.get(name.rpartition(":")[2], address)) != address:
+            return (
+                f"the deployed code is linked to {name} at 0x{address.hex()},"
+                " not at the submitted address"
+            )
     return None
 
 
 def _filled(deployed: bytes, compiled: LinkedCode) -> bytes:
     expected = bytearray(compiled.code)
-    for part in (*_all(compiled.links), *_all(compiled.immutables)):
-        expected[part.start : part.end] = deployed[part.start : part.end]
+    for start, end in (*_all(compiled.links), *_all(compiled.immutables)):
+        expected[start:end] = deployed[start:end]
     if is_call_guarded(compiled.code):
         expected[1 : 1 + ADDRESS_BYTES] = deployed[1 : 1 + ADDRESS_BYTES]
     return bytes(expected)
 
 
 def is_call_guarded(code: bytes) -> bool:
-    """A library compares its own address, written in at deployment, with the one it runs at."""
+    """Whether the code starts with a library's check of the address it runs at (PUSH20 0)."""
     return code[:1] == bytes([PUSH20]) and code[1 : 1 + ADDRESS_BYTES] == bytes(ADDRESS_BYTES)
 
 
@@ -146,9 +149,9 @@ def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | No
     offsets = _differences(_masked(deployed, ranges), _masked(expected, ranges))
     reason = (
         f"the deployed and the compiled code differ in {len(offsets)} of {len(deployed)} bytes "
-        f"besides the metadata, first at offset {offsets[0]}"
+        f"outside the metadata, first at offset {offsets[0]}"
         if offsets
-        else "the deployed code does not end in metadata of the compiled shape"
+        else "the deployed code does not end with metadata like that of the compiled code"
     )
     inner = auxdata is None and bool(offsets) and _within_hashes(offsets, expected)
     return Comparison(None, reason, inner, differing=len(offsets))
@@ -165,15 +168,15 @@ def _has_hash(code: bytes) -> bool:
 
 
 def _same_shape(deployed: bytes, expected: bytes, part: ByteRange) -> bool:
-    """Both sides hold metadata there, or the chain could hide code where nobody looks."""
-    found = [read_metadata(code[: part.end]) for code in (deployed, expected)]
-    return all(metadata is not None and metadata.start == part.start for metadata in found)
+    """Both codes have metadata there; otherwise deployed code could hide in the masked range."""
+    both = [read_metadata(code[: part.end]) for code in (deployed, expected)]
+    return all(metadata is not None and metadata.start == part.start for metadata in both)
 
 
 def _masked(code: bytes, ranges: Sequence[ByteRange]) -> bytes:
     masked = bytearray(code)
-    for part in ranges:
-        masked[part.start : part.end] = bytes(part.end - part.start)
+    for start, end in ranges:
+        masked[start:end] = bytes(end - start)
     return bytes(masked)
 
 
@@ -183,24 +186,24 @@ def _differences(left: bytes, right: bytes) -> list[int]:
 
 def _within_hashes(offsets: Sequence[int], code: bytes) -> bool:
     reach = max(len(prefix) for prefix in _HASH_PREFIXES) + 64
-    shown: set[int] = set()
+    hash_offsets: set[int] = set()
     for prefix in _HASH_PREFIXES:
-        for place in occurrences(code, prefix):
-            shown.update(range(place, place + reach))
-    return shown.issuperset(offsets)
+        for start in occurrences(code, prefix):
+            hash_offsets.update(range(start, start + reach))
+    return hash_offsets.issuperset(offsets)
 
 
 def occurrences(code: bytes, part: bytes) -> Iterator[int]:
-    found = code.find(part)
-    while found >= 0:
-        yield found
-        found = code.find(part, found + 1)
+    offset = code.find(part)
+    while offset >= 0:
+        yield offset
+        offset = code.find(part, offset + 1)
 
 
 def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[ByteRange]:
-    """Where `code` holds auxdata that is another in `after`, its copy with spaces in the sources.
+    """Ranges of auxdata in `code` that changed in `after`, compiled with a space after each source.
 
-    A constant that a source spells like the auxdata of a contract beside it stays as it is there.
+    A constant in the source that equals some auxdata does not change, and so is not in the result.
     """
     ranges = {ByteRange(n, n + len(part)) for part in auxdata for n in occurrences(code, part)}
     same_length = len(code) == len(after)
@@ -213,7 +216,7 @@ def moved_auxdata(code: bytes, auxdata: Iterable[bytes], after: bytes) -> list[B
 
 
 def assembly_auxdata(assembly: object) -> Iterator[bytes]:
-    """Every `.auxdata` in the compiler's `legacyAssembly`, those of embedded contracts too."""
+    """Every `.auxdata` in the compiler's `legacyAssembly`, including embedded contracts'."""
     if not isinstance(assembly, dict):
         return
     auxdata = assembly.get(".auxdata")
@@ -230,9 +233,9 @@ def constructor_data(
     libraries: Mapping[str, bytes],
     auxdata: Sequence[ByteRange],
 ) -> bytes | None:
-    """What follows the creation code in the creating transaction; None where the code differs.
+    """The bytes after the creation code in the creating transaction; None if the code differs.
 
-    `auxdata` are the ranges that may differ, none for an exact comparison.
+    `auxdata` are the ranges that may differ; empty for an exact comparison.
     """
     length = len(compiled.code)
     deployed, expected = creation_input[:length], _linked(compiled, libraries)
@@ -247,16 +250,16 @@ def _linked(compiled: LinkedCode, libraries: Mapping[str, bytes]) -> bytes:
     code = bytearray(compiled.code)
     for name, ranges in compiled.links.items():
         address = libraries.get(name, libraries.get(name.rpartition(":")[2]))
-        for part in ranges if address else ():
-            code[part.start : part.end] = address or b""
+        for start, end in ranges if address else ():
+            code[start:end] = address or b""
     return bytes(code)
 
 
 def uses_push0(code: bytes) -> bool:
     """Whether the contract's own instructions include the opcode of Shanghai (EIP-3855).
 
-    They end before the metadata, and at the first halt or jump that no JUMPDEST follows: after it
-    come embedded contracts and data, in which any byte may stand.
+    They end before the metadata, and at the first halt or jump without a JUMPDEST after it: what
+    follows is embedded contracts and data, which may contain any byte.
     """
     end = metadata_ranges(code)[0].start if metadata_ranges(code) else len(code)
     position = 0

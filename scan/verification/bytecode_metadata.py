@@ -21,7 +21,7 @@ class _NotCbor(ValueError):
 
 
 def read_metadata(code: bytes) -> BytecodeMetadata | None:
-    """Set if the last two bytes are the length of exactly one CBOR map before them."""
+    """None unless the last two bytes are the length of exactly one CBOR map before them."""
     length = int.from_bytes(code[-2:], "big")
     start = len(code) - 2 - length
     if len(code) < 2 or length == 0 or start < 0:
@@ -79,7 +79,7 @@ def _head(data: bytes, position: int) -> tuple[int, int, int]:
 
 
 def compiler_version(metadata: BytecodeMetadata | None) -> str | None:
-    """`0.8.26` from `solc`; None before 0.5.9, which did not write it."""
+    """`0.8.26` from `solc`; None for code of compilers before 0.5.9, which did not write it."""
     version = metadata.values.get("solc") if metadata else None
     if isinstance(version, bytes) and len(version) == 3:
         return ".".join(str(part) for part in version)
@@ -87,7 +87,7 @@ def compiler_version(metadata: BytecodeMetadata | None) -> str | None:
 
 
 def hash_kind(metadata: BytecodeMetadata | None) -> str | None:
-    """`ipfs`, `bzzr1`, `bzzr0`, or None where there is no hash."""
+    """`ipfs`, `bzzr1`, `bzzr0`, or None if there is no hash."""
     for kind in ("ipfs", "bzzr1", "bzzr0"):
         if metadata and isinstance(metadata.values.get(kind), bytes):
             return kind

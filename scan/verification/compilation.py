@@ -1,4 +1,4 @@
-"""Compiles one submission under changing settings, and reads what the compiler answers."""
+"""Compiles one submission with different settings, and reads the compiler's output."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ OUTPUTS = [
     "evm.deployedBytecode.immutableReferences",
     "evm.methodIdentifiers",
 ]
-# Errors that other settings may mend; the rest is wrong with the source.
+# Errors that may not occur with other settings; all others are errors in the source.
 _SETTING_ERRORS = (
     "CodeGenerationError",
     "CompilerError",
@@ -39,7 +39,7 @@ Selection = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class CompiledContract(NamedTuple):
-    """`output` is what the compiler gives for it: ABI, metadata, EVM."""
+    """`output` is the compiler's output for it: ABI, metadata, EVM."""
 
     path: str
     name: str
@@ -48,7 +48,7 @@ class CompiledContract(NamedTuple):
 
 
 class Compilations:
-    """The compilations of one submission in its time; `count` is how many there were."""
+    """The compilations of one submission within its time limit; `count` of them so far."""
 
     def __init__(self, compiler: Program, submission: Submission, place: RunningPlace) -> None:
         self._compiler = compiler
@@ -57,7 +57,7 @@ class Compilations:
         self.count = 0
 
     def is_time_left(self) -> bool:
-        """Raises Unavailable where others wait and have to be let in."""
+        """Raises Unavailable if others wait and this submission's share of the time is used up."""
         self._place.check()
         return self._place.left_s() >= 1
 
@@ -80,9 +80,9 @@ class Compilations:
 
 
 def first_selection(submission: Submission) -> Selection:
-    """Every contract, or the one named; a name is looked for file by file.
+    """Every contract, or the named one in every file.
 
-    From 0.4.18 until 0.5.0 a name under "*" selects nothing.
+    Files are listed because in 0.4.18 to 0.5.0 a name under "*" selects nothing.
     """
     if submission.contract_name is None:
         return {"*": {"*": OUTPUTS}}
@@ -91,7 +91,7 @@ def first_selection(submission: Submission) -> Selection:
 
 
 def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
-    """Without what an early compiler refuses, though it does just that."""
+    """Without settings that an early compiler does not know but whose value is its behaviour."""
     accepted = dict(settings)
     if version < VIA_IR_FROM and accepted.get("viaIR") is False:
         del accepted["viaIR"]
@@ -103,54 +103,52 @@ def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> dict
 
 
 def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> list[CompiledContract]:
-    """Those with code, of the name and file wanted; raises VerificationFailed for none.
+    """Those with code and with the submitted name and file; raises VerificationFailed if none.
 
-    A wrong compiler is found out here: Unavailable.
+    Raises Unavailable if the installed compiler is of a different version.
     """
-    found = [
-        CompiledContract(path, name, each, linked_code(each["evm"]["deployedBytecode"]))
-        for path, named in output.get("contracts", {}).items()
-        for name, each in named.items()
-        if each.get("evm", {}).get("deployedBytecode", {}).get("object")
+    contracts = [
+        CompiledContract(path, name, contract, linked_code(contract["evm"]["deployedBytecode"]))
+        for path, contracts_of_file in output.get("contracts", {}).items()
+        for name, contract in contracts_of_file.items()
+        if contract.get("evm", {}).get("deployedBytecode", {}).get("object")
         and submission.contract_name in (None, name)
         and submission.contract_path in (None, path)
     ]
-    if not found:
-        named_so = f" named {submission.contract_name}" if submission.contract_name else ""
-        raise VerificationFailed(f"The source has no contract{named_so} that can be deployed.")
-    _check_compiler(found[0], submission.version)
-    return found
-
-
-def _check_compiler(contract: CompiledContract, version: SolcVersion) -> None:
-    metadata = orjson.loads(contract.output.get("metadata") or "{}")
+    if not contracts:
+        with_name = f" named {submission.contract_name}" if submission.contract_name else ""
+        raise VerificationFailed(f"The source has no contract{with_name} that can be deployed.")
+    metadata = orjson.loads(contracts[0].output.get("metadata") or "{}")
     stated = str(metadata.get("compiler", {}).get("version", ""))
-    if stated and re.split(r"[+-]", stated, maxsplit=1)[0] != dotted(version):
-        raise Unavailable(f"The compiler installed as {dotted(version)} is {stated[:60]}.")
+    expected = dotted(submission.version)
+    if stated and re.split(r"[+-]", stated, maxsplit=1)[0] != expected:
+        raise Unavailable(f"The compiler installed as {expected} is {stated[:60]}.")
+    return contracts
 
 
 def evm_output(output: Mapping[str, Any], contract: CompiledContract) -> dict[str, Any]:
-    found = output.get("contracts", {}).get(contract.path, {}).get(contract.name, {})
-    return dict(found.get("evm", {}))
+    return dict(
+        output.get("contracts", {}).get(contract.path, {}).get(contract.name, {}).get("evm", {})
+    )
 
 
 def errors(output: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [each for each in output.get("errors") or () if each.get("severity") == "error"]
+    return [error for error in output.get("errors") or () if error.get("severity") == "error"]
 
 
-def depend_on_settings(found: Sequence[Mapping[str, Any]]) -> bool:
-    return all(error.get("type") in _SETTING_ERRORS for error in found)
+def depend_on_settings(errors: Sequence[Mapping[str, Any]]) -> bool:
+    return all(error.get("type") in _SETTING_ERRORS for error in errors)
 
 
-def describe_errors(found: Sequence[Mapping[str, Any]], sources: Mapping[str, str]) -> str:
-    return "; ".join(_describe(error, sources) for error in found[:3])
+def describe_errors(errors: Sequence[Mapping[str, Any]], sources: Mapping[str, str]) -> str:
+    return "; ".join(_describe(error, sources) for error in errors[:3])
 
 
 def _describe(error: Mapping[str, Any], sources: Mapping[str, str]) -> str:
-    """The compiler's sentence and its place, never its quotation of a file."""
+    """The compiler's message and its line, never its quotation of a file."""
     message = str(error.get("message")).partition("Searched the following")[0].strip()[:300]
-    place = error.get("sourceLocation") or {}
-    path, start = str(place.get("file")), place.get("start")
+    location = error.get("sourceLocation") or {}
+    path, start = str(location.get("file")), location.get("start")
     if path not in sources or not isinstance(start, int):
         return f"{error.get('type')}: {message}"
     line = sources[path].encode()[: max(start, 0)].count(b"\n") + 1

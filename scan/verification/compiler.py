@@ -1,6 +1,6 @@
 """One Solidity compiler, run on hostile input: standard JSON in, standard JSON out.
 
-Native builds and Node scripts around npm's soljson.js answer the same two calls.
+Native builds, and Node scripts around npm's soljson.js, take the same two kinds of arguments.
 """
 
 import re
@@ -17,13 +17,13 @@ from scan.verification.sandbox import MEMORY_KIB, OUTPUT_BYTES, Finished, Progra
 
 COMPILE_TIMEOUT_S = 40.0
 VERSION_TIMEOUT_S = 30.0
-# Of a megabyte of source with nested structs a compiler makes 32 MB of ABI, which hold the
-# interpreter for 0.4 s to parse; this much takes 0.1 s.
+# From a megabyte of source with nested structs a compiler makes 32 MB of ABI, whose parsing holds
+# the interpreter lock for 0.4 s; parsing this many values takes 0.1 s.
 MOST_OUTPUT_VALUES = 500_000
 
 
 class OutOfLimits(VerificationFailed):
-    """The source needs more time or memory than it is given."""
+    """The source needs more time or memory than a compilation may use."""
 
 
 def compile_source(
@@ -34,11 +34,11 @@ def compile_source(
 ) -> dict[str, Any]:
     """The compiler's standard JSON output; raises OutOfLimits, Unavailable.
 
-    `check` is called while it runs; what it raises ends the compiler.
+    `check` is called while it runs; an exception from it ends the compiler.
     """
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:
-        raise OutOfLimits("The time for this verification is used up.")
+        raise OutOfLimits("The time limit of this verification is reached.")
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         arguments = _arguments(compiler, folder)
         try:
@@ -76,9 +76,9 @@ def _arguments(compiler: Program, folder: str) -> list[str]:
 
 
 def _output(finished: Finished) -> dict[str, Any]:
-    """bad_alloc arrives as a JSON error with exit status 0; other ends at a limit as a crash."""
+    """bad_alloc is reported as a JSON error with exit status 0; other limits end in a crash."""
     if finished.status in (CANNOT_CONFINE, 126, 127):
-        raise Unavailable("The compiler cannot be started here.", retry_after_s=60)
+        raise Unavailable("The compiler cannot be started.", retry_after_s=60)
     if len(finished.output) >= OUTPUT_BYTES:
         raise OutOfLimits("The compiler's output is larger than 32 MB.")
     if sum(map(finished.output.count, (b",", b"[", b"{"))) > MOST_OUTPUT_VALUES:
@@ -88,7 +88,7 @@ def _output(finished: Finished) -> dict[str, Any]:
     except ValueError:
         output = None
     if finished.status != 0 or not isinstance(output, dict):
-        raise OutOfLimits("The compiler crashed on this source: it met a limit of memory or depth.")
+        raise OutOfLimits("The compiler crashed: it exceeded a limit on memory or nesting.")
     messages = [str(error.get("message")) for error in output.get("errors") or ()]
     if any("bad_alloc" in text or text.startswith("Unknown exception") for text in messages):
         raise OutOfLimits(f"The compiler needs more than {MEMORY_KIB // 1024} MB for this source.")

@@ -1,8 +1,8 @@
-"""Fetches compilers: the native build through solc-select, or else npm's, behind solc.js.
+"""Downloads compilers: the native build through solc-select, otherwise npm's, run by solc.js.
 
-A native build is checked against the digests its publisher lists; npm's package against
-npm_digests.json, or, where a version is not in there, against its registry's list. Then it must
-state the version it was asked for: npm's solc 0.8.1 is 0.8.0, and 0.8.7 is 0.7.5 (0.8.7-fixed).
+A native build is checked against the digests listed by its publisher; npm's package against
+npm_digests.json, or against the registry's list for a version that is not in that file. Then it
+must report the requested version: npm's solc 0.8.1 is 0.8.0, its 0.8.7 is 0.7.5 (see 0.8.7-fixed).
 """
 
 import base64
@@ -46,42 +46,45 @@ _NOT_PUBLISHED = re.compile(r"E404|No match(ing version)? found|ETARGET")
 
 
 class NotFetched(Exception):
-    """A compiler that one source did not give; the message is the reason."""
+    """A compiler could not be downloaded from one source; the message is the reason."""
 
 
 class NotPublished(NotFetched):
-    """The source answered: there is no such version."""
+    """According to the source there is no such version."""
 
 
-def install(wanted: SolcVersion, compilers: InstalledCompilers) -> str:
-    """Places the compiler; returns where it is from. Raises NotFetched, NotPublished."""
+def install(version: SolcVersion, compilers: InstalledCompilers) -> str:
+    """Installs the compiler; returns its source. Raises NotFetched, NotPublished."""
     directory = compilers.directory
     directory.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".placing-", dir=directory) as staging:
-        source, folder = _fetch(wanted, Path(staging), compilers.path)
-        _place(folder, directory / folder.name)
+        source, folder = _fetch(version, Path(staging), compilers.path)
+        target = directory / folder.name
+        if target.exists():
+            shutil.rmtree(target)
+        folder.rename(target)  # within one file system, hence all or nothing
     return source
 
 
-def _fetch(wanted: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
+def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     try:
-        folder = _native(wanted, staging)
-        _check_version(wanted, folder, path)
+        folder = _native(version, staging)
+        _check_version(version, folder, path)
         return "a native build", folder
     except NotFetched as error:
-        log.info("no native solc %s: %s", dotted(wanted), error)
-    return "npm", _from_npm(wanted, staging, path)
+        log.info("no native solc %s: %s", dotted(version), error)
+    return "npm", _from_npm(version, staging, path)
 
 
-def _native(wanted: SolcVersion, staging: Path) -> Path:
+def _native(version: SolcVersion, staging: Path) -> Path:
     """solc-select checks SHA-256 and Keccak-256 against the publisher's list.
 
-    It runs as a process of its own since its downloads have no time-out and its folder is fixed at
-    import. Without a connection it would retry for 30 s, so that is tried first.
+    It runs in its own process because its downloads have no time-out and its directory is fixed at
+    import. Without a connection it would retry for 30 s, so the connection is tried first.
     """
     _probe()
-    name = f"solc-{dotted(wanted)}"
-    command = [sys.executable, "-c", _SOLC_SELECT, "install", dotted(wanted)]
+    name = f"solc-{dotted(version)}"
+    command = [sys.executable, "-c", _SOLC_SELECT, "install", dotted(version)]
     _finish(["env", f"VIRTUAL_ENV={staging}", *command], staging, NATIVE_TIMEOUT_S)
     folder = staging / ".solc-select" / "artifacts" / name
     if not (folder / name).is_file():
@@ -100,38 +103,35 @@ def _probe() -> None:
         raise NotFetched("its publisher cannot be reached") from None
 
 
-def _from_npm(wanted: SolcVersion, staging: Path, path: str) -> Path:
+def _from_npm(version: SolcVersion, staging: Path, path: str) -> Path:
     if not (shutil.which("npm") and shutil.which("node")):
         raise NotFetched("npm and node are not installed, and no native build can be fetched")
     fault = NotFetched("npm has no usable build")
-    for version in (dotted(wanted), f"{dotted(wanted)}-fixed"):
+    for npm_version in (dotted(version), f"{dotted(version)}-fixed"):
         try:
-            folder = _unpack(wanted, _pack(version, staging), staging)
-            _check_version(wanted, folder, path)
+            folder = _unpack(version, _pack(npm_version, staging), staging)
+            _check_version(version, folder, path)
             return folder
         except NotFetched as error:
-            fault = fault if isinstance(error, NotPublished) and "-fixed" in version else error
+            fault = fault if isinstance(error, NotPublished) and "-fixed" in npm_version else error
     raise fault
 
 
 def _pack(version: str, staging: Path) -> Path:
-    """The package's tarball, whose digest is the pinned one or the one that the registry lists."""
+    """The package's tarball, checked against the pinned digest, or the registry's if none is."""
     package = f"solc@{version}"
     quiet = ["--json", "--loglevel=error"]
     listed = _finish(["npm", "view", package, "dist.integrity", *quiet], staging, NPM_TIMEOUT_S)
-    expected = _pinned_digests().get(version) or _listed_integrity(listed)
-    where = ["--pack-destination", str(staging), "--ignore-scripts"]
-    _finish(["npm", "pack", package, *quiet, *where], staging, NPM_TIMEOUT_S)
+    try:
+        expected = json.loads(_NPM_DIGESTS.read_text()).get(version) or json.loads(listed)
+    except ValueError:
+        raise NotPublished("npm has no such version") from None
+    target = ["--pack-destination", str(staging), "--ignore-scripts"]
+    _finish(["npm", "pack", package, *quiet, *target], staging, NPM_TIMEOUT_S)
     tarball = staging / f"solc-{version}.tgz"
     if not tarball.is_file() or _integrity(tarball) != expected:
-        raise NotFetched("npm's package does not have the digest expected of it")
+        raise NotFetched("npm's package does not have the expected digest")
     return tarball
-
-
-def _pinned_digests() -> dict[str, str]:
-    """By npm's version: as the registry listed them when this was released."""
-    pinned: dict[str, str] = json.loads(_NPM_DIGESTS.read_text())
-    return pinned
 
 
 def _integrity(tarball: Path) -> str:
@@ -139,15 +139,8 @@ def _integrity(tarball: Path) -> str:
     return f"sha512-{base64.b64encode(digest).decode()}"
 
 
-def _listed_integrity(answer: str) -> object:
-    try:
-        return json.loads(answer)
-    except ValueError:
-        raise NotPublished("npm has no such version") from None
-
-
-def _unpack(wanted: SolcVersion, tarball: Path, staging: Path) -> Path:
-    name = f"solc-{dotted(wanted)}"
+def _unpack(version: SolcVersion, tarball: Path, staging: Path) -> Path:
+    name = f"solc-{dotted(version)}"
     folder = staging / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
@@ -157,7 +150,7 @@ def _unpack(wanted: SolcVersion, tarball: Path, staging: Path) -> Path:
         except KeyError:
             soljson = None
         if soljson is None:
-            raise NotFetched("npm's package holds no soljson.js")
+            raise NotFetched("npm's package contains no soljson.js")
         with (folder / "soljson.js").open("wb") as target:
             shutil.copyfileobj(soljson, target)
     shutil.copyfile(_WRAPPER, folder / name)
@@ -166,17 +159,10 @@ def _unpack(wanted: SolcVersion, tarball: Path, staging: Path) -> Path:
     return folder
 
 
-def _check_version(wanted: SolcVersion, folder: Path, path: str) -> None:
-    version = stated_version(Program(folder / folder.name, path))
-    if version != dotted(wanted):
-        raise NotFetched(f"the one published states version {version or 'nothing'}")
-
-
-def _place(folder: Path, target: Path) -> None:
-    """Whole or not at all: by a rename within one file system."""
-    if target.exists():
-        shutil.rmtree(target)
-    folder.rename(target)
+def _check_version(version: SolcVersion, folder: Path, path: str) -> None:
+    reported = stated_version(Program(folder / folder.name, path))
+    if reported != dotted(version):
+        raise NotFetched(f"the published build reports version {reported or 'nothing'}")
 
 
 def _finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
@@ -204,7 +190,7 @@ def _finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
 
 
 class CompilerInstaller:
-    """Fetches in the background, one at a time, what requests find missing."""
+    """Downloads missing compilers in the background, one at a time."""
 
     def __init__(self, compilers: InstalledCompilers) -> None:
         self._compilers = compilers
@@ -213,71 +199,71 @@ class CompilerInstaller:
         self._fetching: dict[SolcVersion, Future[str]] = {}
         self._failed: dict[SolcVersion, tuple[float, NotFetched]] = {}
 
-    def compiler(self, wanted: SolcVersion, wait_s: float = WAIT_IN_REQUEST_S) -> Program:
-        """The compiler, waiting a little for it; Unavailable while it is still being fetched."""
-        found = self._compilers.find(wanted)
-        if found:
-            return found
-        self._raise_remembered(wanted)
+    def compiler(self, version: SolcVersion, wait_s: float = WAIT_IN_REQUEST_S) -> Program:
+        """The compiler; waits up to `wait_s`, then Unavailable while it is being downloaded."""
+        installed = self._compilers.find(version)
+        if installed:
+            return installed
+        self._raise_remembered(version)
         try:
-            self._start(wanted).result(wait_s)
+            self._start(version).result(wait_s)
         except StillFetching:
             raise Unavailable(
-                f"The compiler {dotted(wanted)} is being fetched; try again shortly.",
+                f"The compiler {dotted(version)} is being downloaded; try again shortly.",
                 retry_after_s=10,
             ) from None
         except (NotFetched, OSError):
-            self._raise_remembered(wanted)
-        found = self._compilers.find(wanted)
-        if not found:
-            raise _unfetchable(wanted)
-        return found
+            self._raise_remembered(version)
+        installed = self._compilers.find(version)
+        if not installed:
+            raise _unfetchable(version)
+        return installed
 
-    def _start(self, wanted: SolcVersion) -> "Future[str]":
+    def _start(self, version: SolcVersion) -> "Future[str]":
         with self._lock:
-            if wanted not in self._fetching:
+            if version not in self._fetching:
                 if len(self._fetching) >= MOST_QUEUED:
-                    raise Unavailable("Other compilers are being fetched.", retry_after_s=30)
+                    raise Unavailable("Other compilers are being downloaded.", retry_after_s=30)
                 self._pool = self._pool or ThreadPoolExecutor(1, "solc-install")
-                self._fetching[wanted] = self._pool.submit(self._fetch, wanted)
-            return self._fetching[wanted]
+                self._fetching[version] = self._pool.submit(self._fetch, version)
+            return self._fetching[version]
 
-    def _fetch(self, wanted: SolcVersion) -> str:
+    def _fetch(self, version: SolcVersion) -> str:
         try:
-            source = install(wanted, self._compilers)
-            log.info("placed solc %s from %s", dotted(wanted), source)
+            source = install(version, self._compilers)
+            log.info("installed solc %s from %s", dotted(version), source)
             return source
         except (NotFetched, OSError) as error:
-            log.warning("cannot fetch solc %s: %s", dotted(wanted), error)
-            known = error if isinstance(error, NotFetched) else NotFetched(str(error))
-            self._failed[wanted] = (time.monotonic(), known)
+            log.warning("cannot download solc %s: %s", dotted(version), error)
+            reason = error if isinstance(error, NotFetched) else NotFetched(str(error))
+            self._failed[version] = (time.monotonic(), reason)
             raise
         finally:
             with self._lock:
-                self._fetching.pop(wanted, None)
+                self._fetching.pop(version, None)
 
-    def _raise_remembered(self, wanted: SolcVersion) -> None:
-        when, error = self._failed.get(wanted, (0.0, None))
+    def _raise_remembered(self, version: SolcVersion) -> None:
+        when, error = self._failed.get(version, (0.0, None))
         if error is None or time.monotonic() - when > REMEMBER_FAILURE_S:
             return
-        raise no_such_release(wanted) if isinstance(error, NotPublished) else _unfetchable(wanted)
+        raise no_such_release(version) if isinstance(error, NotPublished) else _unfetchable(version)
 
 
-def _unfetchable(wanted: SolcVersion) -> ScanError:
+def _unfetchable(version: SolcVersion) -> ScanError:
     return Unavailable(
-        f"The compiler {dotted(wanted)} is not installed here and cannot be fetched now; "
-        f"the operator can add it with: scan solc install {dotted(wanted)}",
+        f"The compiler {dotted(version)} is not installed on this server and cannot be downloaded"
+        f" now; the operator can add it with: scan solc install {dotted(version)}",
         retry_after_s=300,
     )
 
 
-def install_one(compilers: InstalledCompilers, wanted: SolcVersion) -> str:
-    """For `scan solc install`: what was done and the compiler's digest, as a line to print."""
-    found = compilers.find(wanted)
-    source = "already there" if found else f"from {install(wanted, compilers)}"
-    compiler = compilers.find(wanted)
+def install_one(compilers: InstalledCompilers, version: SolcVersion) -> str:
+    """For `scan solc install`: the result and the compiler's digest, as a line to print."""
+    is_installed = compilers.find(version) is not None
+    source = "already installed" if is_installed else f"from {install(version, compilers)}"
+    compiler = compilers.find(version)
     if compiler is None:
-        raise NotFetched("it was placed, but cannot be executed")
+        raise NotFetched("it was installed, but cannot be executed")
     soljson = compiler.executable.with_name("soljson.js")
     digest = sha256(soljson if soljson.is_file() else compiler.executable)
-    return f"solc {dotted(wanted)} {source}, sha256 {digest}"
+    return f"solc {dotted(version)} {source}, sha256 {digest}"

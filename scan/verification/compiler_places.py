@@ -1,4 +1,4 @@
-"""How many compilers run at once, how many requests may wait for one, and for how long one runs."""
+"""Limits on compilers: how many run at once, how many requests wait for one, how long one runs."""
 
 import threading
 import time
@@ -13,12 +13,12 @@ RUNNING = 2
 WAITING = 2
 BUSY = "All compilers are busy; try again shortly."
 CUT_SHORT = (
-    "Others wait for a compiler, and this verification has had its time; try again. With settings"
-    " and contractName given it takes less."
+    "Other requests are waiting for a compiler, and this verification took too long; try again."
+    " It is faster with settings and contractName."
 )
 RETRY_AFTER_S = 15
-# All of a verification's time, and what is left of it while others wait: of 53 public contracts
-# without settings 44 matched within two compilations, of 1 to 5 s each.
+# The time limit of a verification, and the one while others wait: of 53 public contracts without
+# settings 44 matched within two compilations of 1 to 5 s.
 BUDGET_S = 60.0
 SHARED_BUDGET_S = 20.0
 
@@ -28,9 +28,9 @@ def busy() -> Unavailable:
 
 
 class CompilerPlaces:
-    """Each waiting request holds a server thread, so few may, and one of each client.
+    """A waiting request holds a server thread, so only a few may wait, and one per client.
 
-    `jobs_wait` is set by the job runner while jobs in the database wait for a place.
+    `jobs_wait` is set by the job runner while jobs in the database are waiting for a compiler.
     """
 
     def __init__(self) -> None:
@@ -43,13 +43,13 @@ class CompilerPlaces:
         self.jobs_wait = False
 
     def admitted(self, client: str | None) -> AbstractContextManager[None]:
-        """A place to wait or run in; raises Unavailable at once when there is none."""
+        """The right to wait or to run; raises Unavailable at once if too many have it."""
         return self._admitted.place(client)
 
     @contextmanager
     def running(self, deadline: float) -> Iterator["RunningPlace"]:
-        """A place to run in, who has waited longest first; raises Unavailable when none gets free
-        until `deadline`."""
+        """The right to run, first come first served; raises Unavailable if none is free before
+        `deadline`."""
         waiting = object()
         with self._changed:
             self._waiting.append(waiting)
@@ -76,7 +76,7 @@ class CompilerPlaces:
 
 
 class RunningPlace:
-    """The time that one verification has, which gets shorter once others wait."""
+    """The time limit of one verification, which is shorter while others wait."""
 
     def __init__(self, places: CompilerPlaces, deadline: float) -> None:
         self._places = places
@@ -87,6 +87,6 @@ class RunningPlace:
         return self._deadline - time.monotonic()
 
     def check(self) -> None:
-        """Raises Unavailable where others wait, and what one has meanwhile is used up."""
+        """Raises Unavailable if others wait and the shorter time limit has passed."""
         if time.monotonic() >= self._shared_deadline and self._places.others_wait():
             raise Unavailable(CUT_SHORT, retry_after_s=RETRY_AFTER_S)

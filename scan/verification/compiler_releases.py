@@ -1,4 +1,4 @@
-"""Solidity releases: which exist, what each takes as its EVM version and what it writes."""
+"""Solidity releases: which exist, which EVM versions each supports and what metadata it writes."""
 
 import re
 
@@ -18,7 +18,7 @@ BYTECODE_HASH_FROM = (0, 6, 0)
 APPEND_CBOR_FROM = (0, 8, 18)
 SHANGHAI = "shanghai"
 
-# Taken before they are the default, as tried with the releases around; the others from then on.
+# Supported before they became the default, as tried with the releases; the others from then on.
 _TAKEN_FROM: dict[str, SolcVersion] = {
     "berlin": (0, 5, 16),
     "cancun": (0, 8, 24),
@@ -78,11 +78,11 @@ def dotted(version: SolcVersion) -> str:
 
 
 def default_evm_version(version: SolcVersion) -> str | None:
-    """None before 0.4.21, which has no such setting."""
+    """None before 0.4.21, where there is no such setting."""
     names = [name for name, since in _DEFAULTS if since <= version]
     return names[-1] if names else None
 
 
 def evm_versions(version: SolcVersion) -> list[str]:
-    """Those that a compiler takes, oldest first."""
+    """Those that a compiler supports, oldest first."""
     return [name for name, since in _DEFAULTS if _TAKEN_FROM.get(name, since) <= version]

@@ -1,11 +1,11 @@
-"""Becomes another program that has few resources and no network: sandbox.py runs this file.
+"""Executes another program with resource limits and no network; sandbox.py runs this file.
 
-Arguments: KEEP_NETWORK where that has to be, the name and value of each resource limit, `--`, the
-program and its arguments. Exits with CANNOT_CONFINE where this kernel or processor does not let it,
-127 where there is no program.
+Arguments: optionally KEEP_NETWORK, the name and value of each resource limit, `--`, the program
+and its arguments. Exits with CANNOT_CONFINE if this kernel or processor does not support that,
+with 127 if there is no such program.
 
-A filter of system calls (seccomp) needs no rights, so it also works where a unit or a container
-forbids namespaces, and unlike a network namespace it keeps sockets of the file system closed.
+A system call filter (seccomp) needs no privileges, so it also works where a unit or a container
+forbids namespaces; unlike a network namespace it also denies Unix sockets.
 """
 
 import ctypes
@@ -26,9 +26,9 @@ _PR_SET_PDEATHSIG, _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP = 1, 38, 22
 _FILTER_MODE = 2
 _LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050000 | 1  # EPERM
-_X32 = 0x40000000  # x86-64's calls under other numbers
-# Refused: socket; io_uring_setup, which opens sockets, too; and what reaches into other processes
-# of this user: ptrace, process_vm_readv, process_vm_writev, pidfd_getfd.
+_X32 = 0x40000000  # added to the numbers of x86-64's calls in its x32 ABI
+# Refused: socket; io_uring_setup, which can open sockets; and access to other processes of this
+# user: ptrace, process_vm_readv, process_vm_writev, pidfd_getfd.
 _REFUSED = {
     "x86_64": (0xC000003E, (41, 425, 101, 310, 311, 438)),
     "aarch64": (0xC00000B7, (198, 425, 117, 270, 271, 438)),
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
         for name, value in zip(limits[::2], limits[1::2], strict=True):
             resource.setrlimit(getattr(resource, name), (int(value), int(value)))
         os.nice(NICENESS)
-        with suppress(OSError):  # short of memory, the kernel ends this before the database
+        with suppress(OSError):  # out of memory, the kernel kills this before the database
             os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
         if not keeps_network:
             _refuse_calls()
@@ -58,25 +58,26 @@ def main(arguments: list[str]) -> int:
 
 
 def _refuse_calls() -> None:
-    """Raises OSError, KeyError or AttributeError where that is not possible."""
+    """Raises OSError, KeyError or AttributeError if that is not supported."""
     architecture, refused = _REFUSED[platform.machine()]
     count = len(refused)
-    # A jump skips as many instructions: the last but one allows, the last one refuses.
+    # A jump gives the number of instructions to skip: the last but one allows, the last refuses.
     program = [
         (_LOAD, 0, 0, 4),  # the architecture, then the call's number: offsets in seccomp_data
         (_EQUAL, 0, count + 3, architecture),
         (_LOAD, 0, 0, 0),
         (_AT_LEAST, count + 1, 0, _X32),
-        *((_EQUAL, count - place, 0, call) for place, call in enumerate(refused)),
+        *((_EQUAL, count - index, 0, call) for index, call in enumerate(refused)),
         (_RETURN, 0, 0, _ALLOW),
         (_RETURN, 0, 0, _REFUSE),
     ]
-    code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *each) for each in program))
+    instructions = b"".join(struct.pack("=HBBI", *instruction) for instruction in program)
+    code = ctypes.create_string_buffer(instructions)
     header = struct.pack("@HP", len(program), ctypes.addressof(code))  # struct sock_fprog
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl.argtypes = (ctypes.c_int, ctypes.c_ulong, ctypes.c_char_p, ctypes.c_ulong, ctypes.c_ulong)
     for option, value, pointer in (
-        (_PR_SET_PDEATHSIG, signal.SIGKILL, None),  # no life after the service's
+        (_PR_SET_PDEATHSIG, signal.SIGKILL, None),  # killed when the service ends
         (_PR_SET_NO_NEW_PRIVS, 1, None),
         (_PR_SET_SECCOMP, _FILTER_MODE, header),
     ):

@@ -30,7 +30,7 @@ _AUXDATA_OUTPUTS = [*OUTPUTS, "evm.legacyAssembly"]
 
 
 class Match(NamedTuple):
-    """`level` is "full" or "partial"; `metadata` is the file whose hash a full match carries.
+    """`level` is "full" or "partial"; `metadata` is the file whose hash is in a full match's code.
 
     `creation_auxdata` are the ranges of metadata in the creation code of a partial match.
     """
@@ -44,7 +44,7 @@ class Match(NamedTuple):
 
 
 class _Auxdata(NamedTuple):
-    """All auxdata in a contract, and its codes compiled once more with spaces in the sources."""
+    """All auxdata in a contract, and its code compiled again with a space after each source."""
 
     parts: frozenset[bytes] = frozenset()
     runtime: bytes = b""
@@ -52,7 +52,7 @@ class _Auxdata(NamedTuple):
 
 
 class ContractMatcher(NamedTuple):
-    """`names` are those of all contracts compiled, after which their file may be named."""
+    """`names` are those of all compiled contracts; their file may be named after one of them."""
 
     compilations: Compilations
     submission: Submission
@@ -61,7 +61,7 @@ class ContractMatcher(NamedTuple):
     names: Sequence[str]
 
     def match(self, contract: CompiledContract) -> tuple[Match | None, Comparison]:
-        """Without a match the comparison has the reason."""
+        """If there is no match, the comparison has the reason."""
         auxdata = _Auxdata()
         comparison = compare_runtime(self.deployed, contract.runtime, self.submission.libraries)
         if comparison.inner_metadata:
@@ -89,7 +89,7 @@ class ContractMatcher(NamedTuple):
         )
 
     def _improved(self, match: Match, auxdata: _Auxdata) -> Match:
-        """A partial match may be a full one under another path, or with libraries in settings."""
+        """A partial match may become full under another path, or with libraries in the settings."""
         if match.level == "full":
             return match
         variant = self._with_deployed_metadata(match)
@@ -107,7 +107,7 @@ class ContractMatcher(NamedTuple):
     def _with_libraries(
         self, match: Match, libraries: Mapping[str, bytes], auxdata: _Auxdata
     ) -> Match | None:
-        """Compiled once more with the libraries in the settings, hence in the metadata."""
+        """Compiled again with the libraries in the settings, and so in the metadata."""
         settings = {**self.settings, "libraries": _by_file(libraries)}
         selection = {match.contract.path: {match.contract.name: OUTPUTS}}
         output = self.compilations.run(settings, selection)
@@ -121,7 +121,7 @@ class ContractMatcher(NamedTuple):
         return None
 
     def _with_deployed_metadata(self, match: Match) -> Match:
-        """Full where another path or other settings give a metadata file of the deployed hash."""
+        """Full if another path or other settings give a metadata file with the deployed hash."""
         names = dict.fromkeys([match.contract.name, *self.names])
         paths = [] if self.submission.path_is_known else likely_paths(names)
         deployed = read_metadata(self.deployed)
@@ -145,6 +145,6 @@ def _by_file(libraries: Mapping[str, bytes]) -> dict[str, dict[str, str]]:
     by_file: dict[str, dict[str, str]] = {}
     for qualified, address in libraries.items():
         path, colon, name = qualified.rpartition(":")
-        if colon:  # one given by its name alone is there again as found in the code
+        if colon:  # a library submitted by name only is also listed with its file, from the code
             by_file.setdefault(path, {})[name] = f"0x{address.hex()}"
     return by_file

@@ -14,7 +14,7 @@ _DIGEST_FILE = "SHA256"
 
 
 class InstalledCompilers:
-    """The compilers of one folder; those that were downloaded are checked before they run."""
+    """The compilers in one directory; downloaded ones are checked before they run."""
 
     def __init__(self, settings: Settings) -> None:
         self.directory = settings.solc_dir or _solc_select_directory()
@@ -22,14 +22,14 @@ class InstalledCompilers:
         self._checked: dict[Path, tuple[int, int]] = {}
 
     def versions(self) -> list[SolcVersion]:
-        found = []
+        versions = []
         for folder in self.directory.glob("solc-*"):
             with suppress(InvalidParameter):
-                found.append(parse_version(folder.name.removeprefix("solc-")))
-        return sorted(version for version in found if self.find(version))
+                versions.append(parse_version(folder.name.removeprefix("solc-")))
+        return sorted(version for version in versions if self.find(version))
 
     def find(self, version: SolcVersion) -> Program | None:
-        """The compiler, if it is there; Unavailable if it is not the one that was placed."""
+        """The compiler, if installed; Unavailable if it has changed since it was downloaded."""
         name = f"solc-{dotted(version)}"
         executable = self.directory / name / name
         if not os.access(executable, os.X_OK) or not executable.is_file():
@@ -38,18 +38,18 @@ class InstalledCompilers:
         return Program(executable, self.path)
 
     def _check_digest(self, folder: Path) -> None:
-        """A compiler that was downloaded must still have the digest recorded then."""
+        """A downloaded compiler must still have the digest recorded at its download."""
         recorded = folder / _DIGEST_FILE
         if not recorded.is_file():
             return
         digest, name = recorded.read_text().split()
         status = (folder / name).stat()
-        seen = (status.st_mtime_ns, status.st_size)
-        if self._checked.get(folder) == seen:
+        state = (status.st_mtime_ns, status.st_size)
+        if self._checked.get(folder) == state:
             return
         if sha256(folder / name) != digest:
             raise Unavailable(f"The compiler in {folder.name} is damaged; install it again.")
-        self._checked[folder] = seen
+        self._checked[folder] = state
 
 
 def sha256(file: Path) -> str:
@@ -58,7 +58,7 @@ def sha256(file: Path) -> str:
 
 
 def record_digest(folder: Path, name: str) -> None:
-    """Written as sha256sum writes it, so that an operator can check it with that."""
+    """In sha256sum's format, so that an operator can check it with sha256sum."""
     (folder / _DIGEST_FILE).write_text(f"{sha256(folder / name)}  {name}\n")
 
 

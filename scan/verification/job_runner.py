@@ -1,4 +1,4 @@
-"""Runs verification jobs under leases, together with the runners of any number of processes."""
+"""Runs verification jobs under leases; the runners of several processes share the jobs."""
 
 import json
 import logging
@@ -28,16 +28,16 @@ from scan.verification.verifier import Verifier, message, verify
 log = logging.getLogger(__name__)
 
 POLL_S = 1.0
-# How long a job of a process that died waits for another; and for how long a machine may stand
-# still, or the database be slow, before a job is begun twice: 10 s were too few.
+# How long the job of a process that died waits for another process; also how long a machine or
+# the database may hang before a job is started twice: 10 s were too short.
 LEASE_S = 30.0
 EXTEND_EVERY_S = 3.0
 SWEEP_EVERY_S = 60.0
 SWEPT_AT_ONCE = 1_000
 KEPT = timedelta(days=1)
-POSTPONED = timedelta(seconds=2)  # while all compilers are busy, or one is being fetched
+POSTPONED = timedelta(seconds=2)  # while all compilers are busy, or one is being downloaded
 TRIED_FOR = timedelta(minutes=15)
-MOST_ATTEMPTS = 3  # what ends the process each time is not run for ever
+MOST_ATTEMPTS = 3  # so that a job that kills its process is not run for ever
 
 # Errors of failed jobs.
 NO_MATCH = "no_match"
@@ -84,14 +84,14 @@ class JobRunner:
         self._thread.start()
 
     def stop(self) -> None:
-        """Leases are given back at once, so that another process takes the jobs up."""
+        """Returns the leases at once, so that another process continues with the jobs."""
         self._stopping = True
         self._jobs.notify()
         if self._thread is not None:
             self._thread.join()
 
     def _run(self) -> None:
-        """Every fault of the database is logged, waited out and retried."""
+        """Database errors are logged, and the step is retried after a pause."""
         if not can_deny_network():
             log.warning("%s", NETWORK_IS_KEPT)
         while not self._stopping:
@@ -108,7 +108,9 @@ class JobRunner:
         try:
             self._postpone(list(self._running), _now())
         except ScanError as error:
-            log.warning("leases of verification jobs are left to expire: %s", error)
+            log.warning(
+                "cannot return the leases of verification jobs, they will expire: %s", error
+            )
         self._database.close()
 
     def _claim_all(self) -> None:
@@ -134,7 +136,7 @@ class JobRunner:
         return ClaimedJob(lease, *rows[0]) if rows else None
 
     def _others_wait(self) -> bool:
-        """Whether clients none of whose jobs is running wait for one here."""
+        """Whether clients without a running job wait, while this process runs all it may."""
         return len(self._running) >= RUNNING and bool(
             self._database.value("verification/jobs_count_due", now=_now())
         )
@@ -157,7 +159,7 @@ class JobRunner:
             self._database.rows("verification/jobs_postpone", leases=leases, due_at=due_at)
 
     def _serve(self, job: ClaimedJob) -> None:
-        """Top of a thread's work: whatever happens here, the job ends or is postponed."""
+        """The top of a job's thread: in every case the job ends, or its lease does."""
         try:
             ending = self._ending(job)
             if ending is None:
@@ -165,9 +167,9 @@ class JobRunner:
             else:
                 self._finish(job, ending)
         except ScanError as error:
-            log.warning("verification job %s is left to its lease: %s", job.id, error)
+            log.warning("verification job %s waits for its lease to expire: %s", job.id, error)
         except Exception:
-            log.exception("verification job %s is left to its lease", job.id)
+            log.exception("verification job %s waits for its lease to expire", job.id)
         finally:
             self._running.discard(job.lease)
             self._database.close()
@@ -202,7 +204,7 @@ class JobRunner:
 
 
 class _Timer:
-    """When things that recur were last done."""
+    """Runs recurring actions at their intervals."""
 
     def __init__(self) -> None:
         self._done_at: dict[str, float] = {}

@@ -1,7 +1,6 @@
-"""Verifications that are asked for now and answered later, kept in the database until a day after.
+"""Background verifications: submitted, run by job_runner.py, kept in the database for a day.
 
-Whoever has a job's id may read how it ended. Any number of processes share the jobs; see
-job_runner.py for how they run.
+Whoever has a job's id may read its result. Any number of processes share the jobs.
 """
 
 import json
@@ -33,7 +32,7 @@ class Job(NamedTuple):
     """`status` is pending, running, done or failed; `match` and `creation_match` are full, partial
     or None. A failed job has one of job_runner.py's error codes.
 
-    `warning` says that the constructor arguments given are not those of the creation.
+    `warning` is set if the submitted constructor arguments differ from those of the creation.
     """
 
     id: str
@@ -54,7 +53,7 @@ class Job(NamedTuple):
 
 
 class VerificationJobs:
-    """The jobs of one database; `changed` is notified of those that this process adds or ends."""
+    """The jobs of one database; `changed` is notified when this process adds or ends a job."""
 
     def __init__(self, database: Database, waiting_threads: WaitingThreads) -> None:
         self._database = database
@@ -62,10 +61,10 @@ class VerificationJobs:
         self.changed = threading.Condition()
 
     def submit(self, request: Mapping[str, Any], client: str, *, wait_s: float = 0.0) -> str:
-        """The id of a new job for `request`, which is as the body of /api/v1/verify.
+        """The id of a new job for `request`, which has the form of a body of /api/v1/verify.
 
-        Raises InvalidParameter, TooLarge, NotFound where no contract is indexed at the address
-        within `wait_s`, RateLimited where the client has its share of jobs, Unavailable.
+        Raises InvalidParameter, TooLarge, NotFound if no contract is indexed at the address
+        within `wait_s`, RateLimited if the client has too many unfinished jobs, Unavailable.
         """
         submission = parse(request)
         text = json.dumps(request)
@@ -76,7 +75,16 @@ class VerificationJobs:
         with self._database.transaction() as tx:
             tx.execute("verification/jobs_lock")
             [(of_client, of_all)] = tx.rows("verification/jobs_count_unfinished", client=client)
-            _check_share(of_client, of_all)
+            if of_client >= MOST_UNFINISHED_OF_CLIENT:
+                raise RateLimited(
+                    f"{of_client} of your verifications are not finished; wait for one of them.",
+                    headers={"Retry-After": str(RETRY_AFTER_S)},
+                )
+            if of_all >= MOST_UNFINISHED:
+                raise Unavailable(
+                    "Too many verifications are waiting; try again shortly.",
+                    retry_after_s=RETRY_AFTER_S,
+                )
             tx.execute(
                 "verification/jobs_insert",
                 id=job_id,
@@ -89,7 +97,7 @@ class VerificationJobs:
         return job_id
 
     def get(self, job_id: str) -> Job | None:
-        """None for a job that never was, or is kept no longer."""
+        """None for an unknown job, or one that is no longer kept."""
         if not _ID.fullmatch(job_id):
             return None
         row = self._database.row("verification/jobs_get", id=job_id)
@@ -99,20 +107,17 @@ class VerificationJobs:
         return job._replace(address=bytes(job.address))
 
     def wait(self, job_id: str, timeout_s: float) -> Job | None:
-        """As get(), but once the job is over or time is up.
-
-        Where too many requests wait already, those of the job's client apart, at once.
-        """
+        """As get(), once the job has ended or time is up; at once if too many threads wait."""
         job = self.get(job_id)
         if job is None or job.is_over:
             return job
 
-        def look() -> bool:
+        def is_over() -> bool:
             nonlocal job
             job = self.get(job_id)
             return job is None or job.is_over
 
-        self._wait_until(look, job.client, timeout_s)
+        self._wait_until(is_over, job.client, timeout_s)
         return job
 
     def notify(self) -> None:
@@ -120,22 +125,22 @@ class VerificationJobs:
             self.changed.notify_all()
 
     def _require_contract(self, address: bytes, client: str, wait_s: float) -> None:
-        def look() -> bool:
+        def is_indexed() -> bool:
             with suppress(NotFound):
                 return self._is_contract(address)
             return False
 
-        if not look() and not self._wait_until(look, client, wait_s):
+        if not is_indexed() and not self._wait_until(is_indexed, client, wait_s):
             self._is_contract(address)
 
     def _is_contract(self, address: bytes) -> bool:
-        """Also of a format that is not supported: the job says that. Raises NotFound."""
+        """True also for unsupported bytecode, which the job then reports. Raises NotFound."""
         with suppress(VerificationFailed):
             indexed_contract(self._database, address)
         return True
 
     def _wait_until(self, condition: Callable[[], bool], client: str, timeout_s: float) -> bool:
-        """Whether it came true in time; False at once where too many requests wait."""
+        """Whether it became true in time; False at once if too many threads wait."""
         deadline = time.monotonic() + timeout_s
         if timeout_s <= 0 or not self._waiting_threads.take_for_long(client):
             return False
@@ -148,15 +153,3 @@ class VerificationJobs:
             return False
         finally:
             self._waiting_threads.give_back(client)
-
-
-def _check_share(of_client: int, of_all: int) -> None:
-    if of_client >= MOST_UNFINISHED_OF_CLIENT:
-        raise RateLimited(
-            f"{of_client} verifications of yours are not finished; wait for one of them.",
-            headers={"Retry-After": str(RETRY_AFTER_S)},
-        )
-    if of_all >= MOST_UNFINISHED:
-        raise Unavailable(
-            "Too many verifications are waiting; try again shortly.", retry_after_s=RETRY_AFTER_S
-        )

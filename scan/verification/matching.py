@@ -1,7 +1,6 @@
-"""Finds the contract and the compiler settings that give deployed code, by compiling."""
+"""Finds the contract and the compiler settings that produce deployed code, by compiling."""
 
 from collections.abc import Sequence
-from typing import Any
 
 from scan.verification.attempts import (
     COMPILATIONS_OF_OTHER_VERSION,
@@ -40,9 +39,9 @@ def find_match(
 
 
 class _Search:
-    """One submission against one deployed code, until a match or the deadline.
+    """Compiles one submission with one setting after another, until a match or the deadline.
 
-    `selection` is narrowed to the contracts that may be it after the first compilation.
+    After the first compilation `_selection` has only the contracts that may match.
     """
 
     def __init__(self, compilations: Compilations, submission: Submission, deployed: bytes) -> None:
@@ -61,7 +60,9 @@ class _Search:
         for settings in candidate_settings(given, version, infer_settings(self._deployed, version)):
             if not self._attempts.is_promising(settings):
                 continue
-            if self._is_over():
+            if self._compilations.count >= self._attempts.most_compilations:
+                break
+            if not self._compilations.is_time_left():
                 break
             match = self._attempt(settings)
             if match:
@@ -69,27 +70,21 @@ class _Search:
             if self._attempts.is_source_in_error():
                 break
         if not self._compilations.count:
-            raise busy()  # the time went by waiting for a place
+            raise busy()  # all of the time was spent waiting for a compiler
         raise self._attempts.failure(self._compilations.count, self._other_version)
-
-    def _is_over(self) -> bool:
-        return (
-            self._compilations.count >= self._attempts.most_compilations
-            or not self._compilations.is_time_left()
-        )
 
     def _attempt(self, settings: CompilerSettings) -> Match | None:
         try:
             output = self._compilations.run(settings, self._selection)
-            found = errors(output)
-            if not found:
+            source_errors = errors(output)
+            if not source_errors:
                 return self._match(compiled_contracts(output, self._submission), settings)
         except OutOfLimits:
             if not self._attempts.any_compiled():
                 raise
             self._attempts.record_limit(settings)
             return None
-        self._attempts.record_errors(found, settings, self._submission.sources)
+        self._attempts.record_errors(source_errors, settings, self._submission.sources)
         return None
 
     def _match(
@@ -115,24 +110,20 @@ class _Search:
         return partial
 
     def _narrow(self, contracts: Sequence[CompiledContract]) -> None:
-        """Later compilations give only contracts all of whose selectors stand in the code.
+        """Later compilations output only contracts whose selectors are all in the deployed code.
 
-        An OpenZeppelin token compiles in 1.2 s alone and in 4 to 5 s with all that it imports.
+        An OpenZeppelin token compiles in 1.2 s alone and in 4 to 5 s with all its imports.
         """
         selection: dict[str, dict[str, list[str]]] = {}
-        for each in contracts:
-            if _selectors_stand_in(each, self._deployed):
-                selection.setdefault(each.path, {})[each.name] = OUTPUTS
+        for contract in contracts:
+            selectors: dict[str, str] = contract.output["evm"].get("methodIdentifiers") or {}
+            if all(bytes.fromhex(n).lstrip(b"\0") in self._deployed for n in selectors.values()):
+                selection.setdefault(contract.path, {})[contract.name] = OUTPUTS
         if selection:
             self._selection = selection
 
 
 def _other_version(submission: Submission, deployed: bytes) -> str | None:
-    """The compiler that the deployed code names, where that is not the one submitted."""
+    """The compiler named by the deployed code, if it is not the submitted one."""
     named = compiler_version(read_metadata(deployed))
     return named if named != dotted(submission.version) else None
-
-
-def _selectors_stand_in(contract: CompiledContract, deployed: bytes) -> bool:
-    selectors: dict[str, Any] = contract.output["evm"].get("methodIdentifiers") or {}
-    return all(bytes.fromhex(each).lstrip(b"\0") in deployed for each in selectors.values())

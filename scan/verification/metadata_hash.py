@@ -1,6 +1,6 @@
 """The hash of a metadata file as the compiler writes it into bytecode: IPFS or Swarm.
 
-Trying other variants of the file costs microseconds each, compiling again seconds.
+To hash a variant of the file takes microseconds, to compile again seconds.
 """
 
 import hashlib
@@ -14,8 +14,8 @@ _IPFS_BLOCK = 256 * 1024
 
 
 def ipfs(content: bytes) -> bytes:
-    """The multihash of one file block as `ipfs add` makes it (UnixFS in DAG-PB); the file must fit
-    one block of 256 KiB, otherwise empty.
+    """The multihash of a file as `ipfs add` computes it (UnixFS in DAG-PB); empty for files of
+    more than one block of 256 KiB.
     """
     if len(content) > _IPFS_BLOCK:
         return b""
@@ -31,7 +31,7 @@ def _varint(number: int) -> bytes:
 
 
 def bzzr0(content: bytes) -> bytes:
-    """Swarm's first hash: a tree of 4 KiB chunks, each Keccak-256 over its span and content."""
+    """Swarm's first hash: a tree of 4 KiB chunks, hashed by Keccak-256 over span and content."""
     inner = content
     if len(content) > _CHUNK:
         inner = b"".join(bzzr0(part) for part in _split(content))
@@ -39,9 +39,9 @@ def bzzr0(content: bytes) -> bytes:
 
 
 def bzzr1(content: bytes, below_higher: bool = False) -> bytes:
-    """Swarm's second hash: the same tree, each chunk hashed as a binary Merkle tree.
+    """Swarm's second hash: the same tree, where a chunk is hashed as a binary Merkle tree.
 
-    A last part of exactly one chunk beside larger ones still gets a level of its own.
+    A last part of exactly one chunk next to larger parts still has a level of its own.
     """
     inner = content
     if len(content) > _CHUNK or (len(content) == _CHUNK and below_higher):
@@ -52,7 +52,7 @@ def bzzr1(content: bytes, below_higher: bool = False) -> bytes:
 
 
 def _represented(length: int) -> int:
-    """How much content each child of the root stands for."""
+    """The size of the content under one child of the root."""
     size = _CHUNK
     while size * _BRANCHES < length:
         size *= _BRANCHES

@@ -1,7 +1,7 @@
-"""Finds the variant of a metadata file that has the hash which deployed code carries.
+"""Finds the variant of a metadata file whose hash is in the deployed code.
 
-The code can be equal while the metadata is not: a single file comes without its path, and settings
-such as `runs` may leave no trace in the code. A variant with the hash is the deployer's file.
+The code can be equal while the metadata differs: a single file is submitted without its path, and
+settings such as `runs` may not change the code. A variant with the hash is the deployer's file.
 """
 
 import itertools
@@ -13,7 +13,7 @@ from scan.verification.compiler_releases import EVM_VERSIONS
 from scan.verification.metadata_hash import BY_KIND
 from scan.verification.settings_search import RARER_RUNS
 
-# How much is hashed at most: SHA-256 over 3 KB takes 10 µs, Swarm's hashes 1 to 2 ms.
+# The most that is hashed: SHA-256 of 3 KB takes 10 µs, Swarm's hashes 1 to 2 ms.
 MOST_BYTES = {"ipfs": 12_000_000, "bzzr0": 1_500_000, "bzzr1": 900_000}
 
 _OPTIMIZER = re.compile(r'"optimizer":\{"enabled":(?:true|false),"runs":[0-9]+\}')
@@ -56,20 +56,20 @@ _PATHS = (
 
 
 def likely_paths(contract_names: Iterable[str]) -> list[str]:
-    return [each.format(name) for each in _PATHS_BY_NAME for name in contract_names] + [*_PATHS]
+    return [path.format(name) for path in _PATHS_BY_NAME for name in contract_names] + [*_PATHS]
 
 
 def find_variant(
     deployed: BytecodeMetadata | None, metadata: str, path: str, paths: Sequence[str]
 ) -> str | None:
-    """The metadata file with the deployed hash; `path` may stand for any of `paths`."""
+    """The metadata file with the deployed hash; `path` may be replaced by any of `paths`."""
     kind = hash_kind(deployed)
     if deployed is None or kind is None:
         return None
-    wanted, digest = deployed.values[kind], BY_KIND[kind]
+    deployed_hash, digest = deployed.values[kind], BY_KIND[kind]
     most = MOST_BYTES[kind] // len(metadata)
     for text in itertools.islice(_variants(metadata, path, [path, *paths]), most):
-        if digest(text.encode()) == wanted:
+        if digest(text.encode()) == deployed_hash:
             return text
     return None
 
@@ -81,7 +81,7 @@ def _variants(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:
 
 
 def _settings(metadata: str) -> Iterator[str]:
-    """As it is first; then explicit defaults, and settings that the code may not show."""
+    """First unchanged; then with explicit defaults and other settings that may give equal code."""
     for text in (metadata, _with_explicit_hash(metadata)):
         yield text
         for runs in (200, *RARER_RUNS):
@@ -93,7 +93,7 @@ def _settings(metadata: str) -> Iterator[str]:
 
 
 def _with_explicit_hash(metadata: str) -> str:
-    """Some tools name the default `bytecodeHash`, which the metadata then records."""
+    """Some tools set the default `bytecodeHash` explicitly; it is then part of the metadata."""
     if '"metadata":{' in metadata:
         return metadata
     return metadata.replace('"optimizer":', '"metadata":{"bytecodeHash":"ipfs"},"optimizer":', 1)

@@ -1,4 +1,4 @@
-"""The body of a verification request, checked: a source and how it was compiled."""
+"""Parses and checks the body of a verification request: a source and how it was compiled."""
 
 import re
 from binascii import unhexlify
@@ -30,8 +30,8 @@ FIELDS = (
     "constructorArguments",
     "libraries",
 )
-# Of a standard JSON input's settings: what changes code or metadata. The others are not passed on;
-# modelChecker, for one, can keep a compiler busy for ever.
+# The settings of a standard JSON input that change code or metadata. Others are not passed on:
+# modelChecker, for example, can keep a compiler busy for ever.
 _SETTINGS = ("optimizer", "evmVersion", "viaIR", "remappings", "libraries", "metadata", "debug")
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,199}")
 _LICENSE = re.compile(r"[A-Za-z0-9.+() -]{0,100}")
@@ -40,10 +40,10 @@ _SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": T
 
 
 class Submission(NamedTuple):
-    """`settings` are the compiler settings given; those absent are searched for.
+    """`settings` are the submitted compiler settings; missing ones are searched for.
 
-    `libraries` map `file:Name` or `Name` to addresses. `path_is_known` is unset for a single file
-    whose path was not given.
+    `libraries` map `file:Name` or `Name` to addresses. `path_is_known` is False for a single file
+    submitted without its path.
     """
 
     address: bytes
@@ -120,7 +120,7 @@ def _check_text(content: str) -> bytes:
         encoded = b"\0"
     if b"\0" in encoded:
         raise InvalidParameter(
-            "sourceCode must be text: it holds NUL or broken Unicode.", field="sourceCode"
+            "sourceCode must be text: it contains NUL or invalid Unicode.", field="sourceCode"
         )
     return encoded
 
@@ -131,7 +131,7 @@ def _check_size(sources: Mapping[str, str]) -> None:
 
 
 def _too_large() -> TooLarge:
-    return TooLarge("The sources together may have at most 1 MiB.", field="sourceCode")
+    return TooLarge("The sources may have at most 1 MiB in total.", field="sourceCode")
 
 
 def _standard_json(text: str) -> _Source:
@@ -151,12 +151,12 @@ def _standard_json(text: str) -> _Source:
 
 def _bad_input(reason: str) -> InvalidParameter:
     return InvalidParameter(
-        f"sourceCode begins like a standard JSON input, but {reason}.", field="sourceCode"
+        f"sourceCode looks like a standard JSON input, but {reason}.", field="sourceCode"
     )
 
 
 def _content(path: str, source: object) -> str:
-    """`urls` are refused: a compiler would read them from this machine."""
+    """`urls` are rejected: a compiler would read them from this machine."""
     content = source.get("content") if isinstance(source, dict) else None
     if not isinstance(content, str):
         raise _bad_input(f"the file {path[:100]!r} has no content (urls are not fetched)")
@@ -173,19 +173,14 @@ def _standard_settings(settings: object) -> dict[str, Any]:
             raise _bad_input(f"settings.{name} is not an object")
     for name, kind in (("remappings", list), ("evmVersion", str), ("viaIR", bool)):
         if name in kept and not isinstance(kept[name], kind):
-            raise _bad_input(f"settings.{name} is of the wrong type")
-    _check_settings_size(kept)
-    return kept
-
-
-def _check_settings_size(settings: Mapping[str, Any]) -> None:
-    """Whatever else they hold must go to the compiler as JSON: no number of 100 digits."""
+            raise _bad_input(f"settings.{name} has the wrong type")
     try:
-        size = len(orjson.dumps(settings))
-    except orjson.JSONEncodeError:
-        raise _bad_input("its settings cannot be passed on") from None
+        size = len(orjson.dumps(kept))
+    except orjson.JSONEncodeError:  # such as a number of 100 digits
+        raise _bad_input("its settings cannot be passed to the compiler") from None
     if size > MAX_SOURCE_BYTES:
         raise _bad_input("its settings are too large")
+    return kept
 
 
 def _settings_given(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -220,7 +215,7 @@ def _optimizer(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _switch(value: object, name: str) -> bool:
-    """Etherscan's users send 0 and 1, as numbers or text."""
+    """Etherscan's clients send 0 and 1, as numbers or text."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | str) and value in _SWITCHES:
@@ -229,24 +224,23 @@ def _switch(value: object, name: str) -> bool:
 
 
 def _libraries(value: object) -> dict[str, bytes]:
-    sizes = (len(each) if isinstance(each, dict) else 1 for each in _members(value).values())
-    if sum(sizes) > MAX_LIBRARIES:
-        raise InvalidParameter(f"libraries may be at most {MAX_LIBRARIES}.", field="libraries")
-    found: dict[str, bytes] = {}
-    for name, given in _members(value).items():
-        members = given if isinstance(given, dict) else {"": given}
-        for member, address in members.items():
-            key = f"{name}:{member}" if member else name
-            found[key] = parameters.address(address, "libraries")
-    return found
-
-
-def _members(value: object) -> dict[str, Any]:
+    """Addresses by name, or by name in an object per file."""
     if not isinstance(value, dict):
         raise InvalidParameter(
             "libraries must be an object of names and addresses.", field="libraries"
         )
-    return value
+    if sum(len(item) if isinstance(item, dict) else 1 for item in value.values()) > MAX_LIBRARIES:
+        raise InvalidParameter(
+            f"libraries may have at most {MAX_LIBRARIES} entries.", field="libraries"
+        )
+    libraries: dict[str, bytes] = {}
+    for name, item in value.items():
+        if not isinstance(item, dict):
+            item = {"": item}
+        for member, address in item.items():
+            key = f"{name}:{member}" if member else name
+            libraries[key] = parameters.address(address, "libraries")
+    return libraries
 
 
 def _constructor_arguments(body: Mapping[str, Any]) -> bytes | None:

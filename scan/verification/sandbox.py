@@ -1,7 +1,7 @@
-"""Runs a program on hostile input: bounded memory, time and output, no network, an empty folder.
+"""Runs a program on hostile input: bounded memory, time and output, no network, an empty directory.
 
-What the limits are for was measured on native builds of solc and on npm's: nested modifiers take
-1.5 to 2.5 GB, the SMT checker of 0.6.12 never ends.
+The limits are necessary: with native builds of solc and with npm's, nested modifiers took 1.5 to
+2.5 GB, and the SMT checker of 0.6.12 did not end.
 """
 
 import os
@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from scan.verification.confined_process import CANNOT_CONFINE, KEEP_NETWORK
 
@@ -23,8 +23,8 @@ OUTPUT_BYTES = 32 * 1024 * 1024
 CHECK_EVERY_S = 1.0
 
 NETWORK_IS_KEPT = (
-    "compilers run on what strangers send, and keep the network here: this kernel or processor has"
-    " no filter of system calls that we can set; see docs/verification.md"
+    "compilers process untrusted input and can use the network: this kernel or processor does not"
+    " support the system call filter that would prevent it; see docs/verification.md"
 )
 
 # Without site-packages Python takes 15 ms to start; a compiler takes a second.
@@ -32,18 +32,18 @@ _CONFINED = (sys.executable, "-I", "-S", str(Path(__file__).with_name("confined_
 
 
 class TimedOut(Exception):
-    """The program did not finish in time, and was ended."""
+    """The program did not finish in time and was killed."""
 
 
 class Finished(NamedTuple):
-    """`output` is cut one byte after OUTPUT_BYTES."""
+    """`output` has at most one byte more than OUTPUT_BYTES."""
 
     status: int
     output: bytes
 
 
 class Program(NamedTuple):
-    """An executable to run under limits; `path` is the PATH that it gets."""
+    """An executable to run under limits; `path` is its PATH."""
 
     executable: Path
     path: str
@@ -60,21 +60,32 @@ class Program(NamedTuple):
         stdin: bytes = b"",
         check: Callable[[], None] = lambda: None,
     ) -> Finished:
-        """Runs in `folder`, which should be empty; raises TimedOut, and what `check` does, which is
-        called once a second."""
-        with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output:
-            given.write(stdin)
-            given.seek(0)
-            command = [*self._confined(timeout_s), str(self.executable), *arguments]
-            status = self._run(command, folder, (given, output), timeout_s, check)
+        """Runs in `folder`, which should be empty. Calls `check` once a second; raises TimedOut,
+        and what `check` raises."""
+        with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as output:
+            source.write(stdin)
+            source.seek(0)
+            process = subprocess.Popen(
+                [*self._confined(timeout_s), str(self.executable), *arguments],
+                stdin=source,
+                stdout=output,
+                stderr=subprocess.DEVNULL,
+                cwd=folder,
+                env={"PATH": self.path, "HOME": folder, "LANG": "C.UTF-8"},
+                start_new_session=True,
+            )
+            try:
+                status = _wait(process, timeout_s, check)
+            finally:
+                end_session(process)
             output.seek(0)
             return Finished(status, output.read(OUTPUT_BYTES + 1))
 
     def _confined(self, timeout_s: float) -> list[str]:
-        """CPU time may be twice the wall clock's: Node collects garbage on other threads.
+        """CPU time may be twice the wall-clock time: Node collects garbage in other threads.
 
-        The address space suits native builds; soljson reserves far more than it uses and dies
-        under that limit, so its data are limited.
+        Native builds run under a limit of the address space. soljson reserves far more than it
+        uses and would fail under that limit, so its data segment is limited.
         """
         limits = {
             "RLIMIT_CORE": 0,
@@ -82,31 +93,9 @@ class Program(NamedTuple):
             "RLIMIT_CPU": int(timeout_s * 2) + 1,
             "RLIMIT_AS" if self.is_native() else "RLIMIT_DATA": MEMORY_KIB * 1024,
         }
-        named = [str(each) for limit in limits.items() for each in limit]
+        limit_arguments = [str(part) for limit in limits.items() for part in limit]
         keeps_network = [] if can_deny_network() else [KEEP_NETWORK]
-        return [*_CONFINED, *keeps_network, *named, "--"]
-
-    def _run(
-        self,
-        command: Sequence[str],
-        folder: str,
-        streams: tuple[IO[bytes], IO[bytes]],
-        timeout_s: float,
-        check: Callable[[], None],
-    ) -> int:
-        process = subprocess.Popen(
-            command,
-            stdin=streams[0],
-            stdout=streams[1],
-            stderr=subprocess.DEVNULL,
-            cwd=folder,
-            env={"PATH": self.path, "HOME": folder, "LANG": "C.UTF-8"},
-            start_new_session=True,
-        )
-        try:
-            return _wait(process, timeout_s, check)
-        finally:
-            end_session(process)
+        return [*_CONFINED, *keeps_network, *limit_arguments, "--"]
 
 
 def _wait(process: "subprocess.Popen[Any]", timeout_s: float, check: Callable[[], None]) -> int:
@@ -119,7 +108,7 @@ def _wait(process: "subprocess.Popen[Any]", timeout_s: float, check: Callable[[]
 
 
 def end_session(process: "subprocess.Popen[Any]") -> None:
-    """Ends a process started in a session of its own, with all that it started."""
+    """Kills a process that was started in its own session, and all processes it started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -127,9 +116,9 @@ def end_session(process: "subprocess.Popen[Any]") -> None:
 
 @cache
 def can_deny_network() -> bool:
-    """Whether this kernel and processor let programs run without a network.
+    """Whether this kernel and processor support the system call filter that denies the network.
 
-    Only their refusal says no: a machine that is slow to answer must not open the network.
+    True also on a time-out: a slow machine must not give compilers the network.
     """
     with suppress(subprocess.TimeoutExpired):
         return subprocess.run([*_CONFINED, "--", "true"], timeout=10).returncode != CANNOT_CONFINE

@@ -1,4 +1,4 @@
-"""Verification from submission to stored record."""
+"""Verifies a submission and stores the result."""
 
 import time
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ _EOF = b"\xef"
 
 @dataclass(frozen=True)
 class Verifier:
-    """What a verification needs."""
+    """The objects that a verification uses."""
 
     database: Database
     node: Node
@@ -36,7 +36,7 @@ class Verifier:
 
 
 class IndexedContract(NamedTuple):
-    """`creation_hash` is the transaction that created the contract, where there was one."""
+    """`creation_hash` is the hash of the creating transaction, if there was one."""
 
     address: bytes
     code_hash: bytes
@@ -45,14 +45,14 @@ class IndexedContract(NamedTuple):
 
 
 class Creation(NamedTuple):
-    """The creating transaction; `match` is None where it is not known or does not fit."""
+    """The creating transaction; `match` is None if it is not known or does not match."""
 
     match: str | None
     constructor_arguments: bytes | None
 
 
 class Verified(NamedTuple):
-    """`stored` is unset where an equal or better verification was there already."""
+    """`stored` is False if an equal or better verification was already stored."""
 
     submission: Submission
     match: str
@@ -65,43 +65,46 @@ class Verified(NamedTuple):
 
     @property
     def warning(self) -> str | None:
-        given, found = self.submission.constructor_arguments, self.creation.constructor_arguments
-        if given is None or found is None or given == found:
+        submitted = self.submission.constructor_arguments
+        if submitted is None or self.creation.constructor_arguments in (None, submitted):
             return None
-        return "The constructor arguments given are not those of the creating transaction."
+        return "The submitted constructor arguments differ from those of the creating transaction."
 
     @property
     def creation_match(self) -> str | None:
-        """Of this submission, with the arguments given; `creation` is what the chain shows."""
+        """For the submitted constructor arguments; `creation.match` is independent of them."""
         return None if self.warning else self.creation.match
 
 
-def verify(parts: Verifier, submission: Submission, client: str | None = None) -> Verified:
+def verify(verifier: Verifier, submission: Submission, client: str | None = None) -> Verified:
     """Raises NotFound, VerificationFailed, Unavailable, InvalidParameter (no such compiler).
 
-    `client` is whom the compiler's places are counted for.
+    `client`: one client may have only one compiler running or waiting.
     """
     deadline = time.monotonic() + BUDGET_S
-    contract = indexed_contract(parts.database, submission.address)
-    with parts.places.admitted(client):
-        compiler = parts.installer.compiler(submission.version)
-        with parts.places.running(deadline) as place:
+    contract = indexed_contract(verifier.database, submission.address)
+    with verifier.places.admitted(client):
+        compiler = verifier.installer.compiler(submission.version)
+        with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, contract.code, place)
             abi = _abi(match)
-    creation = _creation(parts.node, contract, match)
-    return _store(parts.database, contract, submission, match, creation, abi)
+    creation = _creation(verifier.node, contract, match)
+    return _store(verifier.database, contract, submission, match, creation, abi)
 
 
 def _abi(match: Match) -> str:
-    """As JSON; a call of the contract reads it, so it may not be of any size."""
-    abi = _json(match.contract.output.get("abi", []))
+    """As JSON. It is bounded, since every call of the contract reads it."""
+    try:
+        abi = _json(match.contract.output.get("abi", []))
+    except orjson.JSONEncodeError:  # 200 structures in each other compile
+        raise VerificationFailed("The contract's ABI is nested too deeply.") from None
     if len(abi) > MAX_ABI_BYTES:
-        raise VerificationFailed("The contract's ABI has more than 1 MiB of JSON.")
+        raise VerificationFailed("The contract's ABI is larger than 1 MiB of JSON.")
     return abi
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:
-    """Raises NotFound, and VerificationFailed for code of a format that is not supported."""
+    """Raises NotFound, and VerificationFailed for an unsupported bytecode format."""
     row = database.row("contracts/contracts_get_code", address=address)
     if row is None or not bytes(row[1]):
         raise NotFound("No contract is indexed at this address.", field="address")
@@ -110,14 +113,14 @@ def indexed_contract(database: Database, address: bytes) -> IndexedContract:
         address, bytes(code_hash), bytes(code), creation_hash and bytes(creation_hash)
     )
     if contract.code.startswith(DELEGATION):
-        raise NotFound("This address is an account that delegates (EIP-7702), not a contract.")
+        raise NotFound("This address is a delegating account (EIP-7702), not a contract.")
     if contract.code.startswith(_EOF):
         raise VerificationFailed("Contracts in the EVM Object Format are not supported.")
     return contract
 
 
 def _creation(node: Node, contract: IndexedContract, match: Match) -> Creation:
-    """Compared second: what does not fit here voids nothing but the creation match."""
+    """Compares the creation code; a difference affects only the creation match."""
     creation_input = _creation_input(node, contract.creation_hash)
     for ranges in ((), match.creation_auxdata) if creation_input else ():
         arguments = constructor_data(creation_input or b"", match.creation, match.libraries, ranges)
@@ -125,7 +128,7 @@ def _creation(node: Node, contract: IndexedContract, match: Match) -> Creation:
             continue
         if not _are_constructor_arguments(match.contract.output.get("abi", []), arguments):
             break
-        metadata = {(creation_input or b"")[each.start : each.end] for each in ranges}
+        metadata = {(creation_input or b"")[start:end] for start, end in ranges}
         proven = match.level == "full" and all(map(contract.code.endswith, metadata))
         return Creation("full" if proven else "partial", arguments)
     return Creation(None, None)
@@ -196,13 +199,13 @@ def _store(
 
 
 def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:
-    """The SPDX comment of the file, as the compiler read it (from 0.6.8)."""
+    """The file's SPDX comment, as in the compiler's metadata (from 0.6.8)."""
     license_ = metadata.get("sources", {}).get(file_path, {}).get("license")
     return license_[:100] if isinstance(license_, str) else None
 
 
 def _sources(submission: Submission, metadata: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """Only files that the compilation used: the code proves nothing of any other."""
+    """Only files that the compilation used: the code proves nothing about others."""
     used = list(metadata.get("sources", {}))
     if len(submission.sources) == 1 and len(used) == 1:
         return {used[0]: {"content": next(iter(submission.sources.values()))}}
@@ -219,11 +222,11 @@ def _json(value: object) -> str:
 
 def message(verified: Verified) -> str:
     sentence = (
-        "Full match: the source, its settings and its metadata give the deployed bytecode."
+        "Full match: compiling the source gives the deployed bytecode, including its metadata."
         if verified.match == "full"
-        else "Partial match: the source gives the deployed bytecode, but its metadata differs "
-        "(comments, names or file paths may not be those of the deployer)."
+        else "Partial match: compiling the source gives the deployed bytecode except for the "
+        "metadata (comments, variable names or file paths may differ from the original)."
     )
     if not verified.stored:
-        sentence += " An equal or better verification is already stored and stays."
+        sentence += " An equal or better verification was already stored and is kept."
     return sentence

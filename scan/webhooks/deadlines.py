@@ -1,4 +1,4 @@
-"""Deadlines of whole attempts: a socket's own time-out is for one read, not for the response."""
+"""Deadlines of whole attempts: a socket's own time-out limits one read, not the response."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 
 class Deadline:
-    """When one attempt must end: its sockets are shut then, whichever thread waits on them."""
+    """Ends one attempt in time by shutting its sockets down, whichever thread waits on them."""
 
     def __init__(self, seconds: float) -> None:
         self._at = time.monotonic() + seconds
@@ -18,11 +18,11 @@ class Deadline:
         self.is_over = False
 
     def remaining_s(self) -> float:
-        """At least a moment, since 0 would mean to a socket that it must not wait."""
+        """More than 0, which would make a socket non-blocking."""
         return max(0.001, self._at - time.monotonic())
 
     def add(self, sock: socket.socket) -> None:
-        """A duplicate of the descriptor outlives what TLS does with the socket object."""
+        """Keeps a duplicate of the descriptor, since TLS detaches it from the socket object."""
         with self._lock:
             self._duplicates.append(socket.socket(fileno=os.dup(sock.fileno())))
             if self.is_over:
@@ -72,7 +72,7 @@ class DeadlineTimer:
             deadline.release()
 
     def close(self) -> None:
-        """End everything that is still under way."""
+        """End all attempts in progress."""
         with self._changed:
             self.is_closed = True
             self._changed.notify()
@@ -85,6 +85,6 @@ class DeadlineTimer:
                 waits = [deadline.remaining_s() for deadline in self._deadlines]
                 self._changed.wait(min(waits, default=None))
                 for deadline in self._deadlines:
-                    # 0.001 is the least that remaining_s() returns.
+                    # 0.001 is the minimum of remaining_s().
                     if deadline.remaining_s() <= 0.001 and not deadline.is_over:
                         deadline.end()

@@ -1,4 +1,4 @@
-"""The deliveries of one lease: attempt after attempt, each recorded before the next begins."""
+"""The deliveries of one lease, one attempt after the other, recorded before the next begins."""
 
 import logging
 import threading
@@ -14,14 +14,14 @@ log = logging.getLogger(__name__)
 
 
 class Burst(NamedTuple):
-    """How much is done under one lease; then other queues have their turn."""
+    """The maximum under one lease, after which other queues have their turn."""
 
     attempts: int = 50
     seconds: float = 5.0
 
 
 class LeaseDelivery(NamedTuple):
-    """`stopping` ends it after the attempt under way."""
+    """`stopping` ends it after the current attempt."""
 
     queues: DeliveryQueues
     sender: Sender
@@ -29,7 +29,7 @@ class LeaseDelivery(NamedTuple):
     stopping: threading.Event
 
     def serve(self, lease: Lease) -> None:
-        """Top of a thread's work: no fault here may cost the dispatcher a thread."""
+        """The top of a thread: exceptions are logged, so that the dispatcher keeps the thread."""
         try:
             with self.sender.connection(
                 lease.url, lease.secret, is_healthy=lease.is_healthy
@@ -41,11 +41,11 @@ class LeaseDelivery(NamedTuple):
             log.exception("webhook %s: unexpected error", lease.webhook_id)
 
     def _deliver(self, lease: Lease, connection: ReceiverConnection) -> None:
-        """One delivery after the other, until nothing is due or the burst is over."""
+        """One delivery after the other, until none is due or the burst is over."""
         finished: FinishedAttempt | None = None
-        give_way_at = time.monotonic() + self.burst.seconds
+        burst_ends_at = time.monotonic() + self.burst.seconds
         for _ in range(self.burst.attempts):
-            if self.stopping.is_set() or time.monotonic() > give_way_at:
+            if self.stopping.is_set() or time.monotonic() > burst_ends_at:
                 break
             attempt = self.queues.advance(lease, finished, now())
             if attempt is None:
@@ -56,7 +56,7 @@ class LeaseDelivery(NamedTuple):
             metrics.DELIVERY_ATTEMPTS.labels(result).inc()
             metrics.DELIVERY_SECONDS.observe(outcome.seconds)
             if outcome.error is not None and self.sender.deadlines.is_closed:
-                finished = None  # it was this process that ended the connection
+                finished = None  # this process closed the connection
                 break
             if not outcome.is_success:
                 _log_failure(lease, attempt.message.id, outcome)
@@ -65,7 +65,7 @@ class LeaseDelivery(NamedTuple):
 
 
 def _log_failure(lease: Lease, delivery_id: int, outcome: Outcome) -> None:
-    """The host alone: paths and queries of receivers often hold credentials."""
-    reason = outcome.error or f"answered {outcome.response_code}"
+    """Logs only the host: paths and query strings of receivers often contain credentials."""
+    reason = outcome.error or f"HTTP {outcome.response_code}"
     host = lease.url.split("/")[2]
     log.info("delivery %s of webhook %s to %s: %s", delivery_id, lease.webhook_id, host, reason)

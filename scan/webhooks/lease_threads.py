@@ -1,4 +1,4 @@
-"""Threads that serve a lease each, some of them for healthy receivers only."""
+"""Threads that serve one lease each, some of them reserved for healthy receivers."""
 
 import threading
 import time
@@ -9,7 +9,7 @@ from scan.webhooks.queues import Lease
 
 
 class LeaseThreads:
-    """Receivers that are slow, failing or new never take more than the threads not reserved."""
+    """Slow, failing and new receivers can use only the threads that are not reserved."""
 
     def __init__(self, threads: int, for_healthy: int, on_free: Callable[[], None]) -> None:
         self._executor = ThreadPoolExecutor(threads, "deliver")
@@ -33,8 +33,8 @@ class LeaseThreads:
         self._executor.submit(self._run, serve, lease)
 
     def wait_until_idle(self, timeout_s: float) -> None:
-        give_up_at = time.monotonic() + timeout_s
-        while self._busy and time.monotonic() < give_up_at:
+        deadline = time.monotonic() + timeout_s
+        while self._busy and time.monotonic() < deadline:
             time.sleep(0.02)
 
     def shutdown(self) -> None:

@@ -1,4 +1,4 @@
-"""Waits for notifications of the database, and for threads of this process."""
+"""Waits for notifications from the database and from threads of this process."""
 
 import contextlib
 import os
@@ -27,7 +27,7 @@ class QueueListener:
         self._listener.connect("webhooks/dispatchers_register", lease_holder=lease_holder)
 
     def wait(self) -> None:
-        """Until a queue has changed, wake() is called, or it is time to look anyway."""
+        """Until a queue has changed, wake() is called, or the polling interval is over."""
         self._listener.wait(self._poll_s, self._wake_read)
         with contextlib.suppress(BlockingIOError):
             os.read(self._wake_read, 65536)

@@ -1,4 +1,4 @@
-"""What is done to the queues from time to time: leases of the dead, deliveries kept long enough."""
+"""Periodic maintenance of the queues: ends leases of dead processes, deletes old deliveries."""
 
 import time
 
@@ -15,7 +15,7 @@ class Maintenance:
         self._done_at: dict[str, float] = {}
 
     def run_due(self) -> bool:
-        """Returns whether there are queues to serve that had none to serve them."""
+        """Returns whether leases of dead processes were ended; their queues can then be served."""
         ended = self._is_due("leases", DEAD_LEASES_EVERY_S) and self._queues.end_dead_leases(now())
         if self._is_due("old", OLD_DELIVERIES_EVERY_S) and self._queues.delete_old(now()):
             self._done_at.pop("old")  # there are more

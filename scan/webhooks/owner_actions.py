@@ -1,6 +1,6 @@
-"""What an owner may do with a registered webhook: stop, activate, delete, test, retry a delivery.
+"""An owner's actions on a webhook: stop, activate, delete, test, retry a delivery.
 
-To a requester who may not act for its owner, a webhook does not exist.
+A requester who may not act for the owner gets NotFound.
 """
 
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from scan.webhooks.registration import counted_for, lock_counts, require_below_l
 
 
 class Webhook(NamedTuple):
-    """One that the requester may act on."""
+    """A webhook that the requester may act on."""
 
     id: int
     owner: bytes
@@ -26,7 +26,7 @@ class Webhook(NamedTuple):
 def owned_webhook(
     database: Database, settings: Settings, requester: Requester, webhook_id: int
 ) -> Webhook:
-    """Raises NotFound, or MissingApiKey where a key is needed and none was sent."""
+    """Raises NotFound, or MissingApiKey if a key is required and none was sent."""
     row = database.row("webhooks/webhooks_get_owner", webhook_id=webhook_id)
     if row is None:
         raise _not_found()
@@ -46,7 +46,7 @@ def delete(database: Database, webhook: Webhook) -> None:
 
 
 def stop(database: Database, webhook: Webhook) -> None:
-    """Also cancels what is pending."""
+    """Also cancels pending deliveries."""
     with database.transaction() as tx:
         _lock(tx, webhook)
         tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
@@ -56,7 +56,7 @@ def stop(database: Database, webhook: Webhook) -> None:
 def activate(
     database: Database, settings: Settings, requester: Requester, webhook: Webhook
 ) -> None:
-    """Raises LimitReached, as a registration does."""
+    """Raises LimitReached under the same limits as a registration."""
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
     with database.transaction() as tx:
         lock_counts(tx, counted)
@@ -103,7 +103,7 @@ def _require_active(webhook: Webhook) -> None:
 
 
 def _lock(tx: Transaction, webhook: Webhook) -> None:
-    """Raises NotFound where it was deleted in the meantime."""
+    """Raises NotFound if it was deleted in the meantime."""
     if not tx.rows("webhooks/queues_lock", webhook_id=webhook.id):
         raise _not_found()
 

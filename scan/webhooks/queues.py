@@ -1,4 +1,4 @@
-"""Delivery queues under a lease: the next attempt that is due, and the result of the last one."""
+"""Delivery queues under a lease: records the last attempt and returns the next one due."""
 
 import itertools
 import random
@@ -10,8 +10,8 @@ from scan.database.transaction import Transaction
 from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_delay_s
 from scan.webhooks.sender import Message, Outcome
 
-LEASE_S = 30.0  # an attempt takes 10 s at most, and the lease is extended before each
-QUICK_S = 2.0  # a receiver that takes longer to accept is not healthy
+LEASE_S = 30.0  # an attempt takes at most 10 s, and the lease is extended before each
+QUICK_S = 2.0  # a receiver with a longer response time is not healthy
 MAX_PER_HOST = 8
 MAX_UNHEALTHY_PER_HOST = 4
 DELIVERED_KEPT = timedelta(hours=24)
@@ -20,7 +20,7 @@ DELETE_BATCH = 1_000
 
 
 class Lease(NamedTuple):
-    """One holding of a webhook's queue."""
+    """A lease of a webhook's queue."""
 
     id: int
     webhook_id: int
@@ -30,7 +30,7 @@ class Lease(NamedTuple):
 
 
 class Attempt(NamedTuple):
-    """An attempt that was begun; `attempts` and `was_sent` are of the time before it."""
+    """An attempt that has begun; `attempts` and `was_sent` do not include it."""
 
     message: Message
     attempts: int
@@ -47,7 +47,7 @@ def now() -> datetime:
 
 
 class DeliveryQueues:
-    """The queues as one dispatcher works on them; `holder` is its name in the database."""
+    """The queues for one dispatcher, identified in the database by `holder`."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class DeliveryQueues:
         self.holder = random.getrandbits(31)
 
     def claim(self, *, healthy_only: bool, now: datetime) -> Lease | None:
-        """The lease of the longest unserved queue that has something due."""
+        """A lease of the queue with a delivery due that was served the longest time ago."""
         lease_id = next(self._lease_ids)
         row = self._database.prepared_row(
             "webhooks/queues_claim",
@@ -85,7 +85,7 @@ class DeliveryQueues:
     def advance(
         self, lease: Lease, finished: FinishedAttempt | None, now: datetime
     ) -> Attempt | None:
-        """Record how the last attempt ended and begin the next; None when the lease is over."""
+        """Record the last attempt and begin the next; None if nothing is due or the lease ended."""
         with self._database.transaction() as tx:
             if not self._record(tx, lease, finished, now):
                 return None
@@ -102,17 +102,17 @@ class DeliveryQueues:
         return Attempt(Message(delivery_id, event, body.encode()), attempts, was_sent)
 
     def release(self, lease: Lease, finished: FinishedAttempt | None, now: datetime) -> None:
-        """Record how the last attempt ended, and leave the rest to the next lease."""
+        """Record the last attempt and end the lease."""
         with self._database.transaction() as tx:
             if self._record(tx, lease, finished, now):
                 _release(tx, lease, now)
 
     def end_dead_leases(self, now: datetime) -> int:
-        """End the leases of dead processes; returns how many there were."""
+        """End the leases of dead processes; returns their number."""
         return len(self._database.rows("webhooks/queues_end_dead_leases", now=now))
 
     def delete_old(self, now: datetime) -> bool:
-        """Delete a batch of what is kept no longer; returns whether there may be more."""
+        """Delete a batch of old deliveries; returns whether there may be more."""
         removed = self._database.value(
             "webhooks/deliveries_delete_old",
             delivered_before=now - DELIVERED_KEPT,
@@ -128,7 +128,7 @@ class DeliveryQueues:
     def _record(
         self, tx: Transaction, lease: Lease, finished: FinishedAttempt | None, now: datetime
     ) -> bool:
-        """Record an attempt; returns whether the lease holds and the webhook is active."""
+        """Record an attempt; returns whether the lease is valid and the webhook active."""
         leases = tx.rows(
             "webhooks/queues_extend_lease",
             webhook_id=lease.webhook_id,
@@ -151,7 +151,7 @@ class DeliveryQueues:
     def _record_outcome(
         self, tx: Transaction, lease: Lease, finished: FinishedAttempt, now: datetime
     ) -> str | None:
-        """Returns why the webhook has to be stopped: 410, or no retry left and no success since."""
+        """Returns the reason to stop the webhook: 410, or no retry left and no success since."""
         (message, attempts, was_sent), outcome = finished
         delay_s = None
         if not outcome.is_success and not outcome.is_gone:

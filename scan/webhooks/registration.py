@@ -1,4 +1,4 @@
-"""Which webhooks may be registered and active: limits, event types, urls, and who may do so."""
+"""Registers webhooks and enforces their rules: owner, URL, event types and limits."""
 
 import secrets
 from collections.abc import Sequence
@@ -15,11 +15,11 @@ from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
 
 EVENT_TYPES = ("tx", "token_transfer", "log")
 MAX_TOPICS_PER_POSITION = 10
-# How many may be active at once.
+# Active webhooks.
 MAX_PER_OWNER = 10
 MAX_PER_WATCH_ADDRESS = 100
 MAX_PER_CLIENT = 20  # registered or activated without a key of the owner
-MAX_ID = 2**53 - 1  # what JavaScript's numbers hold
+MAX_ID = 2**53 - 1  # exact in JavaScript's numbers
 SECRET_BYTES = 32
 LOOKUP_TIMEOUT_S = 1.5
 
@@ -29,7 +29,7 @@ class NewWebhook(NamedTuple):
     watch_address: bytes
     url: str
     event_types: list[str]
-    topics: str | None  # a filter as eth_getLogs has it, as JSON
+    topics: str | None  # a filter in eth_getLogs's form, as JSON
 
 
 class RegisteredWebhook(NamedTuple):
@@ -38,7 +38,7 @@ class RegisteredWebhook(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """Whose active webhooks are counted; `client_address` is None where it is not limited."""
+    """Whose active webhooks are counted; `client_address` is None if it is not limited."""
 
     owner: bytes
     watch_address: bytes
@@ -77,18 +77,18 @@ def register(
 def counted_for(
     owner: bytes, watch_address: bytes, requester: Requester, settings: Settings
 ) -> Counted:
-    """Whoever runs a private network with SCAN_OWNER_AUTH=never trusts all its clients."""
+    """The client address is not limited with a key of the owner, nor with SCAN_OWNER_AUTH=never."""
     is_unlimited = settings.owner_auth == "never" or requester.has_key_of(owner)
     return Counted(owner, watch_address, None if is_unlimited else requester.client_address)
 
 
 def lock_counts(tx: Transaction, counted: Counted) -> None:
-    """One change at a time, until the transaction ends; comes before the lock of a queue."""
+    """Serialises changes until the transaction ends; must be taken before a queue's lock."""
     tx.execute("webhooks/webhooks_lock_counts", **counted._asdict())
 
 
 def require_below_limits(tx: Transaction, counted: Counted) -> None:
-    """Raises LimitReached where one more active webhook is not allowed."""
+    """Raises LimitReached if one more active webhook is not allowed."""
     [(by_owner, by_watch_address, by_client)] = tx.rows(
         "webhooks/webhooks_count_active", **counted._asdict()
     )
@@ -106,7 +106,7 @@ def require_below_limits(tx: Transaction, counted: Counted) -> None:
 
 
 def _require_allowed(url: WebhookUrl, allowed: Sequence[Network]) -> None:
-    """A name that has no address yet may get one; it is checked again at every connection."""
+    """A name without an address is allowed; it is checked again at every connection."""
     try:
         try:
             addresses = urls.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)

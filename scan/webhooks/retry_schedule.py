@@ -1,11 +1,11 @@
-"""When an attempt that failed is repeated."""
+"""The time of the next attempt after a failed one."""
 
 import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 RETRY_STEPS_S = (5.0, 300.0, 1_800.0, 7_200.0, 18_000.0, 36_000.0, 36_000.0)
-JITTER = 0.2  # of a step, either way: retries after an outage do not all come at once
+JITTER = 0.2  # ±20 % of a step, so that retries after an outage do not all come at once
 
 _SECONDS = re.compile(r"[0-9]{1,9}\Z")
 
@@ -13,9 +13,10 @@ _SECONDS = re.compile(r"[0-9]{1,9}\Z")
 def retry_delay_s(
     steps_s: tuple[float, ...], failures: int, requested_s: float | None, chance: float
 ) -> float | None:
-    """Seconds until the next attempt after this many failures; None when there is none left.
+    """Seconds until the next attempt after this many failures; None if no retry is left.
 
-    `requested_s` is the receiver's Retry-After, honoured up to twice the step; `chance` is below 1.
+    `requested_s` is the receiver's Retry-After, honoured up to twice the step; `chance` is random
+    between 0 and 1.
     """
     if failures > len(steps_s):
         return None

@@ -1,4 +1,4 @@
-"""Sends signed requests to receivers: checked addresses only, one deadline for each attempt."""
+"""Sends signed requests to receivers, at checked addresses only, with a deadline per attempt."""
 
 import hashlib
 import hmac
@@ -38,7 +38,7 @@ class AttemptTimeouts(NamedTuple):
 
 
 class Message(NamedTuple):
-    """What is sent: the same bytes under the same id each time."""
+    """A request's content: all attempts of a delivery send the same id and bytes."""
 
     id: int
     event: str
@@ -46,9 +46,9 @@ class Message(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """How an attempt ended: with a status line, or with an `error` instead.
+    """The result of an attempt: a response code or an `error`.
 
-    `sent` is false where the receiver cannot have seen the request.
+    `sent` is False if the receiver cannot have received the request.
     """
 
     response_code: int | None
@@ -67,7 +67,7 @@ class Outcome(NamedTuple):
 
 
 def tls_context(ca_bundle: str) -> ssl.SSLContext:
-    """Verifies against REQUESTS_CA_BUNDLE, a file or a folder, else what certifi brings."""
+    """Verifies with REQUESTS_CA_BUNDLE, a file or a directory, otherwise with certifi's CAs."""
     bundle = ca_bundle or certifi.where()
     try:
         if Path(bundle).is_dir():
@@ -83,7 +83,7 @@ def signature_header(secret: str, body: bytes) -> str:
 
 
 class Sender(NamedTuple):
-    """What all attempts of a process share."""
+    """Shared by all attempts of a process."""
 
     deadlines: DeadlineTimer
     context: ssl.SSLContext
@@ -96,9 +96,9 @@ class Sender(NamedTuple):
 
 
 class ReceiverConnection:
-    """Sends one webhook's deliveries, for the length of a lease.
+    """Sends one webhook's deliveries during a lease.
 
-    A connection is kept only where the response had no body to leave unread.
+    A connection is reused only if the response had no body, which would be left unread.
     """
 
     def __init__(self, sender: Sender, url: str, secret: str, purpose: Purpose) -> None:
@@ -120,26 +120,26 @@ class ReceiverConnection:
         self._close()
 
     def post(self, message: Message, now: datetime) -> Outcome:
-        """One attempt, whatever becomes of it."""
+        """One attempt; errors are in the outcome."""
         started = time.monotonic()
         total_s = self._sender.timeouts.total_s
         with self._sender.deadlines.deadline(total_s) as deadline:
             code, retry_s, error, sent = self._attempt(message, now, deadline)
-            if deadline.is_over:  # headers that were cut off look like headers that ended
+            if deadline.is_over:  # truncated headers would look like a complete response
                 code, error = None, f"no response within {total_s:g} s"
         return Outcome(code, error, sent, time.monotonic() - started, retry_s)
 
     def _attempt(
         self, message: Message, now: datetime, deadline: Deadline
     ) -> tuple[int | None, float | None, str | None, bool]:
-        """(status, Retry-After, error, sent); a kept connection that has died is replaced once."""
+        """(status, Retry-After, error, sent); a reused connection that failed is replaced once."""
         is_reused = self._connection is not None
         sent = False
         try:
             connection = self._connection or self._connect(deadline)
             if is_reused and connection.sock is not None:
                 deadline.add(connection.sock)
-            sent = True  # from here on the receiver may have seen it
+            sent = True  # from here on the receiver may have received it
             code, retry_after = self._request(connection, message)
         except _FAULTS as error:
             self._close()
@@ -155,7 +155,7 @@ class ReceiverConnection:
         return connection
 
     def _request(self, connection: "CheckedConnection", message: Message) -> tuple[int, str | None]:
-        """The status and Retry-After of the answer; its body is left where it is."""
+        """The status and Retry-After of the response, whose body is not read."""
         headers = {
             "Content-Type": "application/json",
             "User-Agent": USER_AGENT,
@@ -178,9 +178,9 @@ class ReceiverConnection:
 
 
 class CheckedConnection(HTTPSConnection):
-    """Resolves once, and connects to nothing but an address that was checked.
+    """Resolves the name once, and connects only to an address that was checked.
 
-    Used directly, urllib3 applies no proxy, no netrc and no redirect.
+    Used directly, urllib3's connection uses no proxy and no netrc, and follows no redirect.
     """
 
     def __init__(self, sender: Sender, url: str, purpose: Purpose, deadline: Deadline) -> None:
@@ -198,26 +198,26 @@ class CheckedConnection(HTTPSConnection):
         connect_s = self._sender.timeouts.connect_s
         addresses = urls.resolve(self._parsed, connect_s, self._purpose)
         urls.require_allowed(self._parsed, addresses, self._sender.allowed)
-        give_up_at = time.monotonic() + connect_s
-        refusal: OSError = TimeoutError()
+        connect_by = time.monotonic() + connect_s
+        last_error: OSError = TimeoutError()
         for address in addresses:
-            if time.monotonic() >= give_up_at:
+            if time.monotonic() >= connect_by:
                 break
             try:
-                return self._open(address, give_up_at)
+                return self._open(address, connect_by)
             except OSError as error:
-                refusal = error
-        raise refusal
+                last_error = error
+        raise last_error
 
-    def _open(self, address: Address, give_up_at: float) -> socket.socket:
+    def _open(self, address: Address, connect_by: float) -> socket.socket:
         family = socket.AF_INET6 if address.version == 6 else socket.AF_INET
         sock = socket.socket(family, socket.SOCK_STREAM)
         try:
             self._deadline.add(sock)
-            sock.settimeout(max(0.001, give_up_at - time.monotonic()))
+            sock.settimeout(max(0.001, connect_by - time.monotonic()))
             sock.connect((str(address), self._parsed.port))
             if ip_address(sock.getpeername()[0]) != address:
-                raise RefusedUrl("the connection is to another address")
+                raise RefusedUrl("the connection is to a different address")
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             sock.settimeout(self._sender.timeouts.total_s)
         except BaseException:
@@ -237,7 +237,7 @@ _FAULTS = (
 
 
 def _reason(error: Exception, sent: bool) -> str:
-    """A sentence for the owner of the webhook; nothing that the receiver wrote."""
+    """A reason to show to the webhook's owner; contains nothing that the receiver sent."""
     if isinstance(error, RefusedUrl):
         return f"the url is not allowed: {error}"
     if isinstance(error, NotResolved):

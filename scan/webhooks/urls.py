@@ -1,6 +1,6 @@
-"""Where webhooks may be sent: a public HTTPS server, never one inside our own network.
+"""Checks that a webhook's URL is a public HTTPS server, not one in the operator's network.
 
-Checked when a webhook is registered and again at every connection, since names change.
+Checked at registration and again at every connection, since a name's addresses can change.
 """
 
 import ipaddress
@@ -17,8 +17,8 @@ from scan.settings import Network
 
 PORTS = (443, 8443)
 MAX_URL_CHARACTERS = 2048
-# At once, of each purpose: a name server that hangs must not cost a thread for each attempt, nor
-# keep the names of other receivers from being looked up.
+# Concurrent look-ups per purpose: a name server that hangs must not hold a thread for every
+# attempt, nor prevent look-ups for other receivers.
 MAX_LOOKUPS = 32
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -55,7 +55,7 @@ _SPECIAL = tuple(
         "3fff::/20",
     )
 )
-# Public ranges that lead to a cloud's own services from a machine inside of it, and nowhere else.
+# Public ranges that are a cloud provider's internal services when used inside that cloud.
 _CLOUD_INTERNAL = tuple(
     ipaddress.ip_network(text)
     for text in (
@@ -70,11 +70,11 @@ _LOOPBACK, _LOOPBACK_IPV6 = ipaddress.ip_address("127.0.0.1"), ipaddress.ip_addr
 
 
 class RefusedUrl(Exception):
-    """A webhook may not be sent there; the message gives the reason, and no address of ours."""
+    """The URL is not allowed; the message is the reason and contains no internal address."""
 
 
 class NotResolved(Exception):
-    """The name has no address now, or the DNS server did not respond in time."""
+    """The name has no address, or the DNS server did not respond in time."""
 
 
 class Purpose(Enum):
@@ -93,7 +93,7 @@ _lookups = ConcurrencyLimit(
 
 
 class WebhookUrl(NamedTuple):
-    """An https url taken apart: `host` in lower case, without brackets or a last dot."""
+    """The parts of an https URL; `host` in lower case, without brackets and trailing dot."""
 
     host: str
     port: int
@@ -101,7 +101,7 @@ class WebhookUrl(NamedTuple):
 
     @property
     def literal(self) -> Address | None:
-        """The address that the host is written as, in any of the spellings of inet_aton."""
+        """The host's IP address if it is a literal, in any notation of inet_aton."""
         try:
             return ipaddress.ip_address(self.host)
         except ValueError:
@@ -115,7 +115,7 @@ class WebhookUrl(NamedTuple):
 
 
 def parse(url: str) -> WebhookUrl:
-    """Raises RefusedUrl for what is no plain https url."""
+    """Raises RefusedUrl if it is not a plain https URL."""
     if len(url) > MAX_URL_CHARACTERS:
         raise RefusedUrl(f"it is longer than {MAX_URL_CHARACTERS} characters")
     if not _URL.match(url) or "\\" in url:
@@ -137,7 +137,7 @@ def parse(url: str) -> WebhookUrl:
 
 
 def lookup(host: str, port: int) -> list[Address]:
-    """What the system's resolver returns; names are resolved here and nowhere else."""
+    """The system resolver's result; names are resolved only here."""
     entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in entries]
 
@@ -145,7 +145,7 @@ def lookup(host: str, port: int) -> list[Address]:
 def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address]:
     """Every address of the host, in the resolver's order; raises NotResolved.
 
-    getaddrinfo has no time-out, so it runs in a thread that is left behind when it is late.
+    getaddrinfo has no time-out, so it runs in a thread that is abandoned when it takes too long.
     """
     if url.literal is not None:
         return [url.literal]
@@ -174,9 +174,9 @@ def resolve(url: WebhookUrl, timeout_s: float, purpose: Purpose) -> list[Address
 def require_allowed(
     url: WebhookUrl, addresses: Sequence[Address], allowed: Sequence[Network]
 ) -> None:
-    """Raises RefusedUrl unless every address is public, or in a network that is allowed.
+    """Raises RefusedUrl unless every address is public or in an allowed network.
 
-    Where all are in such networks, the rules about names and ports do not apply.
+    If all are in allowed networks, the rules for names and ports do not apply.
     """
     outside = [address for address in addresses if not _is_in(address, allowed)]
     if addresses and not outside:
@@ -187,7 +187,7 @@ def require_allowed(
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address is one that anybody on the Internet can reach."""
+    """Whether an address is reachable from the whole Internet."""
     if address.version == 6 and address not in _UNICAST_IPV6:
         return False
     return not _is_in(address, _SPECIAL + _CLOUD_INTERNAL)
@@ -210,7 +210,7 @@ def _is_ipv6(host: str) -> bool:
 
 
 def _is_in(address: Address, networks: Sequence[Network]) -> bool:
-    """The name localhost often has both loopback addresses: who allows 127.0.0.1 means ::1, too."""
+    """127.0.0.1 in a network includes ::1, since localhost often has both addresses."""
     if address == _LOOPBACK_IPV6:
         address = _LOOPBACK
     return any(address in network for network in networks)

@@ -84,6 +84,9 @@ FROM (
         FROM internal_transfers
         JOIN busy ON to_address = address
         UNION ALL
+        SELECT 'dex_trades_by_pool', pool_address, ordinal, block_number
+        FROM dex_trades
+        UNION ALL
         SELECT 'dex_trades_by_dex', convert_to(x.name, 'UTF8'), d.ordinal, d.block_number
         FROM dex_trades d
         JOIN dexes x USING (dex_id)

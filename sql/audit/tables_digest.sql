@@ -35,7 +35,7 @@ FROM (
     UNION ALL
     SELECT 'dexes', ROW(d.name, d.trade_count)::text FROM dexes d
     UNION ALL
-    SELECT 'pools', ROW(p.address, p.block_number, d.name, p.token0, p.token1)::text
+    SELECT 'pools', ROW(p.address, p.block_number, d.name, p.token0, p.token1, p.trade_count)::text
     FROM pools p
     LEFT JOIN dexes d USING (dex_id)
     UNION ALL

@@ -1,10 +1,11 @@
 -- The events of new blocks for every active webhook they concern, in chain order, and the queues
 -- that have something to do now. An event's body is made and stored once, for all its deliveries.
 -- What a queue and a block may hold is bounded, whatever is registered and whatever contracts emit. A
--- webhook is stopped where its queue would hold more than 10,000 events or 32 MiB of bodies. So are
--- those with the most events where all would get more than 20,000 of a block, and those with the most
--- bytes where their bodies would take more than 8 MiB of a block; a body counts for the webhook
--- with the fewest bytes that gets it, so that stopping the ones after it frees what they count for.
+-- webhook is stopped where its queue would hold too many events or bytes of bodies. So are those with
+-- the most events where all would get too many of a block, and those with the most bytes where their
+-- bodies would take too many of a block; a body counts for the webhook with the fewest bytes that
+-- gets it, so that stopping the ones after it frees what they count for. The limits are those of
+-- scan/indexer/webhook_events.py.
 -- Each address is looked up in the index, so idle webhooks cost nothing; or hashed, where the planner
 -- has no statistics of webhooks yet, which an equality allows and = ANY does not. One transfer to
 -- oneself is one event. The range is given for every table: a join that has only the other's rows to
@@ -13,7 +14,9 @@
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
 --   first_transfer bigint, last_transfer bigint, now timestamptz, watched_block_number bigint[],
 --   watched_log_index integer[], watched_transaction_index integer[], watched_address bytea[],
---   watched_topics text[], watched_data bytea[]
+--   watched_topics text[], watched_data bytea[], queue_events bigint, queue_bytes bigint,
+--   block_events bigint, block_bytes bigint, largest_body_bytes bigint, queue_events_reason text,
+--   queue_bytes_reason text, block_events_reason text, block_bytes_reason text
 -- returns: the number of queues with something new
 -- index: transactions_pkey, token_transfers_pkey, blocks_pkey, webhooks_by_watch_address,
 --   webhooks_pkey, delivery_queues_pkey
@@ -89,17 +92,18 @@ WITH events AS MATERIALIZED (
     GROUP BY webhook_id
 ), judged AS (
     SELECT w.id AS webhook_id, CASE
-        WHEN q.pending_count + c.events > 10000
-            THEN 'its queue held 10,000 undelivered events'
+        WHEN q.pending_count + c.events > %(queue_events)s
+            THEN %(queue_events_reason)s
         -- No body is longer; the release before counts events down, but no bytes.
-        WHEN least(q.pending_bytes, q.pending_count * 40000::bigint) + c.bytes > 33554432
-            THEN 'its queue held 32 MiB of undelivered events'
+        WHEN least(q.pending_bytes, q.pending_count * %(largest_body_bytes)s::bigint) + c.bytes
+                > %(queue_bytes)s
+            THEN %(queue_bytes_reason)s
         WHEN sum(c.events) OVER (ORDER BY c.events, w.created_at, w.id)
-                > 20000::bigint * (%(block_to)s - %(block_from)s + 1)
-            THEN 'it had the most events of a block with more than are written at once'
+                > %(block_events)s::bigint * (%(block_to)s - %(block_from)s + 1)
+            THEN %(block_events_reason)s
         WHEN sum(c.stored_bytes) OVER (ORDER BY c.bytes, w.id)
-                > 8388608::bigint * (%(block_to)s - %(block_from)s + 1)
-            THEN 'it had the most bytes of a block with more than are written at once'
+                > %(block_bytes)s::bigint * (%(block_to)s - %(block_from)s + 1)
+            THEN %(block_bytes_reason)s
         END AS stopped_reason
     FROM counted c
     JOIN webhooks w ON w.id = c.webhook_id

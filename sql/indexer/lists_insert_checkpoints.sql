@@ -100,6 +100,11 @@ FROM (
         UNION ALL
         SELECT d.ordinal, d.block_number
         FROM dex_trades d
+        WHERE grown.list = 'dex_trades_by_pool' AND d.pool_address = grown.key
+            AND d.ordinal BETWEEN %(first_trade)s AND %(last_trade)s
+        UNION ALL
+        SELECT d.ordinal, d.block_number
+        FROM dex_trades d
         WHERE grown.list = 'dex_trades_by_dex'
             AND d.dex_id = (SELECT x.dex_id FROM dexes x
                 WHERE x.name = convert_from(grown.key, 'UTF8'))

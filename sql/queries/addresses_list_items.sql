@@ -1,8 +1,9 @@
 -- The items an address has, of BEP721 and BEP1155, those first moved last first. Pages of the second
 -- half are read from the other end, so that the last costs what the first does.
--- params: address bytea, limit integer, offset bigint
+-- params: address bytea, limit integer, offset bigint, after bigint null
 -- literals: limit
--- returns: one row: index version, data (JSON text), count in data, total
+-- returns: one row: index version, data (JSON text), count in data, total; for cursors: first
+--   ordinal of the last row where more follow
 -- index: addresses_pkey, token_items_by_owner, item_balances_pkey, token_transfers_pkey, tokens_pkey
 WITH span AS (
     SELECT total, %(offset)s > total / 2 AS is_from_end, size,
@@ -24,7 +25,8 @@ WITH span AS (
                 (
                     SELECT i.first_ordinal, 1::numeric AS balance
                     FROM token_items i
-                    WHERE i.owner = %(address)s AND NOT (SELECT is_from_end FROM span)
+                    WHERE i.owner = %(address)s AND %(after)s IS NULL
+                        AND NOT (SELECT is_from_end FROM span)
                     ORDER BY i.first_ordinal DESC
                     LIMIT least(%(offset)s, 9000000000000000000) + %(limit)s
                 )
@@ -33,7 +35,7 @@ WITH span AS (
                     SELECT b.first_ordinal, b.balance
                     FROM item_balances b
                     WHERE b.holder = %(address)s AND b.balance > 0
-                        AND NOT (SELECT is_from_end FROM span)
+                        AND %(after)s IS NULL AND NOT (SELECT is_from_end FROM span)
                     ORDER BY b.first_ordinal DESC
                     LIMIT least(%(offset)s, 9000000000000000000) + %(limit)s
                 )
@@ -49,7 +51,8 @@ WITH span AS (
                 (
                     SELECT i.first_ordinal, 1::numeric AS balance
                     FROM token_items i
-                    WHERE i.owner = %(address)s AND (SELECT is_from_end FROM span)
+                    WHERE i.owner = %(address)s AND %(after)s IS NULL
+                        AND (SELECT is_from_end FROM span)
                     ORDER BY i.first_ordinal ASC
                     LIMIT (SELECT pass + size FROM span)
                 )
@@ -58,7 +61,7 @@ WITH span AS (
                     SELECT b.first_ordinal, b.balance
                     FROM item_balances b
                     WHERE b.holder = %(address)s AND b.balance > 0
-                        AND (SELECT is_from_end FROM span)
+                        AND %(after)s IS NULL AND (SELECT is_from_end FROM span)
                     ORDER BY b.first_ordinal ASC
                     LIMIT (SELECT pass + size FROM span)
                 )
@@ -67,8 +70,25 @@ WITH span AS (
             LIMIT (SELECT size FROM span)
             OFFSET (SELECT pass FROM span)
         )
+        UNION ALL
+        (
+            SELECT i.first_ordinal, 1::numeric AS balance
+            FROM token_items i
+            WHERE i.owner = %(address)s AND i.first_ordinal < %(after)s
+            ORDER BY i.first_ordinal DESC
+            LIMIT %(limit)s
+        )
+        UNION ALL
+        (
+            SELECT b.first_ordinal, b.balance
+            FROM item_balances b
+            WHERE b.holder = %(address)s AND b.balance > 0 AND b.first_ordinal < %(after)s
+            ORDER BY b.first_ordinal DESC
+            LIMIT %(limit)s
+        )
     ) AS places
     ORDER BY first_ordinal DESC
+    LIMIT %(limit)s
 )
 SELECT index_version(),
     json_list(string_agg(
@@ -77,5 +97,13 @@ SELECT index_version(),
         JOIN tokens k ON k.address = x.token_address
         WHERE x.ordinal = page.first_ordinal), ',')),
     count(*),
-    coalesce((SELECT total FROM span), 0)
+    coalesce((SELECT total FROM span), 0),
+    CASE WHEN EXISTS (
+            SELECT FROM token_items i
+            WHERE i.owner = %(address)s AND i.first_ordinal < min(page.first_ordinal))
+        OR EXISTS (
+            SELECT FROM item_balances b
+            WHERE b.holder = %(address)s AND b.balance > 0
+                AND b.first_ordinal < min(page.first_ordinal))
+        THEN min(page.first_ordinal) END
 FROM page;

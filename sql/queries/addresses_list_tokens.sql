@@ -1,7 +1,9 @@
 -- The tokens an address holds, of one type or of all, by token address.
--- params: address bytea, type text null, has_type boolean, limit integer, offset bigint
+-- params: address bytea, type text null, has_type boolean, limit integer, offset bigint,
+--   after bytea null
 -- literals: has_type, limit
--- returns: one row: index version, data (JSON text), count in data, total
+-- returns: one row: index version, data (JSON text), count in data, total; for cursors: token
+--   address of the last row where more follow
 -- index: token_holders_pkey, tokens_pkey
 WITH page AS (
     SELECT h.token_address, h.balance
@@ -9,9 +11,12 @@ WITH page AS (
     WHERE h.holder = %(address)s AND h.balance > 0
         AND (NOT %(has_type)s
             OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)
+        AND h.token_address > coalesce(%(after)s, '')
     ORDER BY h.token_address ASC
     LIMIT %(limit)s
     OFFSET %(offset)s
+), last AS (
+    SELECT token_address FROM page ORDER BY token_address DESC LIMIT 1
 )
 SELECT index_version(),
     json_list(string_agg(
@@ -23,5 +28,14 @@ SELECT index_version(),
     FROM token_holders h
     WHERE h.holder = %(address)s AND h.balance > 0
         AND (NOT %(has_type)s
-            OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s))
+            OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)),
+    (SELECT last.token_address
+    FROM last
+    WHERE EXISTS (
+        SELECT
+        FROM token_holders h
+        WHERE h.holder = %(address)s AND h.balance > 0
+            AND (NOT %(has_type)s
+                OR (SELECT k.type FROM tokens k WHERE k.address = h.token_address) = %(type)s)
+            AND h.token_address > (SELECT token_address FROM last)))
 FROM page;

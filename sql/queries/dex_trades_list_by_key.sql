@@ -1,23 +1,27 @@
--- DEX trades of one maker (list dex_trades_by_maker), or on one exchange (…_dex; the key is its
--- name in UTF-8), in a range of blocks, at any depth.
+-- DEX trades of one maker (list dex_trades_by_maker), in one pool (…_pool) or on one exchange (…_dex;
+-- the key is its name in UTF-8), in a range of blocks, at any depth.
 -- The range becomes a range of places in the list, whose pages start at a checkpoint.
 -- See "Pages of the long lists" in schema.sql.
 -- params: list text, key bytea, block_from bigint, block_to bigint, has_lower boolean,
---   has_upper boolean, direction text, limit integer, offset bigint
+--   has_upper boolean, direction text, limit integer, offset bigint, after bigint null,
+--   seen_block bigint null
 -- literals: list, has_lower, has_upper, direction, limit
--- returns: one row: index version, data (JSON text), count in data, total
--- index: dex_trades_by_maker, dex_trades_by_dex, list_checkpoints_pkey, addresses_pkey,
---   dex_trades_pkey, transactions_pkey, dexes_pkey, dexes_name_key, blocks_pkey
+-- returns: one row: index version, data (JSON text), count in data, total; for cursors: ordinal
+--   of the last row where more follow, newest block of the rows, block seen
+-- index: dex_trades_by_maker, dex_trades_by_dex, dex_trades_by_pool, pools_pkey,
+--   list_checkpoints_pkey, addresses_pkey, dex_trades_pkey, transactions_pkey, dexes_pkey, dexes_name_key, tokens_pkey, blocks_pkey
 WITH entries AS MATERIALIZED (
     SELECT coalesce(CASE %(list)s
         WHEN 'dex_trades_by_maker' THEN (
             SELECT a.trade_count FROM addresses a WHERE a.address = %(key)s)
+        WHEN 'dex_trades_by_pool' THEN (
+            SELECT p.trade_count FROM pools p WHERE p.address = %(key)s)
         WHEN 'dex_trades_by_dex' THEN (
             SELECT x.trade_count FROM dexes x
             WHERE x.name = convert_from(%(key)s, 'UTF8')) END, 0) AS total
 ), ordinals AS (
     SELECT first, last FROM dex_trade_ordinals(%(block_from)s, %(block_to)s)
-), span AS MATERIALIZED (
+), bounds AS MATERIALIZED (
     SELECT entries.total AS list_total,
         CASE WHEN NOT %(has_lower)s THEN 0 ELSE coalesce((
             SELECT dex_trade_entries_before(
@@ -26,9 +30,16 @@ WITH entries AS MATERIALIZED (
         CASE WHEN NOT %(has_upper)s THEN entries.total ELSE coalesce((
             SELECT dex_trade_entries_before(
                 %(list)s, %(key)s, entries.total, ordinals.last + 1)
-            FROM ordinals), 0) END AS end_place,
-        least(%(offset)s, entries.total) AS skip
+            FROM ordinals), 0) END AS end_place
     FROM entries
+), span AS MATERIALIZED (
+    SELECT list_total, first_place, end_place,
+        CASE WHEN %(after)s IS NULL THEN least(%(offset)s, list_total)
+            WHEN %(direction)s = 'asc' THEN greatest(dex_trade_entries_before(
+                %(list)s, %(key)s, list_total, %(after)s + 1) - first_place, 0)
+            ELSE greatest(end_place - dex_trade_entries_before(
+                %(list)s, %(key)s, list_total, %(after)s), 0) END AS skip
+    FROM bounds
 ), start AS MATERIALIZED (
     SELECT s.ordinal, s.pass
     FROM span, list_start(%(list)s, %(key)s, span.list_total,
@@ -38,6 +49,7 @@ WITH entries AS MATERIALIZED (
     SELECT d.ordinal
     FROM dex_trades d
     WHERE (%(list)s <> 'dex_trades_by_maker' OR d.maker = %(key)s)
+        AND (%(list)s <> 'dex_trades_by_pool' OR d.pool_address = %(key)s)
         AND (%(list)s <> 'dex_trades_by_dex' OR d.dex_id = (
             SELECT x.dex_id FROM dexes x WHERE x.name = convert_from(%(key)s, 'UTF8')))
         AND (%(direction)s <> 'asc' OR d.ordinal >= (SELECT ordinal FROM start))
@@ -53,10 +65,19 @@ SELECT index_version(),
             (SELECT t.hash FROM transactions t
                 WHERE t.ordinal = b.transactions_before + d.transaction_index),
             (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
-            b.timestamp)::text
+            b.timestamp, i, o)::text
         FROM dex_trades d
         JOIN blocks b ON b.number = d.block_number
+        LEFT JOIN tokens i ON i.address = d.token_in
+        LEFT JOIN tokens o ON o.address = d.token_out
         WHERE d.ordinal = page.ordinal), ',')),
     count(*),
-    (SELECT greatest(end_place - first_place, 0) FROM span)
+    (SELECT greatest(end_place - first_place, 0) FROM span),
+    CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
+        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+    (SELECT block_reference(b)
+    FROM dex_trades d
+    JOIN blocks b ON b.number = d.block_number
+    WHERE d.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM page;

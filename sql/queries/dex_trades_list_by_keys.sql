@@ -1,18 +1,25 @@
--- DEX trades of a maker on an exchange, counted from their end.
+-- DEX trades by several of maker, exchange, pool and token, counted from their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
 -- is left out of the plan.
--- params: maker bytea, dex text, block_from bigint, block_to bigint, has_lower boolean,
---   has_upper boolean, direction text, limit integer, offset bigint
--- returns: one row: index version, data (JSON text), count in data, null: the total is not known
+-- params: maker bytea null, dex text null, pool bytea null, token bytea null, block_from bigint,
+--   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer, offset bigint, after bigint null,
+--   seen_block bigint null
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
+--   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: dex_trades_by_maker, dex_trades_by_dex, dex_trades_pkey, transactions_pkey, dexes_pkey,
---   dexes_name_key, blocks_pkey
+--   dexes_name_key, tokens_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
-    SELECT first, last FROM dex_trade_ordinals(%(block_from)s, %(block_to)s)
+    SELECT CASE %(direction)s WHEN 'asc' THEN greatest(first, %(after)s + 1) ELSE first END AS first,
+        CASE %(direction)s WHEN 'desc' THEN least(last, %(after)s - 1) ELSE last END AS last
+    FROM dex_trade_ordinals(%(block_from)s, %(block_to)s)
 ), page AS (
     SELECT d.ordinal
     FROM dex_trades d
-    WHERE d.maker = %(maker)s
-        AND d.dex_id = (SELECT x.dex_id FROM dexes x WHERE x.name = %(dex)s)
+    WHERE (%(maker)s IS NULL OR d.maker = %(maker)s)
+        AND (%(dex)s IS NULL
+            OR d.dex_id = (SELECT x.dex_id FROM dexes x WHERE x.name = %(dex)s))
+        AND (%(pool)s IS NULL OR d.pool_address = %(pool)s)
+        AND (%(token)s IS NULL OR d.token_in = %(token)s OR d.token_out = %(token)s)
         AND (NOT %(has_lower)s OR d.ordinal >= (SELECT first FROM ordinals))
         AND (NOT %(has_upper)s
             OR (d.ordinal, d.ordinal) <= (SELECT last, last FROM ordinals))
@@ -27,10 +34,19 @@ SELECT index_version(),
             (SELECT t.hash FROM transactions t
                 WHERE t.ordinal = b.transactions_before + d.transaction_index),
             (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
-            b.timestamp)::text
+            b.timestamp, i, o)::text
         FROM dex_trades d
         JOIN blocks b ON b.number = d.block_number
+        LEFT JOIN tokens i ON i.address = d.token_in
+        LEFT JOIN tokens o ON o.address = d.token_out
         WHERE d.ordinal = page.ordinal), ',')),
     count(*),
-    null::bigint
+    null::bigint,
+    CASE WHEN count(*) = %(limit)s
+        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+    (SELECT block_reference(b)
+    FROM dex_trades d
+    JOIN blocks b ON b.number = d.block_number
+    WHERE d.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM page;

@@ -1,16 +1,18 @@
 -- Internal transfers of a range of blocks, at any depth: a page is a range of ordinals.
 -- params: form text, block_from bigint, block_to bigint, direction text, limit integer,
---   offset bigint
+--   offset bigint, after bigint null, seen_block bigint null
 -- literals: form, direction
--- returns: one row: index version, data (JSON text), count in data, total in the range, blocks that
---   lack traces (null: none has any)
+-- returns: one row: index version, data (JSON text), count in data, total in the range; for
+--   cursors: ordinal of the last row where more follow, newest block of the rows, block seen;
+--   blocks that lack traces (null: none has any)
 -- index: internal_transfers_pkey, transactions_pkey, blocks_pkey
 WITH ordinals AS (
     SELECT first, last FROM internal_transfer_ordinals(%(block_from)s, %(block_to)s)
 ), bounds AS (
-    SELECT p.lowest, p.highest
+    SELECT p.lowest, p.highest, p.next
     FROM ordinals,
-        page_of_range(ordinals.first, ordinals.last, %(offset)s, %(limit)s, %(direction)s) AS p
+        page_of_range(ordinals.first, ordinals.last, %(offset)s, %(after)s, %(limit)s,
+            %(direction)s) AS p
 )
 SELECT index_version(),
     json_list(string_agg(
@@ -22,6 +24,12 @@ SELECT index_version(),
         WHERE b.number = (page.i).block_number), ',')),
     count(page.i),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0),
+    (SELECT next FROM bounds),
+    (SELECT block_reference(b)
+    FROM internal_transfers i
+    JOIN blocks b ON b.number = i.block_number
+    WHERE i.ordinal = (SELECT highest FROM bounds)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s),
     untraced_blocks()
 FROM (
     SELECT i

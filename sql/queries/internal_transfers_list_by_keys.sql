@@ -3,13 +3,16 @@
 -- is left out of the plan.
 -- params: address bytea null, from bytea null, to bytea null, form text, block_from bigint,
 --   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
---   offset bigint
--- returns: one row: index version, data (JSON text), count in data, null: the total is not known,
+--   offset bigint, after bigint null, seen_block bigint null
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
+--   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen;
 --   blocks that lack traces (null: none has any)
 -- index: internal_transfers_by_from, internal_transfers_by_to, internal_transfers_to_self,
 --   internal_transfers_pkey, transactions_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
-    SELECT first, last FROM internal_transfer_ordinals(%(block_from)s, %(block_to)s)
+    SELECT CASE %(direction)s WHEN 'asc' THEN greatest(first, %(after)s + 1) ELSE first END AS first,
+        CASE %(direction)s WHEN 'desc' THEN least(last, %(after)s - 1) ELSE last END AS last
+    FROM internal_transfer_ordinals(%(block_from)s, %(block_to)s)
 ), page AS (
     SELECT ordinal
     FROM (
@@ -86,5 +89,12 @@ SELECT index_version(),
         WHERE i.ordinal = page.ordinal), ',')),
     count(*),
     null::bigint,
+    CASE WHEN count(*) = %(limit)s
+        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+    (SELECT block_reference(b)
+    FROM internal_transfers i
+    JOIN blocks b ON b.number = i.block_number
+    WHERE i.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s),
     untraced_blocks()
 FROM page;

@@ -3,9 +3,11 @@
 -- The range becomes a range of places in the list, whose pages start at a checkpoint.
 -- See "Pages of the long lists" in schema.sql.
 -- params: list text, key bytea, block_from bigint, block_to bigint, has_lower boolean,
---   has_upper boolean, direction text, limit integer, offset bigint
+--   has_upper boolean, direction text, limit integer, offset bigint, after bigint null,
+--   seen_block bigint null
 -- literals: list, has_lower, has_upper, direction, limit
--- returns: one row: index version, data (JSON text; null: too large), count in data, total
+-- returns: one row: index version, data (JSON text; null: too large), count in data, total; for
+--   cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: logs_by_address, logs_by_topic, list_checkpoints_pkey, addresses_pkey, logs_pkey,
 --   event_topics_pkey, event_topics_topic0_key, transactions_pkey, blocks_pkey
 WITH entries AS MATERIALIZED (
@@ -16,7 +18,7 @@ WITH entries AS MATERIALIZED (
             SELECT e.log_count FROM event_topics e WHERE e.topic0 = %(key)s) END, 0) AS total
 ), ordinals AS (
     SELECT first, last FROM log_ordinals(%(block_from)s, %(block_to)s)
-), span AS MATERIALIZED (
+), bounds AS MATERIALIZED (
     SELECT entries.total AS list_total,
         CASE WHEN NOT %(has_lower)s THEN 0 ELSE coalesce((
             SELECT log_entries_before(
@@ -25,9 +27,16 @@ WITH entries AS MATERIALIZED (
         CASE WHEN NOT %(has_upper)s THEN entries.total ELSE coalesce((
             SELECT log_entries_before(
                 %(list)s, %(key)s, entries.total, ordinals.last + 1)
-            FROM ordinals), 0) END AS end_place,
-        least(%(offset)s, entries.total) AS skip
+            FROM ordinals), 0) END AS end_place
     FROM entries
+), span AS MATERIALIZED (
+    SELECT list_total, first_place, end_place,
+        CASE WHEN %(after)s IS NULL THEN least(%(offset)s, list_total)
+            WHEN %(direction)s = 'asc' THEN greatest(log_entries_before(
+                %(list)s, %(key)s, list_total, %(after)s + 1) - first_place, 0)
+            ELSE greatest(end_place - log_entries_before(
+                %(list)s, %(key)s, list_total, %(after)s), 0) END AS skip
+    FROM bounds
 ), start AS MATERIALIZED (
     SELECT s.ordinal, s.pass
     FROM span, list_start(%(list)s, %(key)s, span.list_total,
@@ -61,4 +70,11 @@ SELECT index_version(),
             WHERE l.ordinal = page.ordinal), ','))
         FROM page) END,
     (SELECT count(*) FROM page),
-    (SELECT greatest(end_place - first_place, 0) FROM span);
+    (SELECT greatest(end_place - first_place, 0) FROM span),
+    CASE WHEN (SELECT count(*) FROM page) < (SELECT end_place - first_place - skip FROM span)
+        THEN CASE %(direction)s WHEN 'asc' THEN (SELECT max(ordinal) FROM page) ELSE (SELECT min(ordinal) FROM page) END END,
+    (SELECT block_reference(b)
+    FROM logs l
+    JOIN blocks b ON b.number = l.block_number
+    WHERE l.ordinal = (SELECT max(ordinal) FROM page)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s);

@@ -4,13 +4,16 @@
 -- params: address bytea null, topic0 bytea null, topic1 bytea null, topic2 bytea null,
 --   topic3 bytea null, topic_id integer null, is_conjunction boolean, accepted integer,
 --   has_total boolean, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
---   direction text, limit integer, offset bigint
+--   direction text, limit integer, offset bigint, after bigint null, seen_block bigint null
 -- returns: one row: index version, data (JSON text; null: too large), count in data, total where
---   has_total asks for it
+--   has_total asks for it; for cursors: ordinal of the last row where more follow, newest block
+--   of the rows, block seen
 -- index: logs_by_address, logs_by_topic, logs_pkey, event_topics_pkey, transactions_pkey,
 --   blocks_pkey
 WITH ordinals AS MATERIALIZED (
-    SELECT first, last FROM log_ordinals(%(block_from)s, %(block_to)s)
+    SELECT CASE %(direction)s WHEN 'asc' THEN greatest(first, %(after)s + 1) ELSE first END AS first,
+        CASE %(direction)s WHEN 'desc' THEN least(last, %(after)s - 1) ELSE last END AS last
+    FROM log_ordinals(%(block_from)s, %(block_to)s)
 ), page AS (
     SELECT l.ordinal
     FROM logs l
@@ -52,4 +55,11 @@ SELECT index_version(),
                     %(topic3)s, %(accepted)s))
             AND (NOT %(has_lower)s OR l.ordinal >= (SELECT first FROM ordinals))
             AND (NOT %(has_upper)s
-                OR (l.ordinal, l.ordinal) <= (SELECT last, last FROM ordinals))) END;
+                OR (l.ordinal, l.ordinal) <= (SELECT last, last FROM ordinals))) END,
+    CASE WHEN (SELECT count(*) FROM page) = %(limit)s
+        THEN CASE %(direction)s WHEN 'asc' THEN (SELECT max(ordinal) FROM page) ELSE (SELECT min(ordinal) FROM page) END END,
+    (SELECT block_reference(b)
+    FROM logs l
+    JOIN blocks b ON b.number = l.block_number
+    WHERE l.ordinal = (SELECT max(ordinal) FROM page)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s);

@@ -32,7 +32,7 @@ SELECT index_version(),
     (SELECT json_list(string_agg(token_transfer_record(x,
             (SELECT t.hash FROM transactions t
                 WHERE t.ordinal = b.transactions_before + x.transaction_index),
-            (SELECT type FROM token),
+            k,
             b.timestamp)::text, ',' ORDER BY x.ordinal DESC))
     FROM (
         SELECT n.ordinal
@@ -42,7 +42,8 @@ SELECT index_version(),
         LIMIT 25
     ) AS newest
     JOIN token_transfers x ON x.ordinal = newest.ordinal
-    JOIN blocks b ON b.number = x.block_number),
+    JOIN blocks b ON b.number = x.block_number
+    JOIN tokens k ON k.address = x.token_address),
     head.number,
     head.hash
 FROM (SELECT 1) AS always

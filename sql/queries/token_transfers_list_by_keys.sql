@@ -4,12 +4,15 @@
 -- is left out of the plan.
 -- params: address bytea null, from bytea null, to bytea null, token bytea null, type text null,
 --   form text, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
---   direction text, limit integer, offset bigint
--- returns: one row: index version, data (JSON text), count in data, null: the total is not known
+--   direction text, limit integer, offset bigint, after bigint null, seen_block bigint null
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
+--   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: token_transfers_by_from, token_transfers_by_to, token_transfers_to_self,
 --   token_transfers_by_token, token_transfers_pkey, transactions_pkey, tokens_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
-    SELECT first, last FROM token_transfer_ordinals(%(block_from)s, %(block_to)s)
+    SELECT CASE %(direction)s WHEN 'asc' THEN greatest(first, %(after)s + 1) ELSE first END AS first,
+        CASE %(direction)s WHEN 'desc' THEN least(last, %(after)s - 1) ELSE last END AS last
+    FROM token_transfer_ordinals(%(block_from)s, %(block_to)s)
 ), page AS (
     SELECT ordinal
     FROM (
@@ -93,17 +96,24 @@ SELECT index_version(),
             WHEN 'etherscan' THEN (
                 SELECT etherscan_token_transfer_record(
                     x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-                FROM transactions t, tokens k
-                WHERE t.ordinal = b.transactions_before + x.transaction_index
-                    AND k.address = x.token_address)
+                FROM transactions t
+                WHERE t.ordinal = b.transactions_before + x.transaction_index)
             ELSE token_transfer_record(x,
                 (SELECT t.hash FROM transactions t
                     WHERE t.ordinal = b.transactions_before + x.transaction_index),
-                (SELECT k.type FROM tokens k WHERE k.address = x.token_address),
+                k,
                 b.timestamp)::text END
         FROM token_transfers x
         JOIN blocks b ON b.number = x.block_number
+        JOIN tokens k ON k.address = x.token_address
         WHERE x.ordinal = page.ordinal), ',')),
     count(*),
-    null::bigint
+    null::bigint,
+    CASE WHEN count(*) = %(limit)s
+        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+    (SELECT block_reference(b)
+    FROM token_transfers x
+    JOIN blocks b ON b.number = x.block_number
+    WHERE x.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM page;

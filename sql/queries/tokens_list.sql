@@ -1,8 +1,10 @@
 -- Tokens by how many hold them. Pages of the second half are read from the other end, so that the
 -- last costs what the first does.
--- params: direction text, limit integer, offset bigint
+-- params: direction text, limit integer, offset bigint, after_count bigint null,
+--   after_address bytea null
 -- literals: direction, limit
--- returns: one row: index version, data (JSON text), count in data, total
+-- returns: one row: index version, data (JSON text), count in data, total; for cursors: holder
+--   count and address of the last row where more follow
 -- index: tokens_by_holder_count, tokens_pkey, chain_pkey
 WITH whole AS (
     SELECT coalesce((SELECT token_count FROM chain), 0) AS total
@@ -16,7 +18,7 @@ WITH whole AS (
         (
             SELECT k.holder_count, k.address
             FROM tokens k
-            WHERE NOT (SELECT is_from_end FROM span)
+            WHERE %(after_address)s IS NULL AND NOT (SELECT is_from_end FROM span)
             ORDER BY
                 CASE WHEN %(direction)s = 'asc' THEN k.holder_count END ASC,
                 CASE WHEN %(direction)s = 'asc' THEN k.address END ASC,
@@ -29,7 +31,7 @@ WITH whole AS (
         (
             SELECT k.holder_count, k.address
             FROM tokens k
-            WHERE (SELECT is_from_end FROM span)
+            WHERE %(after_address)s IS NULL AND (SELECT is_from_end FROM span)
             ORDER BY
                 CASE WHEN %(direction)s = 'desc' THEN k.holder_count END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN k.address END ASC,
@@ -38,16 +40,53 @@ WITH whole AS (
             LIMIT (SELECT size FROM span)
             OFFSET (SELECT greatest(total - %(offset)s::numeric - size, 0) FROM span)
         )
+        UNION ALL
+        (
+            SELECT k.holder_count, k.address
+            FROM tokens k
+            WHERE %(after_address)s IS NOT NULL
+                AND (%(direction)s <> 'asc'
+                    OR (k.holder_count, k.address) > (%(after_count)s, %(after_address)s))
+                AND (%(direction)s <> 'desc'
+                    OR (k.holder_count, k.address) < (%(after_count)s, %(after_address)s))
+            ORDER BY
+                CASE WHEN %(direction)s = 'asc' THEN k.holder_count END ASC,
+                CASE WHEN %(direction)s = 'asc' THEN k.address END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN k.holder_count END DESC,
+                CASE WHEN %(direction)s = 'desc' THEN k.address END DESC
+            LIMIT %(limit)s
+        )
     ) AS places
     ORDER BY
         CASE WHEN %(direction)s = 'asc' THEN holder_count END ASC,
         CASE WHEN %(direction)s = 'asc' THEN address END ASC,
         CASE WHEN %(direction)s = 'desc' THEN holder_count END DESC,
         CASE WHEN %(direction)s = 'desc' THEN address END DESC
+), last AS (
+    SELECT holder_count, address
+    FROM page
+    ORDER BY
+        CASE WHEN %(direction)s = 'desc' THEN holder_count END ASC,
+        CASE WHEN %(direction)s = 'desc' THEN address END ASC,
+        CASE WHEN %(direction)s = 'asc' THEN holder_count END DESC,
+        CASE WHEN %(direction)s = 'asc' THEN address END DESC
+    LIMIT 1
+), last_of_more AS (
+    SELECT last.holder_count, last.address
+    FROM last
+    WHERE EXISTS (
+        SELECT
+        FROM tokens k
+        WHERE (%(direction)s <> 'asc' OR (k.holder_count, k.address) > (
+                (SELECT holder_count FROM last), (SELECT address FROM last)))
+            AND (%(direction)s <> 'desc' OR (k.holder_count, k.address) < (
+                (SELECT holder_count FROM last), (SELECT address FROM last))))
 )
 SELECT index_version(),
     json_list(string_agg(
         (SELECT token_record(k)::text FROM tokens k WHERE k.address = page.address), ',')),
     count(*),
-    (SELECT total FROM whole)
+    (SELECT total FROM whole),
+    (SELECT holder_count FROM last_of_more),
+    (SELECT address FROM last_of_more)
 FROM page;

@@ -27,13 +27,17 @@ WITH asked AS (
         AND d.transaction_index = asked.transaction_index
 )
 SELECT index_version(),
-    (SELECT json_list(string_agg(token_transfer_record(transfers.x, asked.hash,
-        (SELECT k.type FROM tokens k WHERE k.address = (transfers.x).token_address),
+    (SELECT json_list(string_agg(token_transfer_record(transfers.x, asked.hash, k,
         asked.timestamp)::text, ',' ORDER BY place))
-    FROM asked, transfers WHERE place <= 200),
+    FROM asked, transfers
+    JOIN tokens k ON k.address = (transfers.x).token_address
+    WHERE place <= 200),
     (SELECT count(*) FROM transfers),
     (SELECT json_list(string_agg(dex_trade_record(trades.d, asked.hash,
         (SELECT x.name FROM dexes x WHERE x.dex_id = (trades.d).dex_id),
-        asked.timestamp)::text, ',' ORDER BY place))
-    FROM asked, trades WHERE place <= 200),
+        asked.timestamp, i, o)::text, ',' ORDER BY place))
+    FROM asked, trades
+    LEFT JOIN tokens i ON i.address = (trades.d).token_in
+    LEFT JOIN tokens o ON o.address = (trades.d).token_out
+    WHERE place <= 200),
     (SELECT count(*) FROM trades);

@@ -3,9 +3,11 @@
 -- The range becomes a range of places in the list, whose pages start at a checkpoint.
 -- See "Pages of the long lists" in schema.sql.
 -- params: list text, key bytea, form text, block_from bigint, block_to bigint, has_lower boolean,
---   has_upper boolean, direction text, limit integer, offset bigint
+--   has_upper boolean, direction text, limit integer, offset bigint, after bigint null,
+--   seen_block bigint null
 -- literals: list, form, has_lower, has_upper, direction, limit
--- returns: one row: index version, data (JSON text), count in data, total
+-- returns: one row: index version, data (JSON text), count in data, total; for cursors: ordinal
+--   of the last row where more follow, newest block of the rows, block seen
 -- index: transactions_by_from, transactions_by_to, transactions_to_self, transactions_by_contract,
 --   list_checkpoints_pkey, addresses_pkey, transactions_pkey, blocks_pkey
 WITH entries AS MATERIALIZED (
@@ -18,7 +20,7 @@ WITH entries AS MATERIALIZED (
         WHERE a.address = %(key)s), 0) AS total
 ), ordinals AS (
     SELECT first, last FROM transaction_ordinals(%(block_from)s, %(block_to)s)
-), span AS MATERIALIZED (
+), bounds AS MATERIALIZED (
     SELECT entries.total AS list_total,
         CASE WHEN NOT %(has_lower)s THEN 0 ELSE coalesce((
             SELECT transaction_entries_before(
@@ -27,9 +29,16 @@ WITH entries AS MATERIALIZED (
         CASE WHEN NOT %(has_upper)s THEN entries.total ELSE coalesce((
             SELECT transaction_entries_before(
                 %(list)s, %(key)s, entries.total, ordinals.last + 1)
-            FROM ordinals), 0) END AS end_place,
-        least(%(offset)s, entries.total) AS skip
+            FROM ordinals), 0) END AS end_place
     FROM entries
+), span AS MATERIALIZED (
+    SELECT list_total, first_place, end_place,
+        CASE WHEN %(after)s IS NULL THEN least(%(offset)s, list_total)
+            WHEN %(direction)s = 'asc' THEN greatest(transaction_entries_before(
+                %(list)s, %(key)s, list_total, %(after)s + 1) - first_place, 0)
+            ELSE greatest(end_place - transaction_entries_before(
+                %(list)s, %(key)s, list_total, %(after)s), 0) END AS skip
+    FROM bounds
 ), start AS MATERIALIZED (
     SELECT s.ordinal, s.pass
     FROM span, list_start(%(list)s, %(key)s, span.list_total,
@@ -91,5 +100,12 @@ SELECT index_version(),
         JOIN blocks b ON b.number = t.block_number
         WHERE t.ordinal = page.ordinal), ',')),
     count(*),
-    (SELECT greatest(end_place - first_place, 0) FROM span)
+    (SELECT greatest(end_place - first_place, 0) FROM span),
+    CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
+        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+    (SELECT block_reference(b)
+    FROM transactions t
+    JOIN blocks b ON b.number = t.block_number
+    WHERE t.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM page;

@@ -1,14 +1,18 @@
--- Transactions by several of address, sender and recipient, counted from their end.
+-- Transactions by several of address, sender, recipient, called function and status, counted from
+-- their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
 -- is left out of the plan.
--- params: address bytea null, from bytea null, to bytea null, form text, block_from bigint,
---   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
---   offset bigint
--- returns: one row: index version, data (JSON text), count in data, null: the total is not known
+-- params: address bytea null, from bytea null, to bytea null, method bytea null,
+--   status boolean null, form text, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
+--   offset bigint, after bigint null, seen_block bigint null
+-- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
+--   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: transactions_by_from, transactions_by_to, transactions_to_self, transactions_by_contract,
 --   transactions_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
-    SELECT first, last FROM transaction_ordinals(%(block_from)s, %(block_to)s)
+    SELECT CASE %(direction)s WHEN 'asc' THEN greatest(first, %(after)s + 1) ELSE first END AS first,
+        CASE %(direction)s WHEN 'desc' THEN least(last, %(after)s - 1) ELSE last END AS last
+    FROM transaction_ordinals(%(block_from)s, %(block_to)s)
 ), page AS (
     SELECT ordinal
     FROM (
@@ -18,6 +22,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE t.from_address = %(address)s
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -32,6 +38,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE t.to_address = %(address)s AND t.to_address <> t.from_address
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -46,6 +54,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE t.contract_address = %(address)s AND t.contract_address <> t.from_address
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -61,6 +71,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(to)s IS NULL
                     OR (t.to_address = %(to)s AND t.to_address <> t.from_address))
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -75,6 +87,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE %(address)s IS NULL AND t.to_address = %(to)s
                 AND t.to_address IS NOT DISTINCT FROM t.from_address
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
+                AND (%(method)s IS NULL OR method_id(t) = %(method)s)
+                AND (%(status)s IS NULL OR t.status = %(status)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -98,5 +112,12 @@ SELECT index_version(),
         JOIN blocks b ON b.number = t.block_number
         WHERE t.ordinal = page.ordinal), ',')),
     count(*),
-    null::bigint
+    null::bigint,
+    CASE WHEN count(*) = %(limit)s
+        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+    (SELECT block_reference(b)
+    FROM transactions t
+    JOIN blocks b ON b.number = t.block_number
+    WHERE t.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM page;

@@ -2,6 +2,7 @@
 
 import pytest
 from eth_account import Account
+from eth_account.messages import encode_defunct
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +18,8 @@ from scan.accounts.wallet_signatures import (
 WALLET = Account.from_key("0x" + "4c" * 32)
 OWNER = bytes.fromhex(WALLET.address[2:])
 MESSAGE = key_request_message(OWNER, 1_700_000_000_000)
-SIGNED = bytes(WALLET.sign_message(MESSAGE).signature)
+HASH = message_hash(MESSAGE)
+SIGNED = bytes(WALLET.sign_message(encode_defunct(text=MESSAGE)).signature)
 
 
 def rsv(r: int, s: int, v: int) -> bytes:
@@ -30,21 +32,21 @@ def compact(signature: bytes) -> bytes:
 
 
 def test_message_is_the_three_lines_with_the_address_in_lower_case():
-    assert MESSAGE.body == (
-        b"Scan API Key Request\n"
-        + f"Address: {WALLET.address.lower()}\n".encode()
-        + b"Timestamp: 1700000000000"
-    )
+    assert (
+        f"Scan API Key Request\nAddress: {WALLET.address.lower()}\nTimestamp: 1700000000000"
+    ) == MESSAGE
 
 
 def test_message_hash_is_what_the_wallet_signed():
-    assert message_hash(MESSAGE) == bytes(WALLET.sign_message(MESSAGE).message_hash)
+    assert message_hash(MESSAGE) == bytes(
+        WALLET.sign_message(encode_defunct(text=MESSAGE)).message_hash
+    )
 
 
 @pytest.mark.parametrize("base", [0, 27])
 def test_both_spellings_of_v_recover_the_owner(base):
     signature = SIGNED[:64] + bytes([SIGNED[64] - 27 + base])
-    assert recover_signer(MESSAGE, parse_signature(signature)) == OWNER
+    assert recover_signer(HASH, parse_signature(signature)) == OWNER
 
 
 @given(st.integers(1, CURVE_ORDER - 1), st.integers(0, 2**48))
@@ -52,8 +54,8 @@ def test_compact_signatures_recover_whoever_signed(private_key, timestamp_ms):
     wallet = Account.from_key(private_key.to_bytes(32))
     owner = bytes.fromhex(wallet.address[2:])
     message = key_request_message(owner, timestamp_ms)
-    signature = bytes(wallet.sign_message(message).signature)
-    assert recover_signer(message, parse_signature(compact(signature))) == owner
+    signature = bytes(wallet.sign_message(encode_defunct(text=message)).signature)
+    assert recover_signer(message_hash(message), parse_signature(compact(signature))) == owner
 
 
 R, S, V = int.from_bytes(SIGNED[:32]), int.from_bytes(SIGNED[32:64]), SIGNED[64]
@@ -87,12 +89,12 @@ def test_what_no_wallet_makes_is_refused(signature, reason):
 def test_the_refused_high_s_would_have_recovered_the_owner():
     """So refusing it is what makes a signature unique, not recovery."""
     parsed = parse_signature(SIGNED)._replace(s=CURVE_ORDER - S, y_parity=28 - V)
-    assert recover_signer(MESSAGE, parsed) == OWNER
+    assert recover_signer(HASH, parsed) == OWNER
 
 
 def test_r_that_is_no_point_of_the_curve_recovers_nobody():
-    assert recover_signer(MESSAGE, parse_signature(rsv(5, 1, 27))) is None
-    assert recover_signer(MESSAGE, parse_signature(rsv(1, 1, 27))) not in (None, OWNER)
+    assert recover_signer(HASH, parse_signature(rsv(5, 1, 27))) is None
+    assert recover_signer(HASH, parse_signature(rsv(1, 1, 27))) not in (None, OWNER)
 
 
 @given(st.binary(min_size=0, max_size=100))
@@ -101,4 +103,4 @@ def test_any_bytes_are_refused_or_recover_an_address_or_nobody(data):
         signature = parse_signature(data)
     except MalformedSignature:
         return
-    assert recover_signer(MESSAGE, signature) != OWNER
+    assert recover_signer(HASH, signature) != OWNER

@@ -5,6 +5,7 @@ import subprocess
 
 import pytest
 import requests
+from eth_account.messages import encode_defunct
 
 from scan.accounts.key_requests import key_request_message
 from tests.support.anvil import Anvil
@@ -43,7 +44,8 @@ def request_key(server, owner: str, signers, *, more: bytes = b"") -> requests.R
     """A key for `owner`, with the signatures of all signers one after the other."""
     timestamp_ms = fresh_timestamp_ms()
     message = key_request_message(bytes.fromhex(owner[2:]), timestamp_ms)
-    signature = b"".join(bytes(s.sign_message(message).signature) for s in signers) + more
+    signed = encode_defunct(text=message)
+    signature = b"".join(bytes(s.sign_message(signed).signature) for s in signers) + more
     body = {"ownerAddress": owner, "signature": "0x" + signature.hex(), "timestamp": timestamp_ms}
     return requests.post(f"{server}/api/v1/keys", json=body, timeout=30)
 

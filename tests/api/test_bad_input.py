@@ -165,7 +165,7 @@ def test_unknown_parameters_are_refused(client: FlaskClient, path: str, name: st
         ("/transactions?adress=0x1", "did you mean address?"),
         ("/blocks?Limits=5", "did you mean limit?"),
         ("/webhooks?Owner=0x1", "did you mean owner?"),
-        ("/tokens?sort=asc", "allowed: page, limit."),
+        ("/tokens?name=WETH", "allowed: page, limit, cursor."),
         ("/stats?page=1", "this path accepts none."),
     ],
 )

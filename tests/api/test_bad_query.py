@@ -23,14 +23,16 @@ ENTITIES = (
     *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
     *("internal_transfers", "logs"),
 )
+RANGE = "blockFrom, blockTo, timeFrom, timeTo"
 KEYS = {
-    "transactions": "address, from, to, blockNumber, blockFrom, blockTo",
-    "blocks": "blockFrom, blockTo",
-    "token_transfers": "address, from, to, tokenAddress, blockFrom, blockTo",
-    "dex_trades": "address, dex, blockFrom, blockTo",
-    "internal_transfers": "address, from, to, blockFrom, blockTo",
-    "logs": "address, topic0, topic1, topic2, topic3, blockFrom, blockTo",
+    "transactions": f"address, from, to, method, status, {RANGE}, blockNumber",
+    "blocks": RANGE,
+    "token_transfers": f"address, from, to, tokenAddress, tokenType, {RANGE}",
+    "dex_trades": f"address, maker, dex, pool, tokenAddress, {RANGE}",
+    "internal_transfers": f"address, from, to, {RANGE}",
+    "logs": f"address, topic0, topic1, topic2, topic3, {RANGE}",
 }
+NOTHING: dict[str, Any] = {"count": 0, "data": [], "next": None}
 MORE = {"internal_transfers": {"untracedBlocks": 0}}
 NUMBERS = ("blockFrom", "blockTo", "blockNumber")
 NOT_INTEGERS = [
@@ -208,7 +210,13 @@ def test_names_of_exchanges(client: FlaskClient, value: Any) -> None:
 def test_exchanges_nobody_knows_have_no_trades(client: FlaskClient, value: str) -> None:
     for offset in (0, 1000):
         answer = ask(client, entity="dex_trades", filter={"dex": value}, offset=offset)
-        assert answer.json == {"entity": "dex_trades", "count": 0, "data": [], "total": 0}
+        assert answer.json == {
+            "entity": "dex_trades",
+            "count": 0,
+            "data": [],
+            "total": 0,
+            "next": None,
+        }
 
 
 @pytest.mark.parametrize("entity", ENTITIES)
@@ -227,7 +235,7 @@ def test_an_offset_beyond_the_end_is_empty(
         ).json
         total = body.pop("total")
         assert total is None if entity == "logs" else isinstance(total, int)
-        assert body == {"entity": entity, "count": 0, "data": [], **MORE.get(entity, {})}
+        assert body == {"entity": entity, **NOTHING, **MORE.get(entity, {})}
 
 
 @pytest.mark.parametrize("entity", KEYS)
@@ -242,7 +250,7 @@ def test_ranges_without_blocks_are_empty(
         given = {"blockFrom": least, "blockTo": most}
         body = ask(client, entity=entity, filter=given, orderBy=order).json
         assert body.pop("total") in (0, None if entity == "logs" else 0)
-        assert body == {"entity": entity, "count": 0, "data": [], **MORE.get(entity, {})}
+        assert body == {"entity": entity, **NOTHING, **MORE.get(entity, {})}
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])

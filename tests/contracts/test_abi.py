@@ -381,5 +381,5 @@ def test_an_error_without_data_has_none(error_data: object) -> None:
 
 
 def test_argument_counts_must_agree() -> None:
-    with pytest.raises(AbiError, match="2 arguments are expected"):
+    with pytest.raises(AbiError, match="expected 2 arguments"):
         coerce_all(parse_types([{"type": "bool"}, {"type": "bool"}]), [True])

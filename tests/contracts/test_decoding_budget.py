@@ -4,9 +4,11 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.contracts import abi_decoding
+from scan.contracts import abi, abi_decoding
+from scan.contracts.abi import AbiType
 from scan.contracts.abi_decoding import (
     MAX_ALTERNATIVES,
+    MAX_TYPES,
     AbiIndex,
     decode_call,
     decode_log,
@@ -73,6 +75,35 @@ def test_entries_with_one_selector_are_tried_no_more_than_a_few(attempts: list[s
     index = index_abi([entry] * 2000)
     assert decode_log([keccak(text="E(bytes)")], b"\xff" * 64, [index]) is None
     assert len(attempts) <= 2 * (MAX_ALTERNATIVES + 1)
+
+
+@pytest.mark.parametrize(
+    "inputs",
+    [
+        [{"type": "bool"}] * 90,
+        [{"type": "bool" + "[1]" * 31}] * 15,
+        [{"type": "tuple", "components": [{"type": "bool", "name": "a"}] * 90}],
+    ],
+)
+def test_no_more_types_of_an_abi_are_read_than_a_bound(
+    inputs: list[object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stored ABI of 1 MiB held 140,000, which took 0.7 s beside the budget."""
+    made: list[AbiType] = []
+    monkeypatch.setattr(abi, "AbiType", lambda *a, **k: made.append(AbiType(*a, **k)) or made[-1])
+    entries = [{"type": "function", "name": f"f{n}", "inputs": inputs} for n in range(2000)]
+    assert index_abi(entries).functions
+    assert 0 < len(made) <= MAX_TYPES
+
+
+def test_large_abis_of_real_contracts_are_read_whole() -> None:
+    """A diamond of 500 facets' functions; the largest of known libraries have a fifth of them."""
+    parameter = {"internalType": "uint256[]", "name": "amounts", "type": "uint256[]"}
+    entries = [
+        {"type": "function", "name": f"f{n}", "inputs": [parameter] * 6, "outputs": [parameter]}
+        for n in range(500)
+    ]
+    assert len(index_abi(entries).functions) == 500
 
 
 def test_a_budget_of_work_ends_decoding_and_is_known_to_have_ended() -> None:

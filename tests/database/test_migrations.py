@@ -355,6 +355,33 @@ def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url
     assert bring_up(database_url, release) == ["schema.sql"]
 
 
+def test_code_undone_by_an_earlier_release_during_the_upgrade_is_listed_no_more(
+    database_url: str,
+) -> None:
+    """Its indexer goes on between migration 0016 and the triggers of schema.sql."""
+    with cursor_of(database_url) as cursor:
+        cursor.execute("DROP TRIGGER contracts_deleted ON contracts")
+        cursor.execute("INSERT INTO codes (code_hash, code) VALUES ('h', 'c')")
+        for number, address in enumerate((b"a" * 20, b"b" * 20)):
+            cursor.execute(
+                "INSERT INTO contracts (address, block_number, code_hash) VALUES (%s, %s, 'h')",
+                (address, number),
+            )
+            cursor.execute(
+                "INSERT INTO verified_contracts (address, code_hash, match, contract_name,"
+                " file_path, compiler_version, settings, abi, sources, verified_at)"
+                " VALUES (%s, 'h', 'full', 'C', 'C.sol', '0.8.28', '{}', '[]', '{}', now())",
+                (address,),
+            )
+        cursor.execute("DELETE FROM contracts WHERE block_number = 1")
+        cursor.execute("UPDATE schema_state SET digest = ''")
+    listed = """SELECT c.block_number, v.is_indexed
+        FROM verified_contracts v LEFT JOIN contracts c USING (address) ORDER BY 1"""
+    assert rows_of(database_url, listed) == [(0, True), (None, True)]
+    assert bring_up(database_url) == ["schema.sql"]
+    assert rows_of(database_url, listed) == [(0, True), (None, False)]
+
+
 def test_no_two_migrations_have_one_number() -> None:
     """The second one would count as applied."""
     numbers = [migration.number for migration in migrations.expected_schema().migrations]

@@ -99,7 +99,7 @@ def test_one_client_holds_two_places_and_all_hold_four(
         for _ in held:
             node.waiting.acquire()
         assert isinstance(failure(gateway.session("a")), Unavailable)
-        assert gateway.is_closed_to("a") and not gateway.is_closed_to("b")
+        assert isinstance(gateway.refusal("a"), Unavailable) and gateway.refusal("b") is None
         assert failure(gateway.session("b")) is None
         held += [pool.submit(gateway.session("b").call, "eth_call") for _ in range(2)]
         for _ in range(2):
@@ -145,7 +145,7 @@ def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(
         requests = node.requests
         for client in "abcdefgh":
             assert isinstance(failure(gateway.session(client)), NodeAway)
-            assert gateway.is_closed_to(client)
+            assert isinstance(gateway.refusal(client), NodeAway)
         assert node.requests == requests
         held.set()
         node.fault = None

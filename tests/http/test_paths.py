@@ -3,9 +3,13 @@
 import itertools
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+from app import create_app
+from scan.pages.static_files import url_of
+from scan.settings import Settings
 from tests.http.test_cached_responses import PATIENT
 from tests.support.http_client import Client, busy_threads
 from tests.support.serving import gunicorn, redis_server
@@ -63,6 +67,58 @@ def test_a_preflight_names_the_methods_of_the_routes(server: str, path: str) -> 
     assert {"Content-Type", "X-API-Key"} <= set(
         response["Access-Control-Allow-Headers"].split(", ")
     )
+
+
+def test_files_are_served_whole_and_then_by_the_loop(shared_database_url: str) -> None:
+    """Also for who asks for a part or a change first: the next one gets the same."""
+    application = create_app(Settings(database_url=shared_database_url))
+    client = application.test_client()
+    partial = {"Range": "bytes=0-0", "If-Modified-Since": "Fri, 01 Jan 2100 00:00:00 GMT"}
+    started: list[Any] = []
+    for path in [*FREE[2:], "/docs", "/docs/index.css", url_of("scan.js")]:
+        first = client.head(f"{path}?_=1", headers=partial)
+        assert (first.status_code, first.data) == (200, b"")
+        environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "REMOTE_ADDR": "192.0.2.1"}
+        [body] = application.wsgi_app.begin(  # type: ignore[attr-defined]
+            environ, lambda status, headers: started.append((status, dict(headers)))
+        )
+        status, headers = started.pop()
+        assert status == "200 OK" and str(len(body)) == headers["Content-Length"]
+        assert len(body) == first.content_length
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [
+        ("GET", "/docs/nothing.js"),
+        ("GET", "/docs/../docs/x"),
+        ("GET", "/static/0/scan.css"),
+        ("GET", "/static/nothing"),
+        ("POST", "/healthz/"),
+        ("POST", "/readyz"),
+        ("PUT", "/metrics"),
+        ("DELETE", "/docs/"),
+        ("GET with a body", "/readyz"),
+        ("GET with a body", "/metrics"),
+    ],
+)
+def test_what_is_no_free_file_is_charged_as_a_page(server: str, method: str, path: str) -> None:
+    client = Client(server, next(_addresses))
+    for page_is_left in [True] * 12 + [False]:
+        body = b"{}" if method.endswith("body") else b""
+        response = client.ask(path, body=body, method=method.partition(" ")[0])
+        assert (response.status != 429) == page_is_left
+    assert client.ask("/healthz").status == 200
+
+
+def test_a_body_or_another_method_makes_the_document_one_of_the_api(server: str) -> None:
+    client = Client(server, next(_addresses))
+    assert client.ask("/api/v1/openapi.json")["X-RateLimit-Remaining"] == "10"
+    required = "X-Scan-At-Least-Block: 999999999\r\n"
+    assert client.ask("/api/v1/openapi.json", more=required).status == 200  # it is of no block
+    for left in ("9", "8"):
+        response = client.ask("/api/v1/openapi.json", body=b"{}", method="GET")
+        assert response["X-RateLimit-Remaining"] == left
 
 
 @pytest.mark.parametrize("store", ["server", "counted_in_redis"])

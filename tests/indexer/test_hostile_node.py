@@ -20,7 +20,7 @@ TIMEOUT_S = 1.0
 MEBIBYTE = b" " * 2**20
 
 TOO_LARGE = "larger than 8 MiB"
-LATE = "did not answer in time"
+LATE = "did not respond in time"
 FAULTS: dict[str, tuple[Fault, str]] = {
     "endless body": (faulty_node.endless_body, TOO_LARGE),
     "endless chunks": (faulty_node.endless_chunks, TOO_LARGE),

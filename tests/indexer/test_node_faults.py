@@ -50,11 +50,11 @@ def wait_for_problem(database_url: str, words: str) -> None:
 
 
 FAULTS: dict[str, Fault] = {
-    "asks for fewer requests (429)": faulty_node.too_many_requests(0),
+    "rate limit is exceeded (429)": faulty_node.too_many_requests(0),
     "HTTP 500": faulty_node.status(500),
     "HTTP 503": faulty_node.status(503),
     "cut the connection": faulty_node.cut_connection,
-    "not JSON, or was cut short": faulty_node.half_json,
+    "not JSON, or is truncated": faulty_node.half_json,
     "not a hex quantity": faulty_node.null_results,
     "neither result nor error": faulty_node.answers_missing,
     "Internal error": faulty_node.node_error(-32603, "Internal error"),

@@ -11,6 +11,8 @@ import pytest
 import requests
 from redis import Redis
 
+from app import create_app
+from scan.settings import Settings
 from tests.support.database import execute
 from tests.support.serving import (
     at_once,
@@ -25,7 +27,7 @@ from tests.support.serving import (
     wait_until,
 )
 from tests.support.source_address import FromAddress
-from tests.support.wallets import new_wallet, obtain_key
+from tests.support.wallets import key_request, new_wallet, obtain_key
 
 _own_addresses = itertools.count(2)
 
@@ -175,6 +177,32 @@ def test_a_key_has_its_own_hundred_and_invalid_ones_are_charged_to_the_address(
     answers = [get(server, client=client, headers=headers) for headers in unknown]
     assert statuses(answers) == {401: 10, 429: 1}
     assert answers[0].json()["code"] == "invalid_api_key"
+
+
+def test_keys_are_looked_up_only_within_the_ceiling_of_the_address(shared_database_url):
+    """A stranger with made-up keys costs the database no more; who has a key pays for it once."""
+    settings = Settings(
+        database_url=shared_database_url,
+        rate_limit_address="5/minute",
+        rate_limit_anonymous="20/minute",
+    )
+    application = create_app(settings)
+    looked_up = []
+    lookup = application.extensions["scan"].key_lookup
+    read = lookup._look_up
+    lookup._look_up = lambda *args: looked_up.append(args) or read(*args)
+
+    def ask(key, address):
+        headers = {"X-API-Key": key, "X-Scan-Limit-Key": "address"}
+        environment = {"REMOTE_ADDR": address}
+        client = application.test_client()
+        return client.get("/api/v1/keys", headers=headers, environ_base=environment).status_code
+
+    made_up = [ask(f"scan_{number:064x}", "192.0.2.1") for number in range(100, 150)]
+    assert made_up == [401] * 5 + [429] * 45 and len(looked_up) == 5
+    body = key_request(new_wallet())
+    key = application.test_client().post("/api/v1/keys", json=body).get_json()["key"]
+    assert [ask(key, "192.0.2.2") for _ in range(6)] == [400] * 5 + [429]
 
 
 def test_the_row_of_a_key_says_how_much_it_may(shared_server, shared_database_url):

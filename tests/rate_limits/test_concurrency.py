@@ -13,16 +13,17 @@ from scan.rate_limits.concurrency import WaitingThreads
 def test_half_of_the_threads_wait_and_two_for_one_client() -> None:
     places = WaitingThreads()
     assert [places.take("a") for _ in range(3)] == [True, True, False]
-    assert places.is_full_for("a") and not places.is_full_for("b")
+    assert places.refusal("a", wait_s=0.0) and not places.refusal("b", wait_s=0.0)
     assert [places.take("b") for _ in range(3)] == [True, True, False]
-    assert places.is_full_for("c") and not places.take("c")
+    assert places.refusal("c", wait_s=0.0) and not places.take("c")
     places.give_back("a")
-    assert not places.is_full_for("c") and not places.is_full_for("a")
+    assert not places.refusal("c", wait_s=0.0) and not places.refusal("a", wait_s=0.0)
 
 
 def test_what_lasts_long_leaves_a_place_to_the_node() -> None:
     places = WaitingThreads()
     assert [places.take_for_long(client) for client in "aabbcc"] == [True, True, True] + [False] * 3
+    assert places.refusal_for_long("c") and not places.refusal("c", wait_s=0.0)
     with pytest.raises(Unavailable), places.place_for_long("c"):
         pass
     assert places.take("c") and not places.take("c")
@@ -34,17 +35,18 @@ def test_nobody_waits_for_a_place_while_those_who_hold_one_are_stuck() -> None:
     places._changed_hands_at -= 60
     given_back = threading.Timer(1.0, places.give_back, "a")  # who had waited would get this one
     given_back.start()
-    assert not places.take("e", wait_s=30.0)
+    assert places.refusal("e", wait_s=30.0) and not places.take("e", wait_s=30.0)
     given_back.cancel()
 
 
 def test_a_place_that_changes_hands_is_waited_for_by_few() -> None:
     places = WaitingThreads(places_in_line=1)
     assert all(places.take(client) for client in "abcd")
+    assert places.refusal("e", wait_s=20.0) is None  # it would wait, not be refused
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(places.take, "e", wait_s=20.0)
         while not places._in_line:
             time.sleep(0.001)
-        assert not places.take("f", wait_s=20.0)
+        assert places.refusal("f", wait_s=20.0) and not places.take("f", wait_s=20.0)
         places.give_back("a")
         assert waiting.result()

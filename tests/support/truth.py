@@ -320,6 +320,8 @@ class _Reading:
                 "toAddress": move.recipient,
                 **amount_of(token_type, move.shape, token_id, value),
                 "timestamp": self.timestamps[move.log.block],
+                "tokenSymbol": self.symbol(move.log.address),
+                "tokenDecimals": self.decimals(move.log.address),
             }
             for n, (token_id, value) in enumerate(move.parts)
         ]
@@ -338,9 +340,20 @@ class _Reading:
 
     # tokens
 
+    def symbol(self, token: str) -> str | None:
+        """None for a contract that no token was ever moved of."""
+        if token not in self.first_seen:
+            return None
+        return text_of(self.call(token, "symbol()", (), self.first_seen[token]), 50)
+
+    def decimals(self, token: str) -> int | None:
+        if token not in self.first_seen:
+            return None
+        decimals = first_word(self.call(token, "decimals()", (), self.first_seen[token]))
+        return decimals if 0 <= decimals <= 255 else 0
+
     def token_record(self, token: str, holders: dict[str, dict[str, int]]) -> Record:
         seen = self.first_seen[token]
-        decimals = first_word(self.call(token, "decimals()", (), seen))
         supply = self.call(token, "totalSupply()", (), self.head)
         total = first_word(supply)
         if self.token_types[token] != "BEP20" and (supply is None or len(supply) < 32):
@@ -348,8 +361,8 @@ class _Reading:
         return {
             "address": token,
             "name": text_of(self.call(token, "name()", (), seen), 255),
-            "symbol": text_of(self.call(token, "symbol()", (), seen), 50),
-            "decimals": decimals if 0 <= decimals <= 255 else 0,
+            "symbol": self.symbol(token),
+            "decimals": self.decimals(token),
             "type": self.token_types[token],
             "totalSupply": str(total),
             "holderCount": len(holders.get(token, {})),
@@ -400,6 +413,10 @@ class _Reading:
             "amountIn": str(amount_in),
             "amountOut": str(amount_out),
             "timestamp": self.timestamps[log.block],
+            "tokenInSymbol": self.symbol(token0 if zero_in else token1),
+            "tokenInDecimals": self.decimals(token0 if zero_in else token1),
+            "tokenOutSymbol": self.symbol(token1 if zero_in else token0),
+            "tokenOutDecimals": self.decimals(token1 if zero_in else token0),
         }
 
     def address_answer(self, log: Log, signature: str, *args: Any, to: str = "") -> str | None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import requests
 from eth_account import Account
+from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
 from scan.accounts.key_requests import key_request_message
@@ -38,7 +39,7 @@ def key_request(
     """The body of POST /api/v1/keys, signed."""
     timestamp_ms = fresh_timestamp_ms() if timestamp_ms is None else timestamp_ms
     message = key_request_message(bytes.fromhex(wallet.address[2:]), timestamp_ms)
-    signature = "0x" + bytes(wallet.sign_message(message).signature).hex()
+    signature = "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
     body = {"ownerAddress": wallet.address, "signature": signature, "timestamp": timestamp_ms}
     return {**body, **more}
 

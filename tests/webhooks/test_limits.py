@@ -3,6 +3,13 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from scan.indexer.webhook_events import (
+    MAX_BLOCK_EVENTS,
+    MAX_BLOCK_MIB,
+    MAX_DATA_BYTES,
+    MAX_QUEUE_EVENTS,
+    MAX_QUEUE_MIB,
+)
 from scan.settings import ROOT
 from scan.webhooks.dispatcher import DispatcherOptions
 from tests.support.database import execute
@@ -209,3 +216,11 @@ def settled(webhooks: Webhooks) -> bool:
         " OR EXISTS (SELECT FROM delivery_queues WHERE lease IS NOT NULL)",
     )
     return rows == [(False,)]
+
+
+def test_the_documentation_names_the_limits() -> None:
+    text = (ROOT / "docs" / "webhooks.md").read_text()
+    assert f"had {MAX_QUEUE_EVENTS:,} undelivered events, or {MAX_QUEUE_MIB} MiB of them" in text
+    assert f"more than {MAX_BLOCK_EVENTS:,} events for all webhooks together" in text
+    assert f"or more than {MAX_BLOCK_MIB} MiB of them" in text
+    assert f"more than {MAX_DATA_BYTES:,} bytes is omitted" in text

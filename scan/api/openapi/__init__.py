@@ -1,4 +1,4 @@
-"""The API as an OpenAPI 3.1 document; tests hold it and the code to each other."""
+"""The API as an OpenAPI 3.1 document; tests compare it with the code."""
 
 from collections.abc import Collection, Mapping
 from types import MappingProxyType
@@ -16,13 +16,17 @@ from scan.api.openapi.compatibility import (
     sourcify_paths,
 )
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
+from scan.api.openapi.filtered import FILTER_PARAMETERS, FILTERED_PATHS, FILTERED_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, OWNER_SCHEMAS
 from scan.api.openapi.parameters import PARAMETERS
 from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
+    ALWAYS,
+    ANONYMOUS,
     ERRORS,
+    KEYS,
     OPTIONAL_HEADERS,
     RATE_HEADERS,
     SCALARS,
@@ -45,37 +49,40 @@ DESCRIPTION = """\
 Blocks, transactions, tokens, transfers and trades of an EVM chain; verified contracts and read-only
 calls to them; API keys and signed webhooks.
 
-- Amounts, gas and supplies are decimal integers in text, since JSON numbers end at 53 bits. Block
-  numbers and counts are numbers. Times are ISO 8601 in UTC. Addresses and hashes are accepted in
-  any letter case and returned in lower case.
-- A client without a key has a limit by its address, a key in `X-API-Key` has a higher one; every
-  answer tells both limit and rest.
-- Errors are `{"error": sentence, "code": slug}`, with `field` where one is to blame. A path that
-  does not exist answers 404, another method 405 with `Allow`.
-- An unknown query parameter is refused; names that begin with `_` are ignored.
-- An answer about the chain has `X-Scan-Block`: nothing in it is of a later block. Sent as
-  `X-Scan-At-Least-Block` with other requests, also to another instance, it keeps them from being
-  answered by an older index.
-- HEAD works where GET does. OPTIONS works everywhere, and any origin may ask.
+- Amounts, gas and supplies are strings of decimal digits, since JSON numbers are exact only up to
+  2^53. Block numbers and counts are numbers. Times are ISO 8601 in UTC. Addresses and hashes are
+  accepted in any letter case and returned in lower case.
+- Requests are limited per client address, or per key with a higher limit if they have an API key.
+  Every response has the limit, the remaining requests and the reset time in `X-RateLimit-Limit`,
+  `X-RateLimit-Remaining` and `X-RateLimit-Reset`, and the request's id in `X-Request-Id`; 429, 502
+  and 503 have `Retry-After`.
+- Errors are `{"error": message, "code": slug}`, with `field` if one parameter is invalid. Unknown
+  paths return 404, unsupported methods 405 with `Allow`.
+- Unknown query parameters are errors, except those that begin with `_`, which are ignored.
+- Responses with chain data have the header `X-Scan-Block`: they contain nothing from later blocks.
+  Send its value as `X-Scan-At-Least-Block` to get responses at least that new, also from another
+  instance.
+- HEAD is supported wherever GET is. OPTIONS and CORS are supported everywhere.
 """
 
 _HEADERS: Json = {
-    "X-RateLimit-Limit": ("How many requests the limit allows.", {"type": "integer"}, 10),
-    "X-RateLimit-Remaining": ("How many are left of them.", {"type": "integer"}, 9),
-    "X-RateLimit-Reset": ("Unix seconds at which the limit is whole again.",
+    "X-RateLimit-Limit": ("Requests allowed per window.", {"type": "integer"}, 10),
+    "X-RateLimit-Remaining": ("Requests left in the window.", {"type": "integer"}, 9),
+    "X-RateLimit-Reset": ("When the oldest counted request leaves the window, in Unix seconds.",
                           {"type": "integer"}, 1767225660),
-    "Retry-After": ("Seconds to wait before asking again.", {"type": "integer"}, 5),
-    "X-Request-Id": ("Names this request in the log; a client's own is kept.",
+    "Retry-After": ("Seconds to wait before the next request.", {"type": "integer"}, 5),
+    "X-Request-Id": ("The request's id in the log; a client may choose it.",
                      {"type": "string"}, "5f3a9c0d1e2b4a67"),
-    "X-Scan-Block": ("The newest block that an answer about the chain can show.",
-                     {"type": "integer"}, 353),
+    "Link": ("The path of the next page, with rel=next.", {"type": "string"},
+             '</api/v1/blocks?cursor=P5McU6d7>; rel="next"'),
+    "X-Scan-Block": ("The newest block of the indexed chain.", {"type": "integer"}, 353),
 }  # fmt: skip
 
 
 def document(
     base_path: str = "", etherscan_actions: Mapping[str, Collection[str]] = MappingProxyType({})
 ) -> Json:
-    """`etherscan_actions` are those offered, by module."""
+    """`etherscan_actions`: the supported actions by module."""
     return {
         "openapi": "3.1.0",
         "info": {
@@ -85,24 +92,26 @@ def document(
             "description": DESCRIPTION,
             "license": {"name": "MIT", "identifier": "MIT"},
         },
-        "servers": [{"url": base_path or "/", "description": "Where this document comes from."}],
-        # An operation that needs a key says so itself.
-        "security": [{}, {"ApiKey": []}, {"Bearer": []}],
+        "servers": [{"url": base_path or "/", "description": "This server."}],
+        # Operations that require a key override this.
+        "security": [*ANONYMOUS, *KEYS],
         "tags": [
-            {"name": "Chain", "description": "What the chain says."},
-            {"name": "Contracts", "description": "Sources of contracts, and calls to them."},
-            {"name": "API keys", "description": "Higher limits, for whoever owns an address."},
-            {"name": SOURCIFY_TAG, "description": "Verification and lookups in Sourcify's form.",
+            {"name": "Chain", "description": "Chain data."},
+            {"name": "Contracts", "description": "Verified sources, and calls of contracts."},
+            {"name": "API keys", "description": "Keys with higher limits, for owners of wallets."},
+            {"name": SOURCIFY_TAG, "description": "The Sourcify-compatible API.",
              "externalDocs": SOURCIFY_DOCS},
-            {"name": "Webhooks", "description": "Being told, instead of asking."},
-            {"name": ETHERSCAN_TAG, "description": "For tools that speak it.",
+            {"name": "Webhooks", "description": "Notifications about an address."},
+            {"name": ETHERSCAN_TAG, "description": "The Etherscan-compatible API.",
              "externalDocs": ETHERSCAN_DOCS},
-            {"name": "Service", "description": "How the service fares; without limits."},
+            {"name": "Service", "description": "The state of the service; not rate limited."},
         ],
         "paths": {
             **{
                 PREFIX + path: page
-                for pages in (CHAIN_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS)
+                for pages in (
+                    CHAIN_PATHS, FILTERED_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS
+                )
                 for path, page in pages.items()
             },
             **etherscan_paths(etherscan_actions),
@@ -112,15 +121,18 @@ def document(
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS,
-                **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS, **ITEM_SCHEMAS,
+                **LOG_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {
-                **{str(status): _error(status) for status in ERRORS},
+                **{str(status): _error(status) for status in ERRORS if status not in ALWAYS},
+                "default": _error(*ALWAYS),
                 **COMPATIBILITY_RESPONSES,
             },
-            "parameters": {**PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS},
+            "parameters": {
+                **PARAMETERS, **FILTER_PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS
+            },
             "headers": {name.rpartition("-")[2]: _header(name) for name in _HEADERS},
             "securitySchemes": {
                 "ApiKey": {
@@ -139,21 +151,38 @@ def document(
     }  # fmt: skip
 
 
-def _error(status: int) -> Json:
-    description, codes = ERRORS[status]
-    names = (*RATE_HEADERS, "Retry-After") if status in (429, 502, 503) else RATE_HEADERS
-    code = {"description": "Which fault.", "enum": [*codes]}
-    schema = {"allOf": [ref("Error"), {"properties": {"code": code}}]}
+_REORGANISED: Json = {
+    "commonBlock": record(
+        "With reorganised: the newest block that the branch of the cursor and the chain share. Drop"
+        " the records of later blocks.",
+        {"number": {"type": "integer", "examples": [17]}, "hash": ref("Hash")},
+    ),
+    "cursor": {
+        "type": ["string", "null"],
+        "description": "With reorganised: goes on from there; null: begin again.",
+        "examples": ["P5McU6d74Yg1fDd8eDY4Njg2"],
+    },
+}
+
+
+def _error(*statuses: int) -> Json:
+    described = [ERRORS[status][0] for status in statuses]
+    if len(statuses) > 1:
+        described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
+    codes = [code for status in statuses for code in ERRORS[status][1]]
+    code = {"description": "The error code.", "enum": codes}
+    more = _REORGANISED if statuses == (409,) else {}
+    schema = {"allOf": [ref("Error"), {"properties": {"code": code, **more}}]}
     return {
-        "description": description,
-        "headers": headers(*names),
+        "description": " ".join(described),
+        "headers": headers(*RATE_HEADERS, *(("Retry-After",) if statuses == (502,) else ())),
         "content": {"application/json": {"schema": schema}},
     }
 
 
 def _header(name: str) -> Json:
     description, schema, example = _HEADERS[name]
-    required = name not in OPTIONAL_HEADERS
+    required = name not in (*OPTIONAL_HEADERS, "Link")
     return {"description": description, "required": required, "schema": schema, "example": example}
 
 
@@ -163,7 +192,7 @@ def _service(name: str, summary: str, answers: Json) -> Json:
             "operationId": name,
             "tags": ["Service"],
             "summary": summary,
-            "security": [{}],
+            "security": ANONYMOUS,
             "responses": {
                 status: {
                     "description": description,
@@ -178,64 +207,64 @@ def _service(name: str, summary: str, answers: Json) -> Json:
 
 SERVICE_PATHS: Json = {
     "/healthz": _service(
-        "getHealth", "Whether the process lives", {"200": ("It does.", ref("Health"))}
+        "getHealth", "Liveness of the process", {"200": ("Alive.", ref("Health"))}
     ),
     "/readyz": _service(
         "getReadiness",
-        "Whether it can serve, and how far behind the node it is",
+        "Readiness of the service, and its lag behind the node",
         {
-            "200": ("The database answers, and its schema is current.", ref("Readiness")),
-            "503": ("It cannot serve.", ref("Unready")),
+            "200": ("The database responds, and its schema is current.", ref("Readiness")),
+            "503": ("Not ready.", ref("Unready")),
         },
     ),
     f"{PREFIX}/openapi.json": {
         "get": {
             **operation("getDocument", "Service", "This document", {"type": "object"}),
-            "parameters": [],  # it shows no block
+            "parameters": [],  # it has no chain data
         },
     },
 }
 SERVICE_SCHEMAS: Json = {
     "Error": record(
-        "What went wrong.",
+        "An error.",
         {
-            "error": text("A sentence a person can act on.", "limit must be 1 to 100."),
-            "code": text("A word a program can act on.", "invalid_parameter"),
-            "field": text("The parameter to blame.", "limit"),
+            "error": text("A message for people.", "limit must be 1 to 100."),
+            "code": text("A code for programs.", "invalid_parameter"),
+            "field": text("The invalid parameter.", "limit"),
         },
         optional=("field",),
     ),
-    "Health": record("It lives.", {"status": one_of("Always the same.", ("alive",))}),
+    "Health": record("Liveness.", {"status": one_of("Constant.", ("alive",))}),
     "Readiness": record(
-        "How far it has come.",
+        "Readiness and lag.",
         {
-            "status": one_of("Always the same.", ("ready",)),
-            "indexedBlock": nullable(number("The newest block indexed.", 353)),
-            "headBlock": nullable(number("The newest block the node has told.", 353)),
-            "lagBlocks": nullable(number("The blocks between them.", 0)),
-            "problem": nullable(text("Why the head stands still.", "the node cannot be reached")),
-            "checkedAt": nullable(moment("When the node was last asked.")),
+            "status": one_of("Constant.", ("ready",)),
+            "indexedBlock": nullable(number("The newest indexed block.", 353)),
+            "headBlock": nullable(number("The node's newest block.", 353)),
+            "lagBlocks": nullable(number("Blocks between them.", 0)),
+            "problem": nullable(text("Why indexing is stopped.", "the node cannot be reached")),
+            "checkedAt": nullable(moment("When the node was last checked.")),
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
-            "version": text("The release of Scan that answers.", VERSION),
-            "chainName": nullable(text("SCAN_CHAIN_NAME, where it is set.", "BNB Chain")),
+            "version": text("Scan's version.", VERSION),
+            "chainName": nullable(text("SCAN_CHAIN_NAME, or null.", "BNB Chain")),
             "stateReadBy": nullable(
                 one_of(
-                    "How the indexer reads state of the node: by block hash (EIP-1898), or by block"
-                    " number and checked, where the node takes no hashes; null until it was tried.",
+                    "How the indexer reads the node's state: by block hash (EIP-1898), or by block"
+                    " number if the node does not support hashes; null until it was tried.",
                     ("blockHash", "blockNumber"),
                 )
             ),
-            "replicaLagBlocks": number("Blocks that the replica read here lacks.", 0),
+            "replicaLagBlocks": number("Blocks that the replica is behind.", 0),
         },
         optional=("replicaLagBlocks",),
     ),
     "Unready": record(
-        "Why it cannot serve.",
+        "Not ready.",
         {
-            "status": one_of("Always the same.", ("unavailable",)),
-            "problem": text("Why.", "The database cannot be reached; try again shortly."),
-            "error": text("The same, as in every error.", "The database cannot be reached."),
-            "code": one_of("Which fault.", ("unavailable",)),
+            "status": one_of("Constant.", ("unavailable",)),
+            "problem": text("The reason.", "The database cannot be reached; try again shortly."),
+            "error": text("The same.", "The database cannot be reached."),
+            "code": one_of("The error code.", ("unavailable",)),
         },
     ),
 }

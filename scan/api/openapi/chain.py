@@ -1,14 +1,14 @@
 """Reading the chain: /stats, /blocks, /transactions, /tokens, /addresses and /query."""
 
 from scan.api.addresses import MOST_ADDRESSES
+from scan.api.openapi.filtered import FILTERS, ORDERED
 from scan.api.openapi.logs import LOG_FILTERS
 from scan.api.openapi.records import UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
     ADDRESS,
     ADDRESS_EXAMPLE,
     BIGINT,
-    LIMIT,
-    PAGE,
+    PAGED,
     SCALARS,
     TOKEN,
     TOKEN_EXAMPLE,
@@ -16,7 +16,6 @@ from scan.api.openapi.schemas import (
     Json,
     address,
     amount,
-    any_case_address,
     array,
     flag,
     form,
@@ -27,13 +26,16 @@ from scan.api.openapi.schemas import (
     page_of,
     path,
     query,
+    range_filters,
     record,
     ref,
     sends,
     text,
+    time,
 )
-from scan.api.query import FILTER_KEYS, MAX_DEX_NAME
+from scan.api.query import FILTER_KEYS
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
+from scan.queries.cursors import MAX_CURSOR
 from scan.queries.search import MAX_FOUND, MAX_TEXT
 
 TAG = "Chain"
@@ -48,35 +50,24 @@ ENTITIES = {entity: _schema_name(entity).removesuffix("s") for entity in FILTER_
 
 _BLOCK = path(
     "block",
-    text("Its number, its hash in any letter case, or latest: the newest indexed.", "17",
+    text("A block's number or hash, or latest.", "17",
          pattern="^([0-9]{1,18}|0[xX][0-9a-fA-F]{64}|latest)$"),
 )  # fmt: skip
 
 CHAIN_PATHS: Json = {
     "/stats": {
-        "get": operation("getStats", TAG, "The network's statistics", ref("NetworkStats")),
+        "get": operation("getStats", TAG, "Statistics of the chain", ref("NetworkStats")),
     },
     "/blocks": {
         "get": operation(
-            "listBlocks", TAG, "Blocks, newest first", ref("BlockPage"), parameters=(PAGE, LIMIT)
+            "listBlocks", TAG, "Blocks, newest first; or the newest at or before a time",
+            {"anyOf": [ref("BlockPage"), ref("BlockDetail")]}, errors=(404,),
+            parameters=(*ORDERED, query("time", time("The block at or before it, alone."))),
         ),
     },
     "/blocks/{block}": {
         "get": operation(
             "getBlock", TAG, "One block", ref("BlockDetail"), parameters=(_BLOCK,), errors=(404,)
-        ),
-    },
-    "/transactions": {
-        "get": operation(
-            "listTransactions",
-            TAG,
-            "Transactions, newest first",
-            ref("TransactionPage"),
-            parameters=(
-                PAGE,
-                LIMIT,
-                query("address", any_case_address("Only those it sent, got or was created by.")),
-            ),
         ),
     },
     "/transactions/{transaction_hash}": {
@@ -93,18 +84,18 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "listTransactionInternalTransfers",
             TAG,
-            "The value that moved inside a transaction, in the order of the calls",
+            "A transaction's internal transfers, in call order",
             ref("InternalTransferPage"),
-            description="With the contracts created there, also without value. 404 also where the"
-            " traces of its block were not read.",
-            parameters=(TRANSACTION, PAGE, LIMIT),
+            description="Includes contract creations without value. Also 404 if the block's traces"
+            " were not read.",
+            parameters=(TRANSACTION, *PAGED),
             errors=(404,),
         ),
     },
     "/tokens": {
         "get": operation(
             "listTokens", TAG, "Tokens by number of holders", ref("TokenPage"),
-            parameters=(PAGE, LIMIT),
+            parameters=PAGED,
         ),
     },
     "/tokens/{address}": {
@@ -115,27 +106,25 @@ CHAIN_PATHS: Json = {
     },
     "/tokens/{address}/holders": {
         "get": operation(
-            "listTokenHolders", TAG, "Who holds a token, largest balance first",
+            "listTokenHolders", TAG, "A token's holders, largest balance first",
             ref("TokenHolderPage"), errors=(404,),
             parameters=(
                 TOKEN,
-                PAGE, LIMIT,
+                *PAGED,
             ),
         ),
     },
     "/addresses": {
         "get": operation(
             "listAddresses", TAG,
-            f"Balances and counters of up to {MOST_ADDRESSES} addresses at once",
+            f"Balances and counters of up to {MOST_ADDRESSES} addresses",
             ref("AddressList"),
-            description="Balances and counters of the addresses, in the order asked."
-            " Balances are the node's at the indexed head where it answers at once, else what was"
-            " read last, which is the head's, too, where nothing indexed has changed it since; an"
-            " address never seen has txCount 0.",
+            description="In the order of the request. Balances as in /addresses/{address}; an"
+            " address that is not indexed has txCount 0.",
             parameters=(
                 query(
                     "addresses",
-                    text("Addresses in any letter case, with commas between them.",
+                    text("Comma-separated addresses.",
                          f"{ADDRESS_EXAMPLE},{TOKEN_EXAMPLE}", minLength=42),
                     required=True,
                 ),
@@ -146,57 +135,43 @@ CHAIN_PATHS: Json = {
     "/addresses/{address}": {
         "get": operation(
             "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
-            description="Balance and isContract are the"
-            " node's at the indexed head where it answers at once, else what was read last, which"
-            " is the head's, too, where nothing indexed has changed it since.",
+            description="Balance and isContract are read from the node at the indexed head; if it"
+            " does not respond at once, they are the last known, as of balanceBlock.",
             parameters=(ADDRESS,),
             errors=(502,),
         ),
     },
     "/addresses/{address}/tokens": {
         "get": operation(
-            "listAddressTokens", TAG, "The tokens an address holds; none of one never seen",
+            "listAddressTokens", TAG, "The tokens held by an address",
             ref("TokenBalancePage"),
-            parameters=(ADDRESS, PAGE, LIMIT),
-        ),
-    },
-    "/addresses/{address}/internal": {
-        "get": operation(
-            "listAddressInternalTransfers", TAG,
-            "The value that contracts sent to an address, or it sent as one, newest first",
-            ref("AddressInternalTransferPage"),
-            description="Calls, creations (also without value) and self-destructions inside"
-            " transactions, from the node's traces. 404 also where no traces were read at all; the"
-            " error says why.",
-            parameters=(ADDRESS, PAGE, LIMIT),
-            errors=(404,),
+            parameters=(ADDRESS, *PAGED),
         ),
     },
     "/search": {
         "get": operation(
             "search", TAG,
-            f"Blocks, transactions, addresses, tokens and contracts: the best {MAX_FOUND}",
+            f"Search blocks, transactions, addresses, tokens and contracts: the best {MAX_FOUND}",
             ref("SearchResults"),
-            description="A block by number or hash, a transaction, an address, a label, a token by"
-            " name or symbol, a verified contract by name; names in any letter case. Whole names"
-            " come first, then what begins with the text, then names that hold it among the tokens"
-            " held most.",
+            description="Finds blocks by number or hash, transactions, addresses, labels, tokens by"
+            " name or symbol and verified contracts by name. Names match in any letter case:"
+            " equal ones first, then prefixes, then substrings in the names of the most held"
+            " tokens.",
             parameters=(
-                query("q", text("What to look for.", "WETH", maxLength=MAX_TEXT), required=True),
+                query("q", text("The search text.", "WETH", maxLength=MAX_TEXT), required=True),
             ),
         ),
     },
     "/query": {
         "post": operation(
-            "query", TAG, "Seven entities, filtered, in either order, from any offset",
+            "query", TAG, "Query seven entities by filter, in either order",
             ref("QueryAnswer"),
-            description="Newest first by (block, index in block), or oldest first with `asc`;"
-            " tokens by (holderCount, address). Without a filter, by a range of blocks, and by one"
-            " other key in any range, every offset takes the same time and total is exact. Several"
-            " keys combine: then total is null, and what takes too long is answered 503: narrow it"
-            " by blockFrom and blockTo. Unknown keys are refused. Of logs that are not stored, what"
-            " lies before the page is read from the node, too. internal_transfers are answered 404"
-            " where no traces were read.",
+            description="Ordered by (block, index in block), tokens by (holderCount, address)."
+            " Without a filter, with a range of blocks, or with one other key in any range, every"
+            " offset takes the same time, and total is exact. With several other keys total is"
+            " null, and queries that take too long return 503: narrow them by blockFrom and"
+            " blockTo. Logs that are not stored are read from the node, including those before the"
+            " page. internal_transfers return 404 if no traces were read.",
             body=sends(
                 ref("Query"),
                 newest={"entity": "transactions"},
@@ -208,26 +183,14 @@ CHAIN_PATHS: Json = {
                     "offset": 0,
                 },
             ),
-            errors=(404, 502),
+            errors=(404, 409, 502),
         ),
     },
 }  # fmt: skip
 
 
-_FILTERS: Json = {
-    "address": any_case_address("Who sent or received."),
-    "from": any_case_address("Who sent."),
-    "to": any_case_address("Who received."),
-    "tokenAddress": any_case_address("The token's contract."),
-    "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
-    "blockNumber": number("The block.", 17),
-    "blockFrom": number("The first block.", 100),
-    "blockTo": number("The last block.", 200),
-}
-_FILTERS_OF: Json = {
-    "dex_trades": {**_FILTERS, "address": any_case_address("The maker.")},
-    "logs": LOG_FILTERS,
-}
+_FILTERS: Json = {**FILTERS, "blockNumber": number("The block.", 17), **range_filters()}
+_FILTERS_OF: Json = {"logs": {**LOG_FILTERS, **range_filters()}}
 
 
 def _query(entity: str) -> Json:
@@ -235,26 +198,28 @@ def _query(entity: str) -> Json:
     return form(
         f"A query of {entity}.",
         {
-            "entity": {"const": entity, "description": "What is asked for."},
-            "filter": form(f"What {entity} must match, all of it.", filters, ()),
+            "entity": {"const": entity, "description": "The entity."},
+            "filter": form("All keys must match.", filters, ()),
             "orderBy": ref("QueryOrder"),
             "limit": ref("QueryLimit"),
             "offset": ref("QueryOffset"),
+            "cursor": ref("QueryCursor"),
         },
         ("entity",),
     )
 
 
 def _answer(entity: str) -> Json:
-    lacking = {"untracedBlocks": UNTRACED_BLOCKS} if entity == "internal_transfers" else {}
+    untraced = {"untracedBlocks": UNTRACED_BLOCKS} if entity == "internal_transfers" else {}
     return record(
         f"The {entity} of a query.",
         {
-            "entity": {"const": entity, "description": "What was asked for."},
+            "entity": {"const": entity, "description": "The entity."},
             "count": ref("QueryCount"),
             "data": array(ref(ENTITIES[entity]), "The records.", maxItems=MAX_LIMIT),
             "total": ref("QueryTotal"),
-            **lacking,
+            **untraced,
+            "next": ref("Next"),
         },
     )
 
@@ -271,35 +236,34 @@ def _by_entity(description: str, ending: str) -> Json:
 
 CHAIN_SCHEMAS: Json = {
     "SearchResults": record(
-        "What was found.",
-        {"results": array(ref("SearchResult"), "The best first.", maxItems=MAX_FOUND)},
+        "Search results.",
+        {"results": array(ref("SearchResult"), "Best first.", maxItems=MAX_FOUND)},
     ),
     "SearchResult": record(
-        "Something that a text may mean.",
+        "A search result.",
         {
-            "type": one_of("What it is.", ("block", "transaction", "address", "token", "contract")),
-            "value": text("Its number, hash or address.", TOKEN_EXAMPLE),
+            "type": one_of("Its type.", ("block", "transaction", "address", "token", "contract")),
+            "value": text("Number, hash or address.", TOKEN_EXAMPLE),
             "name": nullable(text("A token's or contract's name, or a label.", "Wrapped Ether")),
             "symbol": nullable(text("A token's symbol.", "WETH")),
-            "match": one_of("How the text fits.", ("exact", "prefix", "similar")),
+            "match": one_of("The kind of match.", ("exact", "prefix", "similar")),
         },
     ),
     "BlockPage": page_of("blocks", "Block", "Blocks, newest first."),
-    "TransactionPage": page_of("transactions", "Transaction", "Transactions, newest first."),
-    "TokenPage": page_of("tokens", "Token", "Tokens, those with most holders first."),
+    "TokenPage": page_of("tokens", "Token", "Tokens, most holders first."),
     "TokenHolderPage": page_of("holders", "TokenHolder", "Holders, largest balance first."),
     "AddressList": record(
-        "Addresses in the order asked.",
-        {"addresses": array(ref("AddressSummary"), "One for each.", maxItems=MOST_ADDRESSES)},
+        "Addresses in the order of the request.",
+        {"addresses": array(ref("AddressSummary"), "Addresses.", maxItems=MOST_ADDRESSES)},
     ),
     "AddressSummary": record(
         "An address.",
         {
             "address": address("The address."),
-            "balance": amount("Its balance in wei.", "1000000000000000000"),
-            "balanceBlock": number("The block it was read at.", 353),
+            "balance": amount("In wei.", "1000000000000000000"),
+            "balanceBlock": number("The block of the balance.", 353),
             "txCount": number("Transactions it sent, received or was created by.", 12),
-            "isContract": flag("Whether it has code of its own."),
+            "isContract": flag("Whether it has contract code."),
         },
     ),
     "InternalTransferPage": page_of(
@@ -309,24 +273,30 @@ CHAIN_SCHEMAS: Json = {
         "Internal transfers, newest first.",
         {
             "internalTransfers": array(ref("InternalTransfer"), "This page.", maxItems=MAX_LIMIT),
-            "total": ref("Total"),
+            "total": ref("QueryTotal"),
             "untracedBlocks": UNTRACED_BLOCKS,
+            "next": ref("Next"),
         },
     ),
     "TokenBalancePage": page_of("tokens", "TokenBalance", "Balances, by token address."),
     **{f"{_schema_name(entity)}Query": _query(entity) for entity in ENTITIES},
-    "Query": _by_entity("What to find.", "Query"),
+    "Query": _by_entity("A query.", "Query"),
     "QueryOrder": {**one_of("Oldest or newest first.", ("asc", "desc")), "default": "desc"},
     "QueryCount": {**SCALARS["Count"], "description": "Records in data."},
     "QueryTotal": {
         **nullable({**SCALARS["Total"]}),
-        "description": "How many records match the filter, exactly; null where several of its keys"
-        " other than blocks are combined, and of logs that the node is asked for.",
+        "description": "The exact number of matching records; null with several keys other than"
+        " blocks, and for logs read from the node.",
     },
     "QueryLimit": number(
-        "How many at most.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+        "Maximum of records.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
     ),
-    "QueryOffset": number("How many to pass over.", 0, maximum=BIGINT, default=0),
+    "QueryCursor": text(
+        "`next` of a page with the same entity, filter and order; not with offset.",
+        "P5McU6d74Yg1fDd8eDY4Njg2",
+        maxLength=MAX_CURSOR,
+    ),
+    "QueryOffset": number("Records to skip.", 0, maximum=BIGINT, default=0),
     **{f"{_schema_name(entity)}Answer": _answer(entity) for entity in ENTITIES},
-    "QueryAnswer": _by_entity("What was found.", "Answer"),
+    "QueryAnswer": _by_entity("The result of a query.", "Answer"),
 }

@@ -29,11 +29,12 @@ _VERSION = "0.8.26"
 CONTRACT_PATHS: Json = {
     "/verify": {
         "post": operation(
-            "verifyContract", TAG, "Show which source a contract was made from", ref("Verified"),
-            description="Compiles the source and compares it with the indexed code. Settings that"
-            " are not given are searched for. A full match includes the metadata, a partial one"
-            " does not; a better earlier result stays. One client address has one compilation"
-            " running or waiting; more are a 503, and so is one of 20 s while others wait.",
+            "verifyContract", TAG, "Verify a contract's source", ref("Verified"),
+            description="Compiles the source and compares it with the indexed bytecode. Missing"
+            " settings are searched for. A full match includes the metadata, a partial match does"
+            " not; a better earlier result is kept. A client address may have one compilation"
+            " running or waiting; a second one returns 503, as does one of more than 20 s while"
+            " others wait.",
             body=sends(
                 ref("VerifyRequest"),
                 file={
@@ -56,8 +57,8 @@ CONTRACT_PATHS: Json = {
     "/contracts/{address}/call": {
         "post": operation(
             "callContract", TAG, "Call a view or pure function", ref("CallAnswer"),
-            description="The contract is a verified one; the call sees the newest block. An"
-            " overloaded one is found by its arguments, or named whole: `f(uint256,address)`.",
+            description="Of a verified contract, at the newest block. An overloaded function is"
+            " selected by its arguments, or by its full signature, `f(uint256,address)`.",
             parameters=(CONTRACT,),
             body=sends(
                 ref("CallRequest"),
@@ -75,21 +76,21 @@ def _switch(description: str) -> Json:
 
 
 _PROXY = record(
-    "What the contract hands its calls to.",
+    "A proxy.",
     {
-        "type": text("How, such as eip1967 or eip1167.", "eip1967"),
-        "implementation": address("To whom.", CONTRACT_EXAMPLE),
+        "type": text("Its standard, such as eip1967 or eip1167.", "eip1967"),
+        "implementation": address("Its implementation.", CONTRACT_EXAMPLE),
     },
 )
 _SETTINGS: Json = {
     "type": "object",
-    "description": "The compiler settings that give the code.",
+    "description": "The compiler settings.",
     "examples": [{"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}],
 }
 
 CONTRACT_SCHEMAS: Json = {
     "Switch": {
-        "description": "True or false, also 0 and 1, as numbers or text.",
+        "description": "A boolean, or 0 or 1, also as text.",
         "examples": [True],
         "anyOf": [
             {"type": "boolean"},
@@ -98,12 +99,12 @@ CONTRACT_SCHEMAS: Json = {
         ],
     },
     "VerifyRequest": form(
-        "A source, and what is known of how it was compiled.",
+        "A source and its compiler settings.",
         {
             "address": any_case_address("The contract."),
             "sourceCode": text(
-                "One Solidity file, or a Solidity standard JSON input, also in {{…}}. At most 1 MiB"
-                " of sources.",
+                "A Solidity file, or a standard JSON input, also in {{…}}. Sources of at most"
+                " 1 MiB.",
                 "contract Token {}",
                 minLength=1,
             ),
@@ -114,27 +115,26 @@ CONTRACT_SCHEMAS: Json = {
             "license": text("An SPDX identifier.", "MIT", maxLength=100),
             "contractName": text("`Token`, or `contracts/Token.sol:Token`.", "Token",
                                  maxLength=500),
-            "optimizationUsed": _switch("Whether the optimizer ran."),
+            "optimizationUsed": _switch("Whether the optimizer was enabled."),
             "runs": {
-                "description": "What it optimized for; also as text.",
+                "description": "The optimizer's runs, also as text.",
                 "examples": [200],
                 "anyOf": [
                     {"type": "integer", "minimum": 0, "maximum": 2**32 - 1},
                     {"type": "string", "pattern": "^[0-9]{1,10}$"},
                 ],
             },
-            "evmVersion": text("Such as paris; `default` is the compiler's.", "paris",
+            "evmVersion": text("Such as paris, or `default`.", "paris",
                                maxLength=30),
             "viaIR": _switch("Whether it was compiled through Yul."),
             "constructorArguments": text(
-                "ABI-encoded, in hex with or without 0x; compared with the creating"
-                " transaction.", "0x",
+                "ABI-encoded hex, with or without 0x; compared with the creating transaction.",
+                "0x",
                 maxLength=2 + 2 * 48 * 1024,
             ),
             "libraries": {
                 "type": "object",
-                "description": "Addresses of libraries, by `Name` or `file.sol:Name`; or by file"
-                " and then name.",
+                "description": "Addresses by `Name` or `file.sol:Name`, or by file and name.",
                 "examples": [{"Library": CONTRACT_EXAMPLE}],
                 "maxProperties": 200,
             },
@@ -142,35 +142,35 @@ CONTRACT_SCHEMAS: Json = {
         ("address", "sourceCode", "compilerVersion"),
     ),
     "Verification": record(
-        "What was verified.",
+        "A verification.",
         {
             "address": address("The contract.", CONTRACT_EXAMPLE),
-            "match": one_of("Whether the metadata agrees, too.", MATCHES),
+            "match": one_of("Full if the metadata is equal, too.", MATCHES),
             "creationMatch": nullable(
                 one_of(
-                    "As match, of the creating code; null where that is not known, differs, or was"
-                    " given other constructor arguments.", MATCHES,
+                    "The match of the creation code; null if it is unknown or differs, or if the"
+                    " submitted constructor arguments differ.", MATCHES,
                 )
             ),
             "contractName": text("The contract's name in the source.", "Token"),
-            "filePath": text("The file it stands in.", "contracts/Token.sol"),
+            "filePath": text("The contract's file.", "contracts/Token.sol"),
             "compilerVersion": text("The compiler's version.", f"{_VERSION}+commit.8a97fa7a"),
             "settings": _SETTINGS,
             "constructorArguments": nullable(
-                hex_bytes("As the creating transaction has them; null where that is not known.")
+                hex_bytes("Those of the creating transaction; null if unknown.")
             ),
         },
     ),
     "Verified": extended(
         "Verification",
-        "The source gives the deployed code.",
+        "A successful verification.",
         {
             "success": flag("True."),
-            "message": text("What matched, in a sentence.", "Full match: the source, …"),
+            "message": text("The result.", "Full match: compiling the source …"),
             "warning": nullable(
                 text(
-                    "What was given and is not so, though the code matches.",
-                    "The constructor arguments given are not those of the creating transaction.",
+                    "A submitted value that is wrong although the code matches.",
+                    "The submitted constructor arguments differ from …",
                 )
             ),
         },
@@ -179,7 +179,7 @@ CONTRACT_SCHEMAS: Json = {
         "Verification",
         "A verified contract.",
         {
-            "abi": array({"type": "object"}, "Its ABI, as Solidity writes it."),
+            "abi": array({"type": "object"}, "Its ABI in Solidity's format."),
             "sources": {
                 "type": "object",
                 "description": "Its files, as in a standard JSON input.",
@@ -192,9 +192,9 @@ CONTRACT_SCHEMAS: Json = {
             "codeHash": hash32("keccak-256 of the deployed code."),
             "verifiedAt": moment("When it was verified."),
             "verifiedBy": nullable(
-                address("The address with the same code that was verified, where it is another.")
+                address("The verified address with the same code, if it is a different one.")
             ),
-            "proxy": {"anyOf": [_PROXY, {"type": "null"}], "description": "Set for a proxy."},
+            "proxy": {"anyOf": [_PROXY, {"type": "null"}], "description": "Null if not a proxy."},
         },
     ),
     "CallRequest": form(
@@ -202,22 +202,22 @@ CONTRACT_SCHEMAS: Json = {
         {
             "functionName": text("`name`, or `name(type,type)`.", "balanceOf", maxLength=500),
             "args": array(
-                {"description": "An integer as a number or as text, decimal or 0x; bytes as 0x;"
-                 " a tuple as an array or an object; a mixed-case address with its checksum."},
-                "What to call it with, in order.", maxItems=1000, default=[],
+                {"description": "Integers as numbers, or as decimal or 0x strings; bytes as 0x;"
+                 " tuples as arrays or objects. Mixed-case addresses must have a valid checksum."},
+                "Its arguments, in order.", maxItems=1000, default=[],
             ),
         },
         ("functionName",),
     ),
     "CallAnswer": record(
-        "What the function returned.",
+        "The function's result.",
         {
             "result": {
-                "description": "One output: the value; several: an array, or an object where all"
-                " are named. Integers are text.",
+                "description": "One output: its value; several: an array, or an object if all have"
+                " names. Integers are strings.",
                 "examples": ["1000000000000000000"],
             },
-            "implementation": address("Set where a proxy's implementation has the ABI.",
+            "implementation": address("Set if the function is in a proxy's implementation.",
                                       CONTRACT_EXAMPLE),
         },
         optional=("implementation",),

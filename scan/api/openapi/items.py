@@ -2,8 +2,7 @@
 
 from scan.api.openapi.schemas import (
     ADDRESS,
-    LIMIT,
-    PAGE,
+    PAGED,
     TOKEN,
     TOKEN_EXAMPLE,
     TOKEN_ID,
@@ -24,39 +23,38 @@ from scan.api.openapi.schemas import (
 
 TAG = "Chain"
 TYPES = ("BEP721", "BEP1155")
-NOT_FOUND = "404 for an unknown token, and for a BEP20, which has no items"
+NOT_FOUND = "404 for unknown and BEP20 tokens"
 
 ITEM_PATHS: Json = {
     "/tokens/{address}/items": {
         "get": operation(
             "listTokenItems", TAG, "The items of a token, newest first", ref("ItemPage"),
-            description="Every id of a BEP721 or BEP1155 that was ever moved, each once: those"
-            f" first moved last come first. Burnt ones stay, without an owner. {NOT_FOUND}.",
-            parameters=(TOKEN, PAGE, LIMIT), errors=(404,),
+            description="All ids of a BEP721 or BEP1155 with a transfer, by their first transfer,"
+            f" newest first. Burnt ones are included, without an owner. {NOT_FOUND}.",
+            parameters=(TOKEN, *PAGED), errors=(404,),
         ),
     },
     "/tokens/{address}/items/{token_id}": {
         "get": operation(
             "getTokenItem", TAG, "One item, with its owners and newest transfers",
             ref("ItemDetail"),
-            description="One item, by the token's events: of a BEP721 its owner is who received it"
-            " last. tokenUri is what the contract returns at the indexed head, as text; it is never"
-            f" fetched. {NOT_FOUND}, or where no transfer of this id is indexed.",
+            description="From the token's events: the owner of a BEP721 is its last recipient."
+            " tokenUri is what the contract returns at the indexed head; it is not fetched."
+            f" {NOT_FOUND}, and for ids without a transfer.",
             parameters=(TOKEN, TOKEN_ID), errors=(404,),
         ),
     },
     "/tokens/{address}/items/{token_id}/transfers": {
         "get": operation(
             "listItemTransfers", TAG, "The transfers of one item, newest first",
-            ref("ItemTransferPage"), parameters=(TOKEN, TOKEN_ID, PAGE, LIMIT), errors=(404,),
+            ref("TransferPage"), parameters=(TOKEN, TOKEN_ID, *PAGED), errors=(404,),
         ),
     },
     "/addresses/{address}/items": {
         "get": operation(
-            "listAddressItems", TAG, "The items an address has", ref("ItemBalancePage"),
-            description="The items of BEP721 and BEP1155 tokens that an address has: those whose id"
-            " was first moved last come first.",
-            parameters=(ADDRESS, PAGE, LIMIT),
+            "listAddressItems", TAG, "The items held by an address", ref("ItemBalancePage"),
+            description="Of BEP721 and BEP1155 tokens, by their first transfer, newest first.",
+            parameters=(ADDRESS, *PAGED),
         ),
     },
 }  # fmt: skip
@@ -64,9 +62,9 @@ ITEM_PATHS: Json = {
 _ITEM: Json = {
     "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
     "tokenId": amount("Its id.", "7"),
-    "tokenType": one_of("The standard the token follows.", TYPES),
-    "owner": nullable(address("Whose it is; null of a BEP1155, and of a burnt one.")),
-    "ownerCount": number("Addresses that have some.", 1),
+    "tokenType": one_of("The token's standard.", TYPES),
+    "owner": nullable(address("Null for BEP1155 and for burnt items.")),
+    "ownerCount": number("Addresses that hold it.", 1),
     "transferCount": number("Its transfers.", 3),
 }
 
@@ -74,36 +72,35 @@ ITEM_SCHEMAS: Json = {
     "Item": record("An item: one id of a token.", _ITEM),
     "ItemDetail": extended(
         "Item",
-        "An item alone.",
+        "An item with details.",
         {
             "tokenUri": nullable(
                 text(
-                    "Its tokenURI(uint256), or uri(uint256) of a BEP1155, cleaned of control"
-                    " characters; clients put the id for {id}. It may be any text.",
+                    "Its tokenURI(uint256), or uri(uint256) of a BEP1155, without control"
+                    " characters; clients replace {id}. It may be any text.",
                     "ipfs://bafybeigdyrzt/7.json",
                 )
             ),
             "tokenUriUnavailable": nullable(
-                text("Why there is none, else null.", "The contract reverted.")
+                text("Why tokenUri is null.", "The contract reverted.")
             ),
             "owners": array(
-                ref("TokenHolder"), "Who has it, most of it first: 100 at most.", maxItems=100
+                ref("TokenHolder"), "Its first 100 owners, largest balance first.", maxItems=100
             ),
             "transfers": array(ref("TokenTransfer"), "Its newest 25 transfers.", maxItems=25),
         },
     ),
     "ItemBalance": record(
-        "An item that an address has.",
+        "An item held by an address.",
         {
             "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
             "name": text("The token's name.", "Lantern Keepers", maxLength=255),
             "symbol": text("The token's symbol.", "LAMP", maxLength=50),
-            "type": one_of("The standard the token follows.", TYPES),
+            "type": one_of("The token's standard.", TYPES),
             "tokenId": amount("The item's id.", "7"),
-            "balance": text("How many; 1 of a BEP721.", "1", pattern="^[1-9][0-9]*$"),
+            "balance": text("1 for BEP721.", "1", pattern="^[1-9][0-9]*$"),
         },
     ),
-    "ItemPage": page_of("items", "Item", "Items, those first moved last first."),
-    "ItemTransferPage": page_of("transfers", "TokenTransfer", "Transfers, newest first."),
-    "ItemBalancePage": page_of("items", "ItemBalance", "Items, those first moved last first."),
+    "ItemPage": page_of("items", "Item", "Items."),
+    "ItemBalancePage": page_of("items", "ItemBalance", "Items."),
 }

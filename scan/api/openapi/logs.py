@@ -1,9 +1,8 @@
-"""Logs: /logs, their query and record, and what a webhook for them asks for and gets."""
+"""Logs: /logs, their query filter and record, and webhooks for them."""
 
+from scan.api.openapi.filtered import ORDERED
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
-    LIMIT,
-    PAGE,
     TOKEN_EXAMPLE,
     Json,
     address,
@@ -32,51 +31,49 @@ _TRANSFER = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 
 def _topic(index: int) -> Json:
-    what = "the hash of the event's signature" if index == 0 else "an indexed argument"
-    return any_case_hash(f"Topic {index}, {what}.")
+    meaning = "the hash of the event's signature" if index == 0 else "an indexed argument"
+    return any_case_hash(f"Topic {index}, {meaning}.")
 
 
 LOG_FILTERS: Json = {
-    "address": any_case_address("The contract that emitted it."),
+    "address": any_case_address("The emitting contract."),
     **{name: _topic(index) for index, name in enumerate(TOPIC_NAMES)},
-    "blockFrom": number("The first block.", 100),
-    "blockTo": number("The last block.", 200),
 }
 
 LOG_PATHS: Json = {
     "/logs": {
         "get": operation(
             "listLogs", "Chain", "Logs of contracts, newest first", ref("LogPage"),
-            description="Ordered by (block, logIndex); they match all that is given. An index with"
-            " SCAN_LOGS=all answers from its own rows, one with `standard`"
-            " where topic0 is of a standard event; others ask the node, in the blocks in which the"
-            " address emitted something. What is too much to ask for in one request is answered"
-            " 503: narrow it by blockFrom and blockTo, an address or topics.",
+            description="Ordered by (block, logIndex); all filters must match. With SCAN_LOGS=all"
+            " logs are stored, with `standard` those whose topic0 is a standard event's; others are"
+            " read from the node, in the blocks in which the address emitted logs. Too large"
+            " requests return 503: narrow them by blockFrom and blockTo, an address or topics.",
             parameters=(
-                PAGE, LIMIT, *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
+                *ORDERED,
+                *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
             ),
             errors=(502,),
         ),
     },
 }  # fmt: skip
 
-_TOPICS = array(hash32("A topic.", _TRANSFER), "At most four; none of an anonymous event.",
+_TOPICS = array(hash32("A topic.", _TRANSFER), "At most four.",
                 maxItems=TOPICS)  # fmt: skip
 _INDEX = number("Its index in the block.", 3)
 _TRANSACTION_INDEX = number("The transaction's index in the block.", 1)
 
-_WANTED_TOPICS: Json = {
+_TOPIC_FILTER: Json = {
     "type": ["array", "null"],
-    "description": "With event type log: which topics its logs must have, at each position as"
-    " eth_getLogs takes them: null for any, a topic, or several of which one must match. A log"
-    " with fewer topics than there are positions does not match.",
+    "description": "For event type log: a filter of topics as in eth_getLogs: at each position null"
+    " for any, a topic, or an array of topics of which one must match. A log with fewer topics than"
+    " positions does not match.",
     "maxItems": TOPICS,
     "items": {
         "anyOf": [
             {"type": "null"},
             any_case_hash("The topic."),
             array(
-                any_case_hash("A topic."), "Any of these.",
+                any_case_hash("A topic."), "One must match.",
                 minItems=1, maxItems=MAX_TOPICS_PER_POSITION,
             ),
         ]
@@ -86,23 +83,23 @@ _WANTED_TOPICS: Json = {
 
 WANTED_TOPICS = ref("WantedTopics")
 LOG_SCHEMAS: Json = {
-    "WantedTopics": _WANTED_TOPICS,
+    "WantedTopics": _TOPIC_FILTER,
     "LogPage": page_of("logs", "Log", "Logs, newest first."),
     "Log": extended(
         "TransactionLog",
-        "A log that a contract emitted.",
+        "A log and its position.",
         {
-            "transactionHash": hash32("The transaction it was emitted in."),
-            "blockNumber": number("The block it was emitted in.", 17),
+            "transactionHash": hash32("Its transaction."),
+            "blockNumber": number("Its block.", 17),
             "transactionIndex": _TRANSACTION_INDEX,
-            "timestamp": moment("When its block was made."),
+            "timestamp": moment("Its block's time."),
         },
     ),
     "LogEvent": record(
-        "A log that the watched address emitted.",
+        "A log emitted by the watched address.",
         {
-            "event": one_of("The event.", ("log",)),
-            "timestamp": moment("When its block was made."),
+            "event": one_of("The event type.", ("log",)),
+            "timestamp": moment("Its block's time."),
             "data": record(
                 "The log.",
                 {
@@ -112,14 +109,12 @@ LOG_SCHEMAS: Json = {
                     "transactionIndex": _TRANSACTION_INDEX,
                     "address": address("The watched address.", TOKEN_EXAMPLE),
                     "topics": _TOPICS,
-                    "data": nullable(
-                        hex_bytes("What is not in topics; null where dataOmitted is true.")
-                    ),
+                    "data": nullable(hex_bytes("Its data; null if dataOmitted is true.")),
                     "methodId": METHOD_ID,
                     "dataOmitted": flag(
-                        "Present and true where data has more than 16,384 bytes and is left out."
+                        "Present and true if data has more than 16,384 bytes and is omitted."
                     ),
-                    "removed": flag("Present and true where the block was orphaned."),
+                    "removed": flag("Present and true if the block was orphaned."),
                 },
                 optional=("dataOmitted", "removed"),
             ),

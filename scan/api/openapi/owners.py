@@ -1,13 +1,12 @@
-"""What belongs to owners of addresses: /keys and /webhooks, and the bodies that webhooks get."""
+"""API keys and webhooks: /keys, /webhooks, and the bodies of webhook requests."""
 
 from scan.accounts.api_keys import MAX_ACTIVE_KEYS, MAX_LABEL_CHARACTERS
 from scan.api.openapi.logs import WANTED_TOPICS
 from scan.api.openapi.records import METHOD_ID
 from scan.api.openapi.schemas import (
     ADDRESS_EXAMPLE,
-    LIMIT,
     OWNER,
-    PAGE,
+    PAGED,
     TOKEN_EXAMPLE,
     WEBHOOK,
     Json,
@@ -43,7 +42,6 @@ from scan.webhooks.urls import MAX_URL_CHARACTERS, PORTS
 
 KEYS, WEBHOOKS = "API keys", "Webhooks"
 STATUSES = ("pending", "delivered", "failed", "cancelled")
-_SIGNED = "signed with the wallet's personal message signing"
 
 _WEBHOOK_ERRORS = (401, 403, 404)
 
@@ -53,19 +51,20 @@ _DELIVERY = path("delivery_id", identifier("The delivery's id."))
 OWNER_PATHS: Json = {
     "/keys": {
         "get": operation(
-            "listKeys", KEYS, "The keys of an owner", ref("KeyList"), parameters=(OWNER,),
-            description="Keys are named by their prefixes. With SCAN_OWNER_AUTH=always the"
-            " request needs a key of that owner.",
-            errors=(403,),
+            "listKeys", KEYS, "An owner's keys", ref("KeyList"), parameters=(OWNER,),
+            description="Only prefixes are shown. With SCAN_OWNER_AUTH=always the request needs a"
+            " key of that owner.",
+            errors=(403,), may_need_key=True,
         ),
         "post": operation(
-            "createKey", KEYS, "Get a key for an address", ref("CreatedKey"), status=201,
-            description="The owner signs three lines joined by a line feed, `Scan API Key Request`,"
-            " `Address: <ownerAddress in lower case>` and `Timestamp: <Unix milliseconds>`, with"
-            " personal message signing (EIP-191), or as a contract wallet (ERC-1271). A timestamp"
+            "createKey", KEYS, "Create a key for an address", ref("CreatedKey"), status=201,
+            description="The owner signs three lines separated by a line feed, `Scan API Key"
+            " Request`, `Address: <ownerAddress in lower case>` and `Timestamp: <Unix"
+            " milliseconds>`, as a personal message (EIP-191) or as a contract wallet (ERC-1271). A"
+            " timestamp"
             f" is accepted once, for five minutes. An owner has at most {MAX_ACTIVE_KEYS} active"
-            " keys (409); new keys of a client address are limited too, by default to 20 a day (429"
-            " with Retry-After). Send the key as `X-API-Key` or as `Authorization: Bearer scan_…`.",
+            " keys (409); a client address may create 20 a day by default (429 with Retry-After)."
+            " Send the key as `X-API-Key` or `Authorization: Bearer scan_…`.",
             body=sends(
                 ref("KeyRequest"),
                 request={
@@ -81,28 +80,25 @@ OWNER_PATHS: Json = {
     "/keys/{key_id}": {
         "delete": operation(
             "deleteKey", KEYS, "Delete a key", ref("Deleted"),
-            description="With any key of the same owner, which may be the same one."
-            " The address stays claimed when its last key is deleted.",
+            description="Needs a key of the same owner, which may be the deleted key itself. The"
+            " address stays claimed when its last key is deleted.",
             parameters=(path("key_id", identifier("The key's id.")),), errors=(404,),
             needs_key=True,
         ),
     },
     "/webhooks": {
         "get": operation(
-            "listWebhooks", WEBHOOKS, "The webhooks of an owner", ref("WebhookList"),
-            description="Where the owner has ever had an API key, the"
-            " request needs one of its active keys.",
-            parameters=(OWNER,), errors=(403,),
+            "listWebhooks", WEBHOOKS, "An owner's webhooks", ref("WebhookList"),
+            description="Needs a key of the owner if it has ever had one.",
+            parameters=(OWNER,), errors=(403,), may_need_key=True,
         ),
         "post": operation(
             "createWebhook", WEBHOOKS, "Register a webhook for the events of an address",
             ref("CreatedWebhook"),
-            description="Where the owner has ever had an API key, the request needs one of its"
-            " active keys. At most"
-            f" {MAX_PER_OWNER} webhooks of an owner, {MAX_PER_WATCH_ADDRESS} for a watched address"
-            f" and {MAX_PER_CLIENT} of a client that sends no key of the owner are active at once"
-            " (409).",
-            status=201, errors=(403, 409),
+            description="Needs a key of the owner if it has ever had one. Limits of active webhooks"
+            f" (409): {MAX_PER_OWNER} per owner, {MAX_PER_WATCH_ADDRESS} per watched address, and"
+            f" {MAX_PER_CLIENT} per client address without a key of the owner.",
+            status=201, errors=(403, 409), may_need_key=True,
             body=sends(
                 ref("WebhookRequest"),
                 all={
@@ -117,30 +113,32 @@ OWNER_PATHS: Json = {
     "/webhooks/{webhook_id}": {
         "delete": operation(
             "deleteWebhook", WEBHOOKS, "Delete a webhook", ref("Deleted"),
-            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS, may_need_key=True,
         ),
         "patch": operation(
-            "changeWebhook", WEBHOOKS, "Stop a webhook, or activate one that was stopped",
+            "changeWebhook", WEBHOOKS, "Stop or activate a webhook",
             ref("Webhook"), parameters=(WEBHOOK,), errors=(*_WEBHOOK_ERRORS, 409),
+            may_need_key=True,
             body=sends(ref("WebhookChange"), start={"active": True}),
         ),
     },
     "/webhooks/{webhook_id}/deliveries": {
         "get": operation(
-            "listDeliveries", WEBHOOKS, "What a webhook was sent, newest first",
-            ref("DeliveryPage"), parameters=(WEBHOOK, PAGE, LIMIT), errors=_WEBHOOK_ERRORS,
+            "listDeliveries", WEBHOOKS, "A webhook's deliveries, newest first",
+            ref("DeliveryPage"), parameters=(WEBHOOK, *PAGED), errors=_WEBHOOK_ERRORS,
+            may_need_key=True,
         ),
     },
     "/webhooks/{webhook_id}/test": {
         "post": operation(
             "testWebhook", WEBHOOKS, "Send a test event", ref("TestSent"), status=201,
-            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS, may_need_key=True,
         ),
     },
     "/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": {
         "post": operation(
             "retryDelivery", WEBHOOKS, "Send a delivery again", ref("Retried"), status=202,
-            parameters=(WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS,
+            parameters=(WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS, may_need_key=True,
         ),
     },
 }  # fmt: skip
@@ -151,25 +149,25 @@ OWNER_SCHEMAS: Json = {
         {
             "id": identifier("Its id."),
             "keyPrefix": text("Its first 12 characters.", "scan_1a2b3c4"),
-            "label": text("Its owner's name for it; may be empty.", "my dashboard"),
+            "label": text("Its label; may be empty.", "my dashboard"),
             "requestsPerMinute": number("Its limit.", 100),
             "totalRequests": number("Requests made with it.", 1234),
-            "createdAt": moment("When it was made."),
-            "lastUsedAt": moment("When it was last used; createdAt before the first use."),
-            "active": flag("Whether it is accepted; false once it was deleted."),
+            "createdAt": moment("Creation time."),
+            "lastUsedAt": moment("Last use; createdAt before the first."),
+            "active": flag("False if deleted."),
         },
     ),
     "KeyList": record(
         "The keys of an owner.",
-        {"keys": array(ref("Key"), "Active ones first, then deleted ones; newest first.")},
+        {"keys": array(ref("Key"), "Active keys first; newest first.")},
     ),
     "KeyRequest": record(
         "A signed request for a key.",
         {
-            "ownerAddress": any_case_address("Whose key it will be."),
-            "label": text("What to call it.", "my dashboard", maxLength=MAX_LABEL_CHARACTERS),
-            "signature": text(f"The message, {_SIGNED}.", "0x" + 65 * "1b", pattern="^0[xX]"),
-            "timestamp": number("Unix milliseconds, as signed.", 1767225600000),
+            "ownerAddress": any_case_address("The key's owner."),
+            "label": text("A label.", "my dashboard", maxLength=MAX_LABEL_CHARACTERS),
+            "signature": text("The signature.", "0x" + 65 * "1b", pattern="^0[xX]"),
+            "timestamp": number("The signed Unix time in milliseconds.", 1767225600000),
         },
         optional=("label",),
     ),
@@ -180,26 +178,26 @@ OWNER_SCHEMAS: Json = {
             "key": text(
                 "The key, shown only here.", "scan_" + 64 * "a", pattern="^scan_[0-9a-f]{64}$"
             ),
-            "keyPrefix": text("Its first 12 characters, to recognise it.", "scan_aaaaaaa"),
-            "message": text("What to do with it.", "Keep this key now: it is shown only here."),
+            "keyPrefix": text("Its first 12 characters.", "scan_aaaaaaa"),
+            "message": text("Instructions.", "Keep this key now: it is shown only here."),
         },
     ),
     "Deleted": record(
-        "What was deleted.", {"success": flag("True."), "id": identifier("Its id.")}
+        "A deletion.", {"success": flag("True."), "id": identifier("Its id.")}
     ),
     "Webhook": record(
         "A webhook, without its secret.",
         {
             "id": identifier("Its id."),
-            "url": text("Where events go.", "https://hooks.example.com/scan"),
-            "watchAddress": address("Whose events."),
-            "eventTypes": array(one_of("An event.", EVENT_TYPES), "Which events."),
-            "active": flag("Whether events are sent to it."),
-            "createdAt": moment("When it was made."),
+            "url": text("The receiver's URL.", "https://hooks.example.com/scan"),
+            "watchAddress": address("The watched address."),
+            "eventTypes": array(one_of("An event type.", EVENT_TYPES), "Its event types."),
+            "active": flag("Whether events are sent."),
+            "createdAt": moment("Creation time."),
             "lastTriggeredAt": nullable(moment("The last attempt.")),
             "failCount": number("Failed attempts since the last success.", 0),
             "stoppedReason": nullable(
-                text("Why the service stopped it; null where it did not.",
+                text("Why Scan stopped it, or null.",
                      "its queue held 10,000 undelivered events")
             ),
             "topics": WANTED_TOPICS,
@@ -207,21 +205,21 @@ OWNER_SCHEMAS: Json = {
     ),
     "WebhookList": record(
         "The webhooks of an owner.",
-        {"webhooks": array(ref("Webhook"), "All of them, oldest first.")},
+        {"webhooks": array(ref("Webhook"), "Oldest first.")},
     ),
     "WebhookRequest": form(
-        "Which events to send, and where.",
+        "A webhook to register.",
         {
-            "ownerAddress": any_case_address("Whose webhook it will be."),
+            "ownerAddress": any_case_address("Its owner."),
             "url": text(
-                f"A public https address that answers 2xx, on port {' or '.join(map(str, PORTS))}.",
+                f"A public https URL on port {' or '.join(map(str, PORTS))}.",
                 "https://hooks.example.com/scan", maxLength=MAX_URL_CHARACTERS,
             ),
             "watchAddress": {
-                **nullable(any_case_address("Whose events; the owner's where absent.")),
+                **nullable(any_case_address("The watched address; by default the owner.")),
             },
             "eventTypes": {
-                **nullable(array(one_of("An event.", EVENT_TYPES), "Which events.",
+                **nullable(array(one_of("An event type.", EVENT_TYPES), "Its event types.",
                            minItems=1, uniqueItems=True)),
                 "default": ["tx"],
             },
@@ -230,62 +228,62 @@ OWNER_SCHEMAS: Json = {
         ("ownerAddress", "url"),
     ),
     "WebhookChange": form(
-        "The new state.", {"active": flag("Whether events are sent to it.")}, ("active",)
+        "The new state.", {"active": flag("Whether events are sent.")}, ("active",)
     ),
     "CreatedWebhook": record(
         "A new webhook.",
         {
             "id": identifier("Its id."),
             "secret": text("The key of X-Scan-Signature, shown only here.", 64 * "b"),
-            "message": text("What to do with it.", "Keep this secret now: it is shown only here."),
+            "message": text("Instructions.", "Keep this secret now: it is shown only here."),
         },
     ),
     "Delivery": record(
-        "An event on its way to a webhook.",
+        "The delivery of an event to a webhook.",
         {
             "id": identifier("Its id, sent as X-Scan-Delivery."),
-            "event": one_of("The event.", EVENT_TYPES),
+            "event": one_of("The event type.", EVENT_TYPES),
             "blockNumber": nullable(number("Its block.", 17)),
             "status": one_of("Its state.", STATUSES),
-            "responseCode": nullable(number("What the receiver last answered.", 200)),
+            "responseCode": nullable(number("The receiver's last HTTP status.", 200)),
             "error": nullable(
-                text("Why the last attempt got no response.", "the receiver did not answer")
+                text("Why the last attempt got no response.", "no response in time")
             ),
             "attempts": number("Attempts so far.", 1),
             "createdAt": moment("When the event was indexed."),
             "lastAttemptAt": nullable(moment("The last attempt.")),
             "nextAttemptAt": nullable(moment("The next attempt.")),
-            "payload": {"type": "object", "description": "The body that is sent."},
+            "payload": {"type": "object", "description": "The request body."},
         },
     ),
     "DeliveryPage": page_of("deliveries", "Delivery", "Deliveries, newest first."),
     "TestSent": record(
-        "A test event is on its way.",
+        "A test event.",
         {
             "deliveryId": identifier("Its delivery."),
-            "message": text("Where to see how it went.", "A test event is on its way."),
+            "message": text("Where to see the result.", "A test event is on its way."),
         },
     ),
     "Retried": record(
-        "It will be sent again.", {"success": flag("True."), "deliveryId": identifier("Its id.")}
+        "A retry.", {"success": flag("True."), "deliveryId": identifier("Its id.")}
     ),
     "TransactionEvent": record(
         "A transaction of the watched address.",
         {
-            "event": one_of("The event.", ("tx",)),
-            "timestamp": moment("When its block was made."),
+            "event": one_of("The event type.", ("tx",)),
+            "timestamp": moment("Its block's time."),
             "data": record(
                 "The transaction.",
                 {
                     "hash": hash32("Its hash."),
                     "from": address("The sender."),
-                    "to": nullable(address("The recipient; null where a contract is created.")),
-                    "value": amount("Its value, in wei.", "1000000000000000000"),
+                    "to": nullable(address("The recipient; null for a contract creation.")),
+                    "value": amount("In wei.", "1000000000000000000"),
                     "blockNumber": number("Its block.", 17),
                     "status": flag("Whether it succeeded."),
                     "contractAddress": nullable(address("The contract it created, if any.")),
                     "methodId": METHOD_ID,
-                    "removed": flag("Present and true where the block was orphaned."),
+                    "removed": flag("Present and true if the block was orphaned."),
                 },
                 optional=("status", "contractAddress", "methodId", "removed"),
             ),
@@ -294,23 +292,23 @@ OWNER_SCHEMAS: Json = {
     "TokenTransferEvent": record(
         "A token transfer of the watched address.",
         {
-            "event": one_of("The event.", ("token_transfer",)),
-            "timestamp": moment("When its block was made."),
+            "event": one_of("The event type.", ("token_transfer",)),
+            "timestamp": moment("Its block's time."),
             "data": record(
                 "The transfer.",
                 {
                     "hash": hash32("The transaction's hash."),
                     "from": address("The sender."),
                     "to": address("The recipient."),
-                    "value": amount("The amount, in the smallest unit.", "500000000000000000"),
+                    "value": amount("In the smallest unit.", "500000000000000000"),
                     "blockNumber": number("Its block.", 17),
                     "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
-                    "tokenType": token_type("The standard the token follows."),
-                    "tokenId": nullable(amount("The token's id; null for a BEP20.", "7")),
+                    "tokenType": token_type("The token's standard."),
+                    "tokenId": nullable(amount("The item's id; null for BEP20.", "7")),
                     "logIndex": number("Its log's index in the block.", 3),
-                    "batchIndex": number("Its index in a TransferBatch, else 0.", 0),
+                    "batchIndex": number("Its index in a TransferBatch, otherwise 0.", 0),
                     "methodId": METHOD_ID,
-                    "removed": flag("Present and true where the block was orphaned."),
+                    "removed": flag("Present and true if the block was orphaned."),
                 },
                 optional=("methodId", "removed"),
             ),
@@ -331,12 +329,12 @@ EVENT_PARAMETERS: Json = {
     "signature": _header(
         "X-Scan-Signature",
         text(
-            "sha256= and the lower-case hex HMAC-SHA256 of the body's bytes under the secret.",
+            "sha256= and the HMAC-SHA256 of the body with the secret, in lower-case hex.",
             "sha256=" + 64 * "c",
         ),
     ),
-    "delivery": _header("X-Scan-Delivery", text("The same in every attempt.", "17")),
-    "sender": _header("User-Agent", text("Who sends.", "Scan-Webhook/1.0")),
+    "delivery": _header("X-Scan-Delivery", text("The delivery's id, equal in all attempts.", "17")),
+    "sender": _header("User-Agent", text("Scan's webhook sender.", "Scan-Webhook/1.0")),
 }
 
 
@@ -347,10 +345,10 @@ def _event(event: str, schema: str, summary: str) -> Json:
             "tags": [WEBHOOKS],
             "summary": summary,
             "security": [{}],
-            "description": "At least once; a retry sends the same bytes under the same"
-            " X-Scan-Delivery. Compare the signature in constant time.",
+            "description": "Sent at least once; a retry has the same body and X-Scan-Delivery."
+            " Compare the signature in constant time.",
             "parameters": [
-                _header("X-Scan-Event", one_of("The event.", (event,))),
+                _header("X-Scan-Event", one_of("The event type.", (event,))),
                 *(shared(name) for name in EVENT_PARAMETERS),
             ],
             "requestBody": {
@@ -359,8 +357,8 @@ def _event(event: str, schema: str, summary: str) -> Json:
             },
             "responses": {
                 "2XX": {"description": "Accepted."},
-                "410": {"description": "The webhook is stopped."},
-                "default": {"description": "Not accepted: it will be sent again."},
+                "410": {"description": "Stops the webhook."},
+                "default": {"description": "Failed; the delivery is retried."},
             },
         }
     }
@@ -371,5 +369,5 @@ EVENT_PAGES: Json = {
     "token_transfer": _event(
         "token_transfer", "TokenTransferEvent", "A token transfer of the watched address"
     ),
-    "log": _event("log", "LogEvent", "A log that the watched address emitted"),
+    "log": _event("log", "LogEvent", "A log emitted by the watched address"),
 }

@@ -1,4 +1,4 @@
-"""Parameters that several operations have."""
+"""Parameters shared by operations."""
 
 from scan.api.openapi.schemas import (
     Json,
@@ -8,30 +8,50 @@ from scan.api.openapi.schemas import (
     number,
     path,
     query,
+    range_filters,
     text,
 )
 from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
+from scan.queries.cursors import MAX_CURSOR
 
 PARAMETERS: Json = {
-    "page": query("page", number("The page, from 1.", 1, minimum=1, default=1)),
+    "page": query("page", number("The page, starting at 1.", 1, minimum=1, default=1)),
     "limit": query(
         "limit",
         number(
-            "Records on a page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
+            "Records per page.", DEFAULT_LIMIT, minimum=1, maximum=MAX_LIMIT, default=DEFAULT_LIMIT
         ),
     ),
+    "cursor": query(
+        "cursor",
+        text(
+            "`next` of a page with the same filter: the list goes on after it, no row twice and"
+            " none left out while blocks arrive. `limit` may change. Not together with page.",
+            "P5McU6d74Yg1fDd8eDY4Njg2",
+            maxLength=MAX_CURSOR,
+        ),
+    ),
+    **{name: query(name, schema) for name, schema in range_filters().items()},
     "block": {
         "name": "X-Scan-At-Least-Block",
         "in": "header",
         "required": False,
-        "description": "A block that the answer has to know, such as one that another instance has"
-        " shown in X-Scan-Block. One that is not indexed yet is waited for shortly, then refused.",
+        "description": "A block that must be indexed, such as an X-Scan-Block of another instance."
+        " Waits shortly for it, then returns 503.",
         "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     },
     "address": path("address", any_case_address("The address.")),
     "token": path("address", any_case_address("The token's contract.")),
     "contract": path("address", any_case_address("The contract.")),
     "transaction": path("transaction_hash", any_case_hash("The transaction's hash.")),
+    "blockNumberOrHash": path(
+        "block",
+        text(
+            "Its number, or its hash in any letter case.",
+            "17",
+            pattern="^([0-9]{1,18}|0[xX][0-9a-fA-F]{64})$",
+        ),
+    ),
     "tokenId": path(
         "token_id",
         text(

@@ -1,4 +1,4 @@
-"""The records of the chain: what schema.sql's functions make, field by field."""
+"""The records of the chain: the fields of schema.sql's record functions."""
 
 from scan import VERSION
 from scan.api.openapi.schemas import (
@@ -22,109 +22,101 @@ from scan.api.openapi.schemas import (
 
 _TOKEN: Json = {
     "address": address("The token's contract.", TOKEN_EXAMPLE),
-    "name": text("Its name(), cleaned; empty where it has none.", "Wrapped Ether", maxLength=255),
+    "name": text("Its name(), cleaned; may be empty.", "Wrapped Ether", maxLength=255),
     "symbol": text("Its symbol(), cleaned.", "WETH", maxLength=50),
-    "decimals": number("How many decimals amounts have.", 18, maximum=255),
-    "type": token_type("The standard it follows."),
+    "decimals": number("Decimals of amounts.", 18, maximum=255),
+    "type": token_type("Its standard."),
     "totalSupply": amount(
-        "Its totalSupply(), in the smallest unit; of an NFT that has none, what its holders hold.",
+        "Its totalSupply() in the smallest unit; for NFTs without it the sum of all balances.",
         "1000000000000000000",
     ),
-    "holderCount": number("Addresses that hold some.", 12),
+    "holderCount": number("Addresses that hold it.", 12),
 }
 
-UNTRACED_BLOCKS = number(
-    "Of internal transfers: how many indexed blocks lack traces, so that theirs are not known.", 0
-)
+UNTRACED_BLOCKS = number("Indexed blocks without traces, whose internal transfers are unknown.", 0)
 _BLOCK: Json = {
     "number": number("Its number.", 17),
     "hash": hash32("Its hash."),
-    "timestamp": moment("When it was made."),
-    "miner": address("Who is paid for it."),
-    "txCount": number("Transactions in it.", 2),
-    "gasUsed": amount("Gas its transactions used.", "55330"),
-    "gasLimit": amount("Gas they could have used.", "30000000"),
-    "parentHash": hash32("The hash of the block before it."),
-    "baseFeePerGas": nullable(amount("In wei; null before EIP-1559, or not filled.", "1000000000")),
-    "size": nullable(
-        number("Bytes of its RLP; null where the node gave none, or not filled.", 1531)
-    ),
+    "timestamp": moment("Its time."),
+    "miner": address("The fee recipient."),
+    "txCount": number("Number of transactions.", 2),
+    "gasUsed": amount("Gas used.", "55330"),
+    "gasLimit": amount("Gas limit.", "30000000"),
+    "parentHash": hash32("The previous block's hash."),
+    "baseFeePerGas": nullable(amount("In wei; null before EIP-1559 or unknown.", "1000000000")),
+    "size": nullable(number("Bytes of RLP; null if unknown.", 1531)),
 }
 _PLACE: Json = {
-    "transactionHash": hash32("The transaction it happened in."),
-    "blockNumber": number("The block it happened in.", 17),
+    "transactionHash": hash32("Its transaction."),
+    "blockNumber": number("Its block.", 17),
     "logIndex": number("Its log's index in the block.", 3),
 }
 
 METHOD_ID = ref("MethodId")
 
-# Null, but for blockHash, also in rows indexed before these fields were stored, until
-# `scan backfill fields` has filled them.
+# Except for blockHash, null also in rows indexed before these fields were stored, until
+# `scan backfill fields` fills them.
 _NULL_UNTIL_FILLED: Json = {
-    "blockHash": hash32("The hash of its block."),
-    "nonce": nullable(
-        number("How many its sender sent before.", 7, format="uint64", maximum=2**64 - 1)
-    ),
-    "gasLimit": nullable(amount("Gas it could have used.", "60000")),
+    "blockHash": hash32("Its block's hash."),
+    "nonce": nullable(number("Its nonce.", 7, format="uint64", maximum=2**64 - 1)),
+    "gasLimit": nullable(amount("Its gas limit.", "60000")),
     "type": nullable(
         number("0 legacy, 1 EIP-2930, 2 EIP-1559, 3 EIP-4844, 4 EIP-7702.", 2, maximum=255)
     ),
     "maxFeePerGas": nullable(amount("In wei, from type 2 on.", "30000000000")),
     "maxPriorityFeePerGas": nullable(amount("In wei, from type 2 on.", "1000000000")),
     "maxFeePerBlobGas": nullable(amount("In wei, of type 3.", "1")),
-    "blobVersionedHashes": nullable(array(hash32("Of a blob."), "Of type 3.")),
-    "cumulativeGasUsed": nullable(amount("Gas used in its block up to it.", "55330")),
+    "blobVersionedHashes": nullable(array(hash32("A blob's hash."), "Of type 3.")),
+    "cumulativeGasUsed": nullable(amount("Gas used in its block up to and with it.", "55330")),
     "methodId": METHOD_ID,
 }
 
 RECORDS: Json = {
     "NetworkStats": record(
-        "The network at the indexed head.",
+        "Statistics at the indexed head.",
         {
-            "latestBlock": number("The newest block indexed.", 353),
-            "totalTransactions": number("Transactions indexed.", 745),
-            "totalTokens": number("Tokens known.", 9),
+            "latestBlock": number("The newest indexed block.", 353),
+            "totalTransactions": number("Indexed transactions.", 745),
+            "totalTokens": number("Indexed tokens.", 9),
             "avgGasPrice": amount(
-                "Mean effective gas price of the newest 100 blocks' transactions, in wei.",
+                "Mean effective gas price in the newest 100 blocks, in wei.",
                 "1513422051",
             ),
             "chainId": nullable(number("The chain's id; null before the first block.", 1)),
-            "version": text("The release of Scan that answers.", VERSION),
-            "chainName": nullable(text("SCAN_CHAIN_NAME, where it is set.", "BNB Chain")),
+            "version": text("Scan's version.", VERSION),
+            "chainName": nullable(text("SCAN_CHAIN_NAME, or null.", "BNB Chain")),
         },
     ),
     "Block": record("A block.", _BLOCK),
     "BlockDetail": extended(
         "Block",
-        "A block alone.",
+        "A block with withdrawals.",
         {
-            "withdrawals": array(
-                ref("Withdrawal"), "What validators withdrew; left out where they withdrew nothing."
-            ),
+            "withdrawals": array(ref("Withdrawal"), "Its withdrawals; absent if there are none."),
         },
         optional=("withdrawals",),
     ),
     "Withdrawal": record(
-        "What a validator withdrew (EIP-4895).",
+        "A withdrawal of a validator (EIP-4895).",
         {
-            "index": number("Its index along the chain.", 17),
+            "index": number("Its index in the chain.", 17),
             "validatorIndex": number("The validator.", 42),
-            "address": address("Who received it."),
-            "amount": amount("How much, in wei.", "17234567000000000"),
+            "address": address("The recipient."),
+            "amount": amount("In wei.", "17234567000000000"),
         },
     ),
     "Transaction": record(
-        "A transaction that is part of a block.",
+        "A mined transaction.",
         {
             "hash": hash32("Its hash."),
-            "blockNumber": number("The block it is in.", 17),
-            "fromAddress": address("Who sent it."),
-            "toAddress": nullable(address("Who received it; null where a contract is created.")),
-            "value": amount("What it carried, in wei.", "1000000000000000000"),
-            "gasPrice": amount("The effective gas price of its receipt, in wei.", "1513422051"),
-            "gasUsed": amount("Gas it used.", "21000"),
+            "blockNumber": number("Its block.", 17),
+            "fromAddress": address("The sender."),
+            "toAddress": nullable(address("The recipient; null for a contract creation.")),
+            "value": amount("In wei.", "1000000000000000000"),
+            "gasPrice": amount("The effective gas price in wei.", "1513422051"),
+            "gasUsed": amount("Gas used.", "21000"),
             "status": flag("Whether it succeeded."),
-            "timestamp": moment("When its block was made."),
+            "timestamp": moment("Its block's time."),
             "transactionIndex": number("Its index in the block.", 0),
             "contractAddress": nullable(address("The contract it created, if any.")),
             **_NULL_UNTIL_FILLED,
@@ -133,20 +125,20 @@ RECORDS: Json = {
     "Token": record("A token.", _TOKEN),
     "TokenDetail": extended(
         "Token",
-        "A token alone.",
+        "A token with details.",
         {
             "transferCount": number("Its transfers.", 120),
-            "firstSeen": moment("When its block was made."),
-            "eventsConsistent": flag("False when its events give somebody less than nothing."),
-            "itemCount": nullable(number("Its ids that were ever moved; null of a BEP20.", 12)),
+            "firstSeen": moment("The time of its first block."),
+            "eventsConsistent": flag("False if its events result in a negative balance."),
+            "itemCount": nullable(number("Its items with a transfer; null for BEP20.", 12)),
         },
     ),
     "TokenHolder": record(
-        "An address that holds a token.",
+        "A holder of a token.",
         {
             "address": address("The holder."),
             "balance": text(
-                "By the token's events, in the smallest unit; of a BEP1155 the sum over its ids,"
+                "From the token's events, in the smallest unit; for BEP1155 the sum over all ids,"
                 " which may exceed a uint256.",
                 "250000000000000000",
                 pattern="^[1-9][0-9]*$",
@@ -154,7 +146,7 @@ RECORDS: Json = {
         },
     ),
     "TokenBalance": record(
-        "A token that an address holds.",
+        "A token held by an address.",
         {
             "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
             "name": _TOKEN["name"],
@@ -166,59 +158,65 @@ RECORDS: Json = {
     ),
     "Address": extended(
         "AddressSummary",
-        "An address, also one that no indexed block mentions. It is seen as sender, recipient,"
-        " created contract, miner, emitter of a log, party of a token transfer or of an internal"
-        " one, or recipient of a withdrawal.",
+        "An address, which need not be indexed. It is seen as sender, recipient, created contract,"
+        " miner, emitter of a log, party of a token or internal transfer, or recipient of a"
+        " withdrawal.",
         {
-            "label": nullable(text("What the operator calls it.", "Treasury")),
-            "firstSeen": nullable(moment("When it was first seen; null for one never seen.")),
+            "label": nullable(text("The operator's label.", "Treasury")),
+            "firstSeen": nullable(moment("When it was first seen, or null.")),
             "lastSeen": nullable(moment("When it was last seen, or null.")),
             "recentTxs": array(ref("Transaction"), "Its newest 25 transactions.", maxItems=25),
         },
     ),
     "InternalTransfer": record(
-        "Value that moved inside a transaction, by a contract, or a contract created there, whose"
-        " value may be 0.",
+        "A transfer of value by a contract inside a transaction, or a contract creation there,"
+        " whose value may be 0.",
         {
-            "transactionHash": hash32("The transaction it happened in."),
-            "blockNumber": number("The block it happened in.", 17),
-            "transferIndex": number("Its place among those of the transaction, from 0.", 0),
+            "transactionHash": hash32("Its transaction."),
+            "blockNumber": number("Its block.", 17),
+            "transferIndex": number("Its index in the transaction.", 0),
             "type": one_of(
-                "How it moved; create also where the node does not report create2.",
+                "Its kind; create also for create2 if the node does not distinguish them.",
                 ("call", "create", "create2", "selfdestruct"),
             ),
-            "fromAddress": address("The contract that sent it."),
-            "toAddress": address("Who received it; of a creation the new contract."),
-            "value": amount("How much, in wei.", "1000000000000000000"),
-            "timestamp": moment("When its block was made."),
+            "fromAddress": address("The sending contract."),
+            "toAddress": address("The recipient or created contract."),
+            "value": amount("In wei.", "1000000000000000000"),
+            "timestamp": moment("Its block's time."),
         },
     ),
     "TokenTransfer": record(
-        "A token changing hands; one record for each id of a TransferBatch.",
+        "A token transfer; a TransferBatch has one per id.",
         {
             **_PLACE,
-            "batchIndex": number("Its place in a TransferBatch, else 0.", 0),
+            "batchIndex": number("Its index in a TransferBatch, otherwise 0.", 0),
             "tokenAddress": address("The token's contract.", TOKEN_EXAMPLE),
-            "tokenType": token_type("The standard the token follows."),
-            "fromAddress": address("Who gave; zero where tokens are minted."),
-            "toAddress": address("Who got; zero where tokens are burnt."),
-            "value": amount("How much, in the smallest unit; 1 of a BEP721.", "500000000000000000"),
-            "tokenId": nullable(amount("Which one; null of a BEP20.", "7")),
-            "timestamp": moment("When its block was made."),
+            "tokenType": token_type("The token's standard."),
+            "fromAddress": address("The sender; zero for a mint."),
+            "toAddress": address("The recipient; zero for a burn."),
+            "value": amount("In the smallest unit; 1 for BEP721.", "500000000000000000"),
+            "tokenId": nullable(amount("The item's id; null for BEP20.", "7")),
+            "timestamp": moment("Its block's time."),
+            "tokenSymbol": ref("Symbol"),
+            "tokenDecimals": ref("Decimals"),
         },
     ),
     "DexTrade": record(
         "A trade on a decentralized exchange.",
         {
             **_PLACE,
-            "dex": text("The exchange, named by its factory.", "uniswap-v2", maxLength=100),
+            "dex": text("The exchange's name, by its factory.", "uniswap-v2", maxLength=100),
             "pairAddress": address("The pool."),
-            "maker": address("The sender of the transaction."),
-            "tokenIn": address("What the pool got.", TOKEN_EXAMPLE),
-            "tokenOut": address("What the pool gave."),
-            "amountIn": amount("How much of tokenIn, in its unit.", "1000000000000000000"),
-            "amountOut": amount("How much of tokenOut, in its unit.", "996006981039903216"),
-            "timestamp": moment("When its block was made."),
+            "maker": address("The transaction's sender."),
+            "tokenIn": address("The token sold to the pool.", TOKEN_EXAMPLE),
+            "tokenOut": address("The token bought from the pool."),
+            "amountIn": amount("Of tokenIn, in its smallest unit.", "1000000000000000000"),
+            "amountOut": amount("Of tokenOut, in its smallest unit.", "996006981039903216"),
+            "timestamp": moment("Its block's time."),
+            "tokenInSymbol": ref("Symbol"),
+            "tokenInDecimals": ref("Decimals"),
+            "tokenOutSymbol": ref("Symbol"),
+            "tokenOutDecimals": ref("Decimals"),
         },
     ),
 }

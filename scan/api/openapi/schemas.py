@@ -1,4 +1,4 @@
-"""What the pages of the document are put together from: fields, parameters, answers, operations."""
+"""Building blocks of the document: fields, parameters, responses, operations."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,53 +20,51 @@ SAFE_INTEGER = 2**53 - 1
 BIGINT = 2**63 - 1
 
 ERRORS = {
-    400: ("Malformed, of the wrong type, or out of range.",
+    400: ("Malformed, of the wrong type or out of range.",
           ("invalid_json", "invalid_parameter")),
-    401: ("A key is needed, or the one sent is unknown or inactive.",
+    401: ("An API key is required, or the one sent is unknown or inactive.",
           ("missing_api_key", "invalid_api_key")),
-    403: ("The signature or the key is of another address.",
+    403: ("The signature or the key belongs to another address.",
           ("signature_mismatch", "owner_mismatch")),
-    404: ("Nothing of this name is known.", ("not_found",)),
-    409: ("This was done before, or there is no room for more.",
-          ("replayed_request", "limit_reached")),
-    413: (f"The body is over {MAX_BODY_BYTES >> 20} MiB (of /verify:"
+    404: ("Not found.", ("not_found",)),
+    409: ("The request was already used, a limit is reached, or the cursor's block is orphaned.",
+          ("replayed_request", "limit_reached", "reorganised")),
+    413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
-    415: ("The body is not declared as application/json.",
-          ("unsupported_media_type",)),
-    422: ("Well-formed, but compilation, comparison or the call failed.",
+    415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
+    422: ("Compilation, comparison or the call failed.",
           ("verification_failed", "call_reverted")),
-    429: ("The limit is used up; Retry-After says for how many seconds.",
-          ("rate_limited",)),
-    502: ("The node does not answer; Retry-After says when to ask again.",
-          ("upstream_failed",)),
-    503: ("The database or a compiler cannot serve now, or the question takes too"
-          " long; Retry-After says when to ask again.", ("unavailable",)),
+    429: ("The rate limit is exceeded.", ("rate_limited",)),
+    502: ("The node does not respond.", ("upstream_failed",)),
+    503: ("The database or a compiler is unavailable, or the query takes too long.",
+          ("unavailable",)),
 }  # fmt: skip
-ALWAYS = (400, 401, 429, 503)
+ALWAYS = (400, 401, 429, 503)  # of every operation: its `default` response
 WITH_BODY = (413, 415)
+ABOUT_THE_CHAIN = ("Chain", "Contracts")  # tags of operations that read the index
 
 
-# What most fields are: a field refers to one of these, and says what it means.
+# Types of most fields; a field refers to one of them and adds its description.
 SCALARS: Json = {
     "Count": {
         "type": "integer",
         "format": "int64",
         "minimum": 0,
         "maximum": BIGINT,
-        "description": "A number that fits into 63 bits.",
+        "description": "An integer of 63 bits.",
         "examples": [17],
     },
     "Amount": {
         "type": "string",
         "pattern": "^(0|[1-9][0-9]{0,77})$",
         "examples": ["1000000000"],
-        "description": "A uint256 in decimal digits: JSON numbers end at 53 bits.",
+        "description": "A uint256 in decimal digits.",
     },
     "HexAddress": {
         "type": "string",
         "pattern": "^0x[0-9a-f]{40}$",
         "examples": [ADDRESS_EXAMPLE],
-        "description": "An address, in lower case.",
+        "description": "A lower-case address.",
     },
     "Hash": {
         "type": "string",
@@ -78,26 +76,44 @@ SCALARS: Json = {
         "type": "string",
         "pattern": "^0x([0-9a-f]{2})*$",
         "examples": ["0x"],
-        "description": "Bytes of any number.",
+        "description": "Bytes.",
     },
-    # Years beyond 9999 exist on test chains, so date-time would promise too much.
+    # Not date-time: test chains have years after 9999.
     "Moment": {
         "type": "string",
         "examples": [TIME_EXAMPLE],
         "description": "ISO 8601, UTC.",
         "pattern": "^[0-9]{4,}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$",
     },
-    "Flag": {"type": "boolean", "description": "True or false.", "examples": [True]},
+    "Time": {
+        "type": ["string", "integer"],
+        "examples": [TIME_EXAMPLE, 1767225660],
+        "description": "ISO 8601 in UTC, or Unix seconds.",
+    },
+    "Symbol": {
+        "type": ["string", "null"],
+        "maxLength": 50,
+        "examples": ["WETH"],
+        "description": "The token's symbol; null for a token without transfers.",
+    },
+    "Decimals": {
+        "type": ["integer", "null"],
+        "minimum": 0,
+        "maximum": 255,
+        "examples": [18],
+        "description": "The token's decimals; null for a token without transfers.",
+    },
+    "Flag": {"type": "boolean", "description": "A boolean.", "examples": [True]},
     "AnyCaseAddress": {
         "type": "string",
         "pattern": "^0[xX][0-9a-fA-F]{40}$",
-        "description": "An address, in any letter case.",
+        "description": "An address in any letter case.",
         "examples": [ADDRESS_EXAMPLE],
     },
     "AnyCaseHash": {
         "type": "string",
         "pattern": "^0[xX][0-9a-fA-F]{64}$",
-        "description": "32 bytes, in any letter case.",
+        "description": "32 bytes in any letter case.",
         "examples": [HASH_EXAMPLE],
     },
     "Id": {
@@ -112,30 +128,34 @@ SCALARS: Json = {
         "type": "integer",
         "format": "int64",
         "minimum": 0,
-        "description": "How many there are on all pages, exactly.",
+        "description": "The exact number on all pages.",
         "examples": [354],
+    },
+    "Next": {
+        "type": ["string", "null"],
+        "description": "The cursor of the next page, null where no records follow now.",
     },
     "TokenType": {
         "type": "string",
         "enum": [*TOKEN_TYPES],
         "examples": [TOKEN_TYPES[0]],
-        "description": "A standard: ERC-20, ERC-721, ERC-1155.",
+        "description": "ERC-20, ERC-721 or ERC-1155.",
     },
     "MethodId": {
         "type": ["string", "null"],
         "pattern": "^0x[0-9a-f]{8}$",
-        "description": "The first 4 bytes of the input: which function was called. Null"
-        " where there are fewer, and where a contract is created.",
+        "description": "The called function's selector, the first 4 bytes of the input. Null if"
+        " there are fewer, and for a contract creation.",
         "examples": ["0xa9059cbb"],
     },
 }
-# Of these there are fields that may be null.
+# Types of fields that may be null.
 SCALARS |= {
     f"{name}OrNull": {
         "anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "null"}],
         "description": f"{SCALARS[name]['description']} Or null.",
     }
-    for name in ("Amount", "AnyCaseAddress", "Count", "HexAddress", "HexBytes", "Moment")
+    for name in ("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment")
 }  # fmt: skip
 
 
@@ -170,6 +190,20 @@ def hash32(description: str, example: str = HASH_EXAMPLE) -> Json:
     return _scalar("Hash", description)
 
 
+def time(description: str) -> Json:
+    return _scalar("Time", description)
+
+
+def range_filters() -> Json:
+    """Both ends belong to the range; blocks and times together must both hold."""
+    return {
+        "blockFrom": number("The first block.", 100),
+        "blockTo": number("The last block.", 200),
+        "timeFrom": time("The earliest time."),
+        "timeTo": time("The latest time."),
+    }
+
+
 def hex_bytes(description: str, example: str = "0x") -> Json:
     return _scalar("HexBytes", description)
 
@@ -195,7 +229,7 @@ def array(items: Json, description: str, **more: Any) -> Json:
 
 
 def record(description: str, fields: Mapping[str, Json], optional: Sequence[str] = ()) -> Json:
-    """An object of an answer: every field stands in it, but for those that are optional."""
+    """An object in a response; all fields that are not optional are present."""
     return {
         "type": "object",
         "description": description,
@@ -205,7 +239,7 @@ def record(description: str, fields: Mapping[str, Json], optional: Sequence[str]
 
 
 def form(description: str, fields: Mapping[str, Json], required: Sequence[str]) -> Json:
-    """An object that a client sends: what nobody reads is refused."""
+    """An object in a request, where unknown fields are errors."""
     schema = record(description, fields)
     return {**schema, "required": [*required], "additionalProperties": False}
 
@@ -214,13 +248,14 @@ def ref(name: str) -> Json:
     return {"$ref": f"#/components/schemas/{name}"}
 
 
-def page_of(name: str, item: str, description: str) -> Json:
-    """The answer of a paginated list."""
+def page_of(name: str, item: str, description: str, total: str = "Total") -> Json:
+    """The response of a paginated list; `total` is QueryTotal where it can be filtered."""
     return record(
         description,
         {
             name: array(ref(item), "This page.", maxItems=MAX_LIMIT),
-            "total": ref("Total"),
+            "total": ref(total),
+            "next": ref("Next"),
         },
     )
 
@@ -257,7 +292,7 @@ def token_type(description: str) -> Json:
 
 
 def extended(base: str, description: str, fields: Mapping[str, Json], **more: Any) -> Json:
-    """A record that has the fields of another, and then more."""
+    """A record with the fields of `base` and more."""
     own = record(description, fields, **more)
     return {
         "description": description,
@@ -271,6 +306,9 @@ def shared(name: str) -> Json:
 
 PAGE = shared("page")
 LIMIT = shared("limit")
+CURSOR = shared("cursor")
+PAGED = (PAGE, LIMIT, CURSOR)
+RANGE = tuple(map(shared, ("blockFrom", "blockTo", "timeFrom", "timeTo")))
 AT_LEAST_BLOCK = shared("block")
 TOKEN = shared("token")
 ADDRESS = shared("address")
@@ -279,12 +317,14 @@ TRANSACTION = shared("transaction")
 TOKEN_ID = shared("tokenId")
 WEBHOOK = shared("webhook")
 OWNER = shared("owner")
+ANONYMOUS: list[Json] = [{}]
+KEYS: list[Json] = [{"ApiKey": []}, {"Bearer": []}]
 OPTIONAL_HEADERS = ("X-Scan-Block",)
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
 def headers(*names: str) -> Json:
-    """Each is a component, which is named by the last word."""
+    """References to header components, which are named by the header's last word."""
     return {
         name: {"$ref": f"#/components/headers/{name.rpartition('-')[2]}"}
         for name in (*names, "X-Request-Id")
@@ -295,7 +335,7 @@ def operation(
     name: str,
     tag: str,
     summary: str,
-    answer: Json,
+    result: Json,
     *,
     description: str = "",
     parameters: Sequence[Json] = (),
@@ -303,29 +343,34 @@ def operation(
     errors: Sequence[int] = (),
     status: int = 200,
     needs_key: bool = False,
+    may_need_key: bool = False,
     example: object = None,
 ) -> Json:
-    """One operation under /api/v1, with what all of them share."""
-    content: Json = {"schema": answer}
+    """An operation under /api/v1, with the headers, parameters and errors of all of them."""
+    is_list = CURSOR in parameters
+    content: Json = {"schema": result}
     if example is not None:
         content["example"] = example
-    answers: Json = {
+    responses: Json = {
         str(status): {
-            "description": "Done.",
-            "headers": headers(*RATE_HEADERS, *OPTIONAL_HEADERS),
+            "description": "Success.",
+            # Those of all responses are in the document's description.
+            **({"headers": {"Link": {"$ref": "#/components/headers/Link"}}} if is_list else {}),
             "content": {"application/json": content},
-        }
+        },
+        "default": {"$ref": "#/components/responses/default"},
     }
-    for code in sorted({*ALWAYS, *(WITH_BODY if body else ()), *errors}):
-        answers[str(code)] = {"$ref": f"#/components/responses/{code}"}
+    for code in sorted({*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}):
+        responses[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {
         "operationId": name,
         "tags": [tag],
         "summary": summary,
         **({"description": description} if description else {}),
-        **({"security": [{"ApiKey": []}, {"Bearer": []}]} if needs_key else {}),
-        "parameters": [*parameters, AT_LEAST_BLOCK],
-        "responses": answers,
+        **({"security": [*ANONYMOUS, *KEYS]} if may_need_key else {}),
+        **({"security": KEYS} if needs_key else {}),
+        "parameters": [*parameters, *([AT_LEAST_BLOCK] if tag in ABOUT_THE_CHAIN else [])],
+        "responses": responses,
     }
     if body:
         described["requestBody"] = {"required": True, "content": {"application/json": body}}
@@ -333,7 +378,7 @@ def operation(
 
 
 def sends(schema: Json, **examples: object) -> Json:
-    """A request's body, with named examples."""
+    """A request body with named examples."""
     return {
         "schema": schema,
         "examples": {name: {"value": value} for name, value in examples.items()},

@@ -25,16 +25,15 @@ _TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 _ARGUMENT = record(
     "An argument.",
     {
-        "name": text("Its name; empty where the ABI has none, or none is known.", "to"),
-        "type": text("Its type; of a tuple the types in brackets.", "address"),
+        "name": text("Its name; empty if unknown.", "to"),
+        "type": text("Its type; tuples in parentheses.", "address"),
         "value": {
-            "description": "As contract calls return it: integers as decimal strings, bytes as hex,"
-            " arrays, tuples as objects where all members have names, else as arrays.",
+            "description": "Integers as decimal strings, bytes as hex, tuples as objects if all"
+            " members have names, otherwise as arrays.",
             "examples": [TOKEN_EXAMPLE],
         },
         "hashed": flag(
-            "Present and true where the value is the hash that stands in a topic for a string,"
-            " bytes, an array or a tuple."
+            "Present and true if the value is the hash of an indexed string, bytes, array or tuple."
         ),
     },
     optional=("hashed",),
@@ -48,16 +47,14 @@ def or_null(name: str, description: str) -> Json:
 DETAIL_SCHEMAS: Json = {
     "DecodedArgument": _ARGUMENT,
     "Decoded": record(
-        "A call of a function, or an event.",
+        "A decoded call or event.",
         {
             "name": text("Its name.", "transfer"),
-            "signature": text(
-                "Its name and types, whose hash identifies it.", "transfer(address,uint256)"
-            ),
+            "signature": text("Its signature.", "transfer(address,uint256)"),
             "arguments": array(ref("DecodedArgument"), "Its arguments, in order."),
             "source": one_of(
-                "Whose ABI it is: the contract's (or that of the implementation behind a proxy) by"
-                " verification, a standard's, or a signature that operators imported.",
+                "Decoded by the verified ABI of the contract or its implementation, by a standard"
+                " ABI, or by a signature imported by the operator.",
                 SOURCES,
             ),
         },
@@ -65,30 +62,30 @@ DETAIL_SCHEMAS: Json = {
     "TransactionLog": record(
         "A log.",
         {
-            "address": address("The contract that emitted it.", TOKEN_EXAMPLE),
+            "address": address("The emitting contract.", TOKEN_EXAMPLE),
             "topics": array(hash32("A topic.", _TOPIC), "Its topics.", maxItems=4),
             "data": hex_bytes("Its data."),
             "logIndex": number("Its index in the block.", 3),
-            "event": or_null("Decoded", "Its event; null where no ABI fits."),
+            "event": or_null("Decoded", "Its event; null if it cannot be decoded."),
         },
     ),
     "TransactionDetail": extended(
         "Transaction",
-        "A transaction with what the node has of it beside the index, decoded. Of its contracts the"
-        f" first {MAX_CONTRACTS} are decoded by their own ABIs.",
+        "A transaction with decoded input and logs from the node. The ABIs of the first"
+        f" {MAX_CONTRACTS} contracts are used.",
         {
-            "input": nullable(hex_bytes("Its calldata, or the code that creates a contract.")),
-            "method": or_null("Decoded", "The function it called; null where no ABI fits."),
+            "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
+            "method": or_null("Decoded", "The called function; null if it cannot be decoded."),
             "logs": nullable(array(ref("TransactionLog"), "Its logs, in order.")),
             "unavailable": nullable(
                 text(
-                    "Why input, method and logs are null, as where the node does not answer now; or"
-                    f" logs alone, as where there are more than {MAX_LOGS:,}; or some methods and"
-                    " events, where decoding all of them would take too long. Else null.",
-                    "The node does not answer now; try again shortly.",
+                    "Why input, method and logs are null, such as a node that does not respond; why"
+                    f" only logs are null, such as more than {MAX_LOGS:,} of them; or why some"
+                    " methods and events are null, when decoding would take too long.",
+                    "The node does not respond; try again shortly.",
                 )
             ),
-            "logCount": nullable(number("How many logs it has; null where that is not known.", 1)),
+            "logCount": nullable(number("Number of logs; null if unknown.", 1)),
         },
     ),
 }

@@ -1,0 +1,60 @@
+"use strict";
+
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const followTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+dark.addEventListener("change", followTheme);
+followTheme();
+
+const adapt = ({ React, specSelectors }) => ({
+  wrapComponents: {
+    // Every operation accepts a key, for its higher limit. It has a padlock only if it may require
+    // one: the document then has `security` of its own for it.
+    OperationSummary: (Summary) => (props) => {
+      const { operationProps } = props;
+      const keys = ["paths", operationProps.get("path"), operationProps.get("method"), "security"];
+      const security = specSelectors.specJson().getIn(keys);
+      return React.createElement(Summary, {
+        ...props,
+        operationProps: operationProps.set("security", security),
+      });
+    },
+    // A link within the button that opens the operation, which also sets the address.
+    DeepLink: () => ({ text }) => React.createElement("span", null, text),
+  },
+});
+
+// Names and focus that Swagger UI leaves out.
+const NAMES = [
+  ["select#servers", "Server"],
+  ["textarea.body-param__text", "Request body"],
+  ["select.examples-select-element", "Example"],
+  ["select[aria-label='']", "Media type"],
+];
+const complete = () => {
+  for (const [selector, name] of NAMES) {
+    for (const element of document.querySelectorAll(selector)) {
+      element.setAttribute("aria-label", name);
+    }
+  }
+  for (const element of document.querySelectorAll("pre:not([tabindex])")) {
+    element.tabIndex = 0;
+  }
+};
+new MutationObserver(complete).observe(document.getElementById("swagger-ui"), {
+  childList: true,
+  subtree: true,
+});
+
+window.ui = SwaggerUIBundle({
+  url: "../api/v1/openapi.json",
+  dom_id: "#swagger-ui",
+  presets: [SwaggerUIBundle.presets.apis],
+  plugins: [adapt],
+  layout: "BaseLayout",
+  validatorUrl: null,
+  deepLinking: true,
+  tryItOutEnabled: true,
+  displayRequestDuration: true,
+  syntaxHighlight: { theme: "tomorrow-night" },
+  defaultModelsExpandDepth: 0,
+});

@@ -1,0 +1,160 @@
+"""Lists that can be filtered, and the filters of /query: one description of each key."""
+
+from collections.abc import Collection
+
+from scan.api.openapi.schemas import (
+    ADDRESS,
+    PAGED,
+    RANGE,
+    TOKEN,
+    TOKEN_EXAMPLE,
+    Json,
+    address,
+    any_case_address,
+    flag,
+    hash32,
+    moment,
+    nullable,
+    number,
+    one_of,
+    operation,
+    page_of,
+    query,
+    record,
+    ref,
+    shared,
+    text,
+    token_type,
+)
+from scan.queries.entities import FILTER_KEYS, MAX_DEX_NAME
+
+TAG = "Chain"
+FILTERS: Json = {
+    "address": any_case_address("Who sent or received, or was created; of trades the maker."),
+    "from": any_case_address("Who sent."),
+    "to": any_case_address("Who received."),
+    "method": text("The selector of the called function.", "0xa9059cbb",
+                   pattern="^0[xX][0-9a-fA-F]{8}$"),
+    "status": flag("Whether it succeeded."),
+    "tokenAddress": any_case_address("The token's contract; of trades on either side."),
+    "tokenType": token_type("The standard the token follows."),
+    "maker": any_case_address("The sender of the transaction."),
+    "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
+    "pool": any_case_address("The pool, as pairAddress has it."),
+}  # fmt: skip
+FILTER_PARAMETERS: Json = {
+    **{f"filter-{key}": query(key, dict(schema)) for key, schema in FILTERS.items()},
+    "orderBy": query("orderBy", {**ref("QueryOrder"), "description": "Oldest or newest first."}),
+}
+ORDERED = (*PAGED, *RANGE, shared("orderBy"))
+BLOCK = shared("blockNumberOrHash")
+
+
+def filters_of(entity: str, fixed: Collection[str] = ()) -> list[Json]:
+    return [shared(f"filter-{key}") for key in FILTER_KEYS[entity] if key not in fixed]
+
+
+def _list(
+    name: str, summary: str, page: str, entity: str, *path: Json, fixed: Collection[str] = ()
+) -> Json:
+    return {
+        "get": operation(
+            name,
+            TAG,
+            summary,
+            ref(page),
+            parameters=(*path, *ORDERED, *filters_of(entity, fixed)),
+            errors=(404,) if path or entity == "internal_transfers" else (),
+        )
+    }
+
+
+FILTERED_PATHS: Json = {
+    "/transactions": _list(
+        "listTransactions", "Transactions", "TransactionPage", "transactions"
+    ),
+    "/addresses/{address}/transactions": _list(
+        "listAddressTransactions", "Transactions an address sent, got or was created by",
+        "TransactionPage", "transactions", ADDRESS, fixed=("address",),
+    ),
+    "/blocks/{block}/transactions": {
+        "get": operation(
+            "listBlockTransactions", TAG, "The transactions of a block", ref("TransactionPage"),
+            parameters=(BLOCK, *PAGED, shared("orderBy"), *filters_of("transactions")),
+            errors=(404,),
+        )
+    },
+    "/token-transfers": _list(
+        "listTokenTransfers", "Token transfers", "TransferPage", "token_transfers"
+    ),
+    "/tokens/{address}/transfers": _list(
+        "listTransfersOfToken", "The transfers of a token", "TransferPage", "token_transfers",
+        TOKEN, fixed=("tokenAddress",),
+    ),
+    "/addresses/{address}/transfers": _list(
+        "listAddressTransfers", "Token transfers from or to an address", "TransferPage",
+        "token_transfers", ADDRESS, fixed=("address",),
+    ),
+    "/dex-trades": _list("listDexTrades", "Trades on exchanges", "TradePage", "dex_trades"),
+    "/addresses/{address}/trades": _list(
+        "listAddressTrades", "The trades an address made", "TradePage", "dex_trades", ADDRESS,
+        fixed=("maker", "address"),
+    ),
+    "/internal-transfers": _list(
+        "listInternalTransfers", "Value that contracts moved, from traces",
+        "AddressInternalTransferPage", "internal_transfers",
+    ),
+    "/addresses/{address}/internal": _list(
+        "listAddressInternalTransfers",
+        "The value that contracts sent to an address, or it sent as one",
+        "AddressInternalTransferPage", "internal_transfers", ADDRESS, fixed=("address",),
+    ),
+    "/contracts": {
+        "get": operation(
+            "listContracts", "Contracts", "Verified contracts, those verified last first",
+            ref("ContractPage"), parameters=PAGED,
+        )
+    },
+    "/pools": {
+        "get": operation(
+            "listPools", TAG, "Pools of exchanges by number of trades", ref("PoolPage"),
+            parameters=(
+                *PAGED, shared("orderBy"), shared("filter-dex"), shared("filter-tokenAddress")
+            ),
+        )
+    },
+}  # fmt: skip
+FILTERED_SCHEMAS: Json = {
+    "TransactionPage": page_of("transactions", "Transaction", "Transactions.", "QueryTotal"),
+    "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers.", "QueryTotal"),
+    "TradePage": page_of("trades", "DexTrade", "Trades.", "QueryTotal"),
+    "ContractPage": page_of("contracts", "VerifiedContract", "Contracts, verified last first."),
+    "VerifiedContract": record(
+        "A contract whose code at its address now is verified.",
+        {
+            "address": address("The contract."),
+            "contractName": text("Its name.", "Token"),
+            "compilerVersion": text("The compiler.", "v0.8.26+commit.8a97fa7a"),
+            "match": one_of("Whether the metadata is the same, too.", ("full", "partial")),
+            "license": nullable(text("SPDX identifier.", "MIT")),
+            "verifiedAt": moment("When it was verified."),
+        },
+    ),
+    "PoolPage": page_of("pools", "Pool", "Pools, those with most trades first.", "QueryTotal"),
+    "Pool": record(
+        "A pool of two tokens.",
+        {
+            "address": address("The pool."),
+            "dex": text("The exchange.", "uniswap-v2"),
+            "token0": address("A token.", TOKEN_EXAMPLE),
+            "token0Symbol": ref("Symbol"),
+            "token0Decimals": ref("Decimals"),
+            "token1": address("The other token."),
+            "token1Symbol": ref("Symbol"),
+            "token1Decimals": ref("Decimals"),
+            "tradeCount": number("Its trades.", 3),
+            "lastTradeHash": nullable(hash32("The transaction of its newest trade.")),
+            "lastTradeAt": nullable(moment("When that was made.")),
+        },
+    ),
+}

@@ -1,0 +1,51 @@
+"""What distinguishes one cached response from another."""
+
+import io
+
+from gunicorn.http.errors import ParseException
+
+from scan.http.interfaces import API
+from scan.http.request_state import CacheKey, RequestState
+from scan.server.wsgi import Environ
+
+QUERY = f"{API}/query"
+# By path; other open paths are files.
+CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0, "/metrics": 1.0}
+FILE_CACHED_FOR_S = 60.0
+MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
+
+
+def cached_for_s(state: RequestState) -> float | None:
+    """None for a response that is cached by the version of the index, if it is."""
+    return CACHED_FOR_S.get(page(state), FILE_CACHED_FOR_S if state.is_open else None)
+
+
+def page(state: RequestState) -> str:
+    return state.path.rstrip("/") or "/"
+
+
+def cache_key(state: RequestState) -> CacheKey | None:
+    """None for a request whose response is never cached."""
+    query = state.environ.get("QUERY_STRING", "")
+    if state.method in ("GET", "HEAD") and not state.has_body:
+        if cached_for_s(state) is None:
+            return CacheKey(state.path, query)
+        return CacheKey(page(state))  # a query does not change it
+    if state.method != "POST" or state.path != QUERY:
+        return None
+    body = _small_body(state.environ)
+    content_type = state.environ.get("CONTENT_TYPE", "")
+    return None if body is None else CacheKey(QUERY, query, content_type, body)
+
+
+def _small_body(environ: Environ) -> bytes | None:
+    """None where it is long or ends early; Flask may read it again in any case."""
+    length = environ.get("CONTENT_LENGTH", "")
+    if not length.isdigit() or int(length) > MAX_CACHED_BODY_BYTES:
+        return None
+    try:
+        body: bytes = environ["wsgi.input"].read(int(length))
+    except (OSError, ParseException):
+        body = b""
+    environ["wsgi.input"] = io.BytesIO(body)
+    return body if len(body) == int(length) else None

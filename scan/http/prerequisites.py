@@ -1,0 +1,81 @@
+"""What a view cannot answer without, beside the database: its requests are refused at once while
+that is missing, in the loop, instead of taking a thread to find out."""
+
+from collections.abc import Callable, Hashable, Mapping
+from enum import Enum
+from typing import Any, TypeVar
+
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing import Map
+from werkzeug.routing.exceptions import RoutingException
+
+from scan.errors import Unavailable
+from scan.ethereum.gateway import NodeGateway
+from scan.http.request_state import RequestState
+from scan.rate_limits.concurrency import WaitingThreads
+
+_V = TypeVar("_V", bound=Callable[..., Any])
+_ATTRIBUTE = "scan_prerequisite"  # of a view
+
+
+class Prerequisite(Enum):
+    NODE = "an answer of the node"
+    LONG_WAIT = "a place to wait in for long, as for a compiler"
+
+
+Of = Prerequisite | None | Callable[[str], Prerequisite | None]
+
+
+def requires(prerequisite: Of) -> Callable[[_V], _V]:
+    """Decorates a view; where its query string decides, with a function of that."""
+
+    def decorate(view: _V) -> _V:
+        setattr(view, _ATTRIBUTE, prerequisite)
+        return view
+
+    return decorate
+
+
+def prerequisite_of(view: object, query: str = "") -> Prerequisite | None:
+    """Of a view, or of what was decorated likewise."""
+    prerequisite: Of = getattr(view, _ATTRIBUTE, None)
+    return prerequisite(query) if callable(prerequisite) else prerequisite
+
+
+class Prerequisites:
+    """Of the views of one application."""
+
+    def __init__(
+        self,
+        rules: Map,
+        views: Mapping[str, Callable[..., Any]],
+        gateway: NodeGateway,
+        waiting_threads: WaitingThreads,
+    ) -> None:
+        self._rules = rules.bind("")
+        self._views = views
+        self._gateway = gateway
+        self._waiting_threads = waiting_threads
+
+    def may_be_missing(self) -> bool:
+        """Quick: nobody waits now, in nearly all cases."""
+        return self._waiting_threads.are_in_use()
+
+    def refusal(self, state: RequestState, client: Hashable) -> Unavailable | None:
+        """What a thread would refuse the request with now; never waits."""
+        refusal_of_node = self._gateway.refusal(client)
+        refusal_of_wait = self._waiting_threads.refusal_for_long(client)
+        if refusal_of_node is None and refusal_of_wait is None:
+            return None
+        prerequisite = self._prerequisite(state)
+        if prerequisite is Prerequisite.NODE:
+            return refusal_of_node
+        return refusal_of_wait if prerequisite is Prerequisite.LONG_WAIT else None
+
+    def _prerequisite(self, state: RequestState) -> Prerequisite | None:
+        try:
+            rule, _ = self._rules.match(state.path, state.method, return_rule=True)
+        except (HTTPException, RoutingException):
+            return None
+        state.route = rule.rule
+        return prerequisite_of(self._views[rule.endpoint], state.environ.get("QUERY_STRING", ""))

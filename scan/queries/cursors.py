@@ -1,0 +1,163 @@
+"""Cursors: where a page of a list ended, as opaque text that a client sends back for the next one.
+
+A cursor has the position of the page's last row and the newest block of all rows that the client
+was given: while that block is in the chain, so are those rows, and positions have not changed.
+It is bound to the list: its entity, filter and order. Statements serve it with these parameters
+and columns:
+
+- `after` (the position, null without a cursor): rows after it in the order are returned
+- `seen_block` (a number, null without a cursor): its block_reference() is returned
+- the position of the page's last row is returned, null where no rows follow it
+- the block_reference() of the page's newest row is returned
+"""
+
+import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import NamedTuple, Self
+
+import orjson
+
+from scan.errors import InvalidParameter
+
+DIGEST_BYTES = 8
+MAX_CURSOR = 600  # characters
+INVALID = "cursor is not one that this list gave for this filter and order; begin without it."
+
+_TEXT = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_CURSOR}}}\Z")
+_NUMBER = re.compile(r"(-1|0|[1-9][0-9]{0,99})\Z")  # -1: before the first ordinal
+_HEX = re.compile(r"x(?:[0-9a-f]{2})*\Z")
+
+Value = int | bytes
+
+
+class Kind(NamedTuple):
+    """Of a value in a position: numbers are at most `most`, bytes have that length."""
+
+    type: type[int] | type[bytes]
+    most: int
+
+
+ORDINAL = Kind(int, 2**62)  # also one more or less is a bigint
+AMOUNT = Kind(int, 10**100 - 1)
+ADDRESS = Kind(bytes, 20)
+HASH = Kind(bytes, 32)
+
+
+class BlockReference(NamedTuple):
+    number: int
+    hash: bytes
+
+    @classmethod
+    def read(cls, column: bytes | None) -> Self | None:
+        """What block_reference() of schema.sql made."""
+        if column is None:
+            return None
+        return cls(int.from_bytes(column[:8]), bytes(column[8:]))
+
+
+class Cursor(NamedTuple):
+    """`newest` is None for a list whose rows are not of blocks."""
+
+    position: tuple[Value, ...]
+    newest: BlockReference | None
+
+
+@dataclass(frozen=True)
+class Traversal:
+    """One list in one order, as a client pages through it; `cursor` is the one it sent."""
+
+    scope: bytes
+    direction: str
+    cursor: Cursor | None
+
+    @classmethod
+    def of(
+        cls,
+        entity: str,
+        filters: Mapping[str, object],
+        direction: str,
+        text: str | None,
+        kinds: Sequence[Kind] = (ORDINAL,),
+        *,
+        has_blocks: bool = True,
+    ) -> Self:
+        """`filters` are checked values; raises InvalidParameter for a cursor of another list."""
+        scope = _scope(entity, filters, direction)
+        if text is None:
+            return cls(scope, direction, None)
+        return cls(scope, direction, _decode(text, scope, kinds, has_blocks=has_blocks))
+
+    def position(self, values: int) -> tuple[Value | None, ...]:
+        """The cursor's; so many None at the list's beginning."""
+        return self.cursor.position if self.cursor else (None,) * values
+
+    @property
+    def after(self) -> Value | None:
+        """The position in a list where it is one value."""
+        return self.position(1)[0]
+
+    @property
+    def seen_block(self) -> int | None:
+        return self.cursor.newest.number if self.cursor and self.cursor.newest else None
+
+    def next(
+        self, position: Sequence[Value] | None, newest: BlockReference | None = None
+    ) -> str | None:
+        """The text for a page that ended at `position`; None where no rows follow.
+
+        Descending, the newest of all rows stood on the first page.
+        """
+        if position is None:
+            return None
+        if self.cursor is not None and self.direction == "desc":
+            newest = self.cursor.newest
+        return _encode(Cursor(tuple(position), newest), self.scope)
+
+    def restart(self, position: Sequence[Value], newest: BlockReference) -> str:
+        """The text for a client that has dropped its rows above a block, the newest it has now."""
+        return _encode(Cursor(tuple(position), newest), self.scope)
+
+
+def _scope(entity: str, filters: Mapping[str, object], direction: str) -> bytes:
+    """Binds a cursor to its list: a mistake is refused, rather than answered with other rows."""
+    given = sorted((name, str(value)) for name, value in filters.items() if value is not None)
+    content = orjson.dumps([entity, direction, given])
+    return blake2b(content, digest_size=DIGEST_BYTES).digest()
+
+
+def _encode(cursor: Cursor, scope: bytes) -> str:
+    values = "|".join(
+        f"x{value.hex()}" if isinstance(value, bytes) else str(value)
+        for value in (*cursor.position, *(cursor.newest or ()))
+    )
+    return urlsafe_b64encode(scope + values.encode()).rstrip(b"=").decode()
+
+
+def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool) -> Cursor:
+    try:
+        if not _TEXT.match(text):
+            raise ValueError
+        content = urlsafe_b64decode(text + "=" * (-len(text) % 4))
+        if content[:DIGEST_BYTES] != scope:
+            raise ValueError
+        texts = content[DIGEST_BYTES:].decode("ascii").split("|")
+        every = (*kinds, ORDINAL, HASH) if has_blocks else kinds
+        values = tuple(_value(kind, text) for kind, text in zip(every, texts, strict=True))
+    except ValueError:
+        raise InvalidParameter(INVALID, field="cursor") from None
+    position, reference = values[: len(kinds)], values[len(kinds) :]
+    return Cursor(position, BlockReference(*reference) if reference else None)  # type: ignore[arg-type]
+
+
+def _value(kind: Kind, text: str) -> Value:
+    """Raises ValueError for another type, or one out of range."""
+    if kind.type is bytes:
+        if not _HEX.match(text) or len(text) != 2 * kind.most + 1:
+            raise ValueError
+        return bytes.fromhex(text[1:])
+    if not _NUMBER.match(text) or int(text) > kind.most:
+        raise ValueError
+    return int(text)

@@ -1,0 +1,67 @@
+"""Cursors below which a fork took blocks: what the client has to drop, and where it goes on."""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from scan.errors import Reorganised, Unavailable
+from scan.queries.cursors import BlockReference, Traversal, Value
+from scan.queries.reader import Reader
+from scan.queries.reorganisations import BlockId, newest_common_block
+
+# A replica that is behind may still have the other branch here.
+UNSETTLED_BLOCKS = 64
+RETRY_AFTER_S = 1
+
+
+class RowEnds(NamedTuple):
+    """How many rows of each kind the chain has up to a block; of blocks, the number after it."""
+
+    blocks: int
+    transactions: int
+    token_transfers: int
+    internal_transfers: int
+    dex_trades: int
+    logs: int
+
+
+def require_same_chain(
+    reader: Reader,
+    traversal: Traversal,
+    seen: BlockReference | None,
+    position_at: Callable[[RowEnds], Sequence[Value]],
+) -> None:
+    """`seen` is what the statement returned for `seen_block`; `position_at` gives the position
+    behind which the list goes on, for a client that has dropped the rows above a block.
+
+    Raises Reorganised; Unavailable where this index may only be behind.
+    """
+    cursor = traversal.cursor
+    if cursor is None or cursor.newest is None or seen == cursor.newest:
+        return
+    common = newest_common_block(reader, BlockId(*cursor.newest))
+    if common is None:
+        common = _oldest_block(reader, cursor.newest.number)
+    ends = reader.row("queries/blocks_get_row_ends", **common._asdict())
+    reader.do_not_cache()
+    following = None
+    if ends[0] is not None:
+        following = traversal.restart(position_at(RowEnds(*ends)), BlockReference(*common))
+    raise Reorganised(
+        "A fork took blocks that this cursor stands on: drop what is of blocks above commonBlock,"
+        " and go on with the cursor of this response.",
+        common,
+        following,
+    )
+
+
+def _oldest_block(reader: Reader, number: int) -> BlockId:
+    """Of a branch that is unknown nothing newer is certain."""
+    oldest, newest = reader.row("queries/blocks_get_ends")
+    if newest is None or number > newest - UNSETTLED_BLOCKS:
+        raise Unavailable(
+            f"Block {number} of this cursor is not indexed yet.", retry_after_s=RETRY_AFTER_S
+        )
+    [block_hash] = reader.row("queries/blocks_get_hash", number=oldest)
+    if block_hash is None:
+        raise Unavailable("The chain is being reorganised.", retry_after_s=RETRY_AFTER_S)
+    return BlockId(oldest, bytes(block_hash))

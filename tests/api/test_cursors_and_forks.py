@@ -1,0 +1,194 @@
+"""A client that pages through lists by cursor while blocks arrive and forks take some back.
+
+SCAN_TEST_TRAVERSALS=1000 has it do so a thousand times.
+"""
+
+import os
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.blocks import EventLog
+from scan.ethereum.traces import InternalTransfer, TransferType
+from tests.support.database import execute
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
+from tests.support.truth import Record
+
+NOWHERE = "http://127.0.0.1:1"
+TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "40"))
+DEEPEST = 12
+PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]
+TOPIC = b"\1" * 32
+MIDDLE_S = FIRST_TIMESTAMP_S + 12 * 20
+
+
+class Weather:
+    """A chain that grows, and whose tip is replaced now and then."""
+
+    def __init__(self, url: str, seed: int) -> None:
+        self.url = url
+        self.random = random.Random(seed)
+        execute(
+            url,
+            "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
+            " VALUES (1, '', 0, 'all')",
+        )
+        self.database = Database(url, statement_timeout_ms=0)
+        self.chain = Chain(self.database)
+        self.client = create_app(settings_for(url, NOWHERE)).test_client()
+        for _ in range(30):
+            self.append()
+
+    def append(self) -> None:
+        moves = [
+            Move(*self.random.choices(PEOPLE, k=2), tokens=self.random.choice((None, 5)))
+            for _ in range(self.random.randint(0, 6))
+        ]
+        self.chain.append(
+            moves,
+            [EventLog(n, n, self.random.choice(PEOPLE), (TOPIC,), b"") for n in range(len(moves))],
+            internal_transfers=[
+                InternalTransfer(n, 0, TransferType.CALL, *self.random.choices(PEOPLE, k=2), 7)
+                for n in range(len(moves))
+            ],
+            is_traced=True,
+        )
+
+    def change(self) -> None:
+        """Most often nothing, or blocks; sometimes others in the place of those there were."""
+        chance = self.random.random()
+        if chance < 0.15:
+            self.chain.unwind(max(2, self.chain.number - self.random.randint(1, DEEPEST)))
+        if chance < 0.5:
+            for _ in range(self.random.randint(0, 3)):
+                self.append()
+
+    def body(self) -> Record:
+        entity = self.random.choice(
+            ["transactions", "token_transfers", "internal_transfers", "logs", "blocks"]
+        )
+        possible: Record = {"blockFrom": 10, "timeFrom": MIDDLE_S, "timeTo": 2 * MIDDLE_S}
+        if entity != "blocks":
+            possible["address"] = "0x" + self.random.choice(PEOPLE).hex()
+        if entity not in ("blocks", "logs"):
+            possible["from"] = "0x" + self.random.choice(PEOPLE).hex()
+        if entity == "token_transfers":
+            possible["tokenAddress"] = "0x" + TOKEN.hex()
+        keys = self.random.sample(sorted(possible), k=self.random.choice((0, 1, 1, 2)))
+        return {
+            "entity": entity,
+            "filter": {key: possible[key] for key in keys},
+            "orderBy": self.random.choice(("asc", "desc")),
+        }
+
+
+@pytest.fixture
+def weather(database_url: str) -> Iterator[Weather]:
+    made = Weather(database_url, seed=25)
+    yield made
+    made.database.close()
+
+
+def whole(client: FlaskClient, body: Record) -> list[Record]:
+    """By offsets, of a chain that stands still."""
+    rows: list[Record] = []
+    while True:
+        page = client.post("/api/v1/query", json={**body, "limit": 100, "offset": len(rows)}).json
+        rows += page["data"]
+        if page["count"] < 100:
+            return rows
+
+
+def block_of(row: Record) -> int:
+    return int(row.get("blockNumber", row.get("number")))
+
+
+def traverse(weather: Weather, body: Record) -> tuple[list[Record], int, int]:
+    """The rows of a client that drops what it is told to, up to which block it has them, and how
+    often it was told so."""
+    rows: list[Record] = []
+    newest, reorganised, cursor = 2**62, 0, None
+    while True:
+        weather.change()
+        more: Record = {"limit": weather.random.randint(1, 40)}
+        if cursor is not None:
+            more["cursor"] = cursor
+        answer = weather.client.post("/api/v1/query", json={**body, **more})
+        page: Any = answer.json
+        if answer.status_code == 409:
+            assert page["code"] == "reorganised"
+            reorganised += 1
+            common = page["commonBlock"]["number"]
+            rows = [row for row in rows if block_of(row) <= common]
+            newest, cursor = common, page["cursor"]
+            continue
+        assert answer.status_code == 200, answer.text
+        if not rows and newest == 2**62 and body["orderBy"] == "desc" and page["data"]:
+            newest = block_of(page["data"][0])
+        rows += page["data"]
+        if page["next"] is None:
+            return rows, newest if body["orderBy"] == "desc" else 2**62, reorganised
+        cursor = page["next"]
+
+
+def test_every_row_comes_once_while_forks_take_blocks(weather: Weather) -> None:
+    reorganised = 0
+    for _ in range(TRAVERSALS):
+        if weather.chain.number > 90:
+            weather.chain.unwind(30)
+        body = weather.body()
+        rows, newest, times = traverse(weather, body)
+        reorganised += times
+        expected = [row for row in whole(weather.client, body) if block_of(row) <= newest]
+        assert rows == expected, body
+    assert reorganised > TRAVERSALS / 20
+
+
+def test_the_response_names_what_to_drop_and_where_to_go_on(weather: Weather) -> None:
+    while weather.chain.number < 40:
+        weather.append()
+    path = "/api/v1/blocks?limit=3"
+    first = weather.client.get(path).json
+    weather.chain.unwind(weather.chain.number - 10)
+    head = weather.client.get("/api/v1/blocks/latest").json
+    for _ in range(20):
+        weather.append()
+    answer = weather.client.get(f"{path}&cursor={first['next']}")
+    assert (answer.status_code, answer.json["code"]) == (409, "reorganised")
+    assert answer.json["commonBlock"] == {"number": head["number"], "hash": head["hash"]}
+    onward = weather.client.get(f"{path}&cursor={answer.json['cursor']}").json
+    assert onward["blocks"][0]["hash"] == head["hash"]
+
+
+def test_a_block_that_no_journal_has(weather: Weather) -> None:
+    cursor = weather.client.get("/api/v1/blocks?limit=3").json["next"]
+    oldest = weather.client.get("/api/v1/blocks/0").json
+    weather.chain.unwind(10)
+    execute(weather.url, "DELETE FROM orphaned_blocks")
+    for number in (20, 60):  # the index is behind, or may be a replica's that is
+        while weather.chain.number < number:
+            weather.append()
+        behind = weather.client.get(f"/api/v1/blocks?cursor={cursor}")
+        assert (behind.status_code, behind.json["code"]) == (503, "unavailable")
+        assert behind.headers["Retry-After"] == "1"
+    while weather.chain.number < 120:
+        weather.append()
+    lost = weather.client.get(f"/api/v1/blocks?cursor={cursor}")
+    assert (lost.status_code, lost.json["code"]) == (409, "reorganised")
+    assert lost.json["commonBlock"] == {"number": 0, "hash": oldest["hash"]}
+
+
+def test_where_everything_was_taken_back_a_client_begins_again(weather: Weather) -> None:
+    cursor = weather.client.get("/api/v1/transactions?limit=3").json["next"]
+    weather.chain.unwind(-1)
+    for _ in range(9):
+        weather.append()
+    answer = weather.client.get(f"/api/v1/transactions?cursor={cursor}")
+    assert (answer.status_code, answer.json["cursor"]) == (409, None)
+    assert answer.json["commonBlock"]["number"] == -1

@@ -1,0 +1,188 @@
+"""The journal of orphaned blocks: what it keeps of them, and which block they have in common with
+the chain, through forks of forks and back."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.blocks import EventLog
+from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.queries.reader import Reader
+from scan.queries.reorganisations import BlockId, newest_common_block
+from tests.support.database import execute
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+
+ANNA, BERT = address("anna"), address("bert")
+NOWHERE = "http://127.0.0.1:1"
+TOPIC = b"\1" * 32
+
+
+class Branches:
+    """A chain, and the newest block it has in common with any block it ever had."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.database = Database(url, statement_timeout_ms=0)
+        self.chain = Chain(self.database)
+        self._app = create_app(settings_for(url, NOWHERE))
+
+    def append(self, blocks: int = 1) -> BlockId:
+        for _ in range(blocks):
+            self.chain.append([Move(ANNA, BERT)])
+        return self.head()
+
+    def head(self) -> BlockId:
+        number, block_hash, _ = self.database.rows("indexer/blocks_get_head")[0]
+        return BlockId(number, bytes(block_hash))
+
+    def common(self, block: BlockId) -> BlockId | None:
+        reader = Reader(self._app.extensions["scan"].sources, lambda: "test")
+        return newest_common_block(reader, block)
+
+    def orphaned(self) -> list[tuple[int, int]]:
+        """(number, fork's number)."""
+        return execute(
+            self.url, "SELECT number, fork_number FROM orphaned_blocks ORDER BY number, orphaned_at"
+        )
+
+
+@pytest.fixture
+def branches(database_url: str) -> Iterator[Branches]:
+    made = Branches(database_url)
+    yield made
+    made.database.close()
+
+
+def test_without_forks_nothing_is_noted(branches: Branches) -> None:
+    older, head = branches.append(2), branches.append()
+    assert branches.orphaned() == []
+    assert branches.common(head) == head
+    assert branches.common(older) == older
+    assert branches.common(BlockId(head.number, bytes(32))) is None
+    assert branches.common(head._replace(number=head.number - 1)) is None
+
+
+def test_a_fork_of_a_fork_leads_back_to_what_all_share(branches: Branches) -> None:
+    shared = branches.append(2)
+    first_fork = branches.append()
+    first = branches.append(2)
+    branches.chain.unwind(first_fork.number)
+    second = branches.append(3)
+    assert branches.common(first) == first_fork
+    branches.chain.unwind(shared.number)
+    branches.append(5)
+    assert branches.common(first) == shared
+    assert branches.common(second) == shared
+    assert branches.common(first_fork) == shared
+    assert branches.common(shared) == shared
+
+
+def test_a_block_that_comes_back_is_in_the_chain_again(branches: Branches) -> None:
+    fork = branches.append(2)
+    kept = branches.append()
+    again = branches.append(2)
+    execute(branches.url, "CREATE TABLE kept AS SELECT * FROM blocks")
+    branches.chain.unwind(fork.number)
+    assert branches.common(again) == fork
+    execute(branches.url, "INSERT INTO blocks SELECT * FROM kept WHERE number IN (2, 3)")
+    assert branches.common(kept) == kept
+    # Block 3 of the branch came back, too: that is the newest in common, not where they parted.
+    [(block_hash,)] = execute(branches.url, "SELECT hash FROM blocks WHERE number = 3")
+    assert branches.common(again) == BlockId(3, bytes(block_hash))
+
+
+def test_where_all_is_taken_back_what_came_before_is_in_common(branches: Branches) -> None:
+    first = branches.append()
+    head = branches.append(2)
+    parent = execute(branches.url, "SELECT parent_hash FROM blocks WHERE number = 0")[0][0]
+    execute(
+        branches.url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
+    )
+    branches.chain.unwind(-1)
+    branches.append(1)
+    for block in (first, head):
+        assert branches.common(block) == BlockId(-1, bytes(parent))
+
+
+def test_where_a_parent_is_forgotten_the_fork_is_known(branches: Branches) -> None:
+    fork = branches.append()
+    head = branches.append(4)
+    branches.chain.unwind(fork.number)
+    branches.append()
+    execute(branches.url, "DELETE FROM orphaned_blocks WHERE number = 2")
+    assert branches.common(head) == fork
+
+
+def test_the_journal_keeps_what_the_block_had(branches: Branches) -> None:
+    branches.append()
+    long_data = b"\7" * 20_000
+    execute(
+        branches.url,
+        "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
+        " VALUES (1, '', 0, 'all')",
+    )
+    branches.chain.append(
+        [Move(ANNA, BERT, tokens=5), Move(BERT, None, contract=ANNA)],
+        [EventLog(0, 0, ANNA, (TOPIC,), b"\1"), EventLog(1, 1, ANNA, (), long_data)],
+        internal_transfers=[InternalTransfer(0, 0, TransferType.CALL, ANNA, BERT, 7)],
+        is_traced=True,
+    )
+    client = create_app(settings_for(branches.url, NOWHERE)).test_client()
+    lists = ("transactions", "token_transfers", "internal_transfers", "logs")
+    listed = {
+        name: client.post(
+            "/api/v1/query",
+            json={"entity": name, "filter": {"blockFrom": 1}, "orderBy": "asc"},
+        ).get_json()["data"]
+        for name in lists
+    }
+    listed["heads"] = [client.get("/api/v1/blocks/1").get_json()]
+    listed["heads"][0].pop("withdrawals", None)
+    for log in listed["logs"]:
+        del log["event"]  # decoded by the list
+    listed["logs"][1] |= {"data": None, "dataOmitted": True}
+    branches.chain.unwind(0)
+    [(events, size)] = execute(branches.url, "SELECT events, events_bytes FROM orphaned_blocks")
+    assert list(events) == ["heads", *lists]
+    assert events == listed
+    assert size > 1000
+
+
+def test_the_journal_is_bounded(branches: Branches) -> None:
+    fork = branches.append()
+    head = branches.append(3)
+    branches.chain.unwind(fork.number)
+    old = datetime.now(UTC) - timedelta(days=8)
+    execute(branches.url, "UPDATE orphaned_blocks SET orphaned_at = %s WHERE number < 3", old)
+    execute(branches.url, "UPDATE orphaned_blocks SET events_bytes = 600000000 WHERE number = 3")
+    branches.append()
+    branches.chain.unwind(fork.number)
+    rows = execute(
+        branches.url, "SELECT number, events IS NULL FROM orphaned_blocks ORDER BY orphaned_at"
+    )
+    assert rows == [(3, True), (1, False)]
+    assert branches.common(head) == fork
+    execute(
+        branches.url,
+        "INSERT INTO orphaned_blocks SELECT sha256(n::text::bytea), n, '', 0, '', %s, NULL, 0"
+        " FROM generate_series(1, 10010) n",
+        datetime.now(UTC) - timedelta(days=1),
+    )
+    branches.append()
+    branches.chain.unwind(fork.number)
+    [(count, oldest)] = execute(branches.url, "SELECT count(*), min(number) FROM orphaned_blocks")
+    assert (count, oldest) == (10_000, 1)
+
+
+def test_a_deep_fork_is_noted_without_its_events(branches: Branches) -> None:
+    fork = branches.append()
+    head = branches.append()
+    execute(branches.url, "UPDATE blocks SET log_count = 100000 WHERE number = 1")
+    branches.chain.unwind(fork.number)
+    assert execute(branches.url, "SELECT events, events_bytes FROM orphaned_blocks") == [(None, 0)]
+    branches.append()
+    assert branches.common(head) == fork
