@@ -7,17 +7,20 @@
 -- index: blocks_pkey, transactions_pkey, token_transfers_pkey, dex_trades_pkey, internal_transfers_pkey,
 --   logs_pkey, withdrawals_pkey, tokens_pkey, pools_pkey, log_emitters_pkey
 WITH span AS MATERIALIZED (
-    SELECT b.*, lag(b) OVER numbered AS previous
+    SELECT b.number, b.hash, b.parent_hash, b.transactions_before, b.transaction_count,
+        b.token_transfers_before, b.token_transfer_count, b.dex_trades_before, b.dex_trade_count,
+        b.internal_transfers_before, b.internal_transfer_count, b.logs_before, b.log_count,
+        b.withdrawal_count, b.gas_price_sum, b.traced, lag(b) OVER numbered AS previous
     FROM blocks b
     WHERE b.number BETWEEN %(block_from)s - 1 AND %(block_to)s
     WINDOW numbered AS (ORDER BY b.number)
-), checked AS MATERIALIZED (
-    SELECT * FROM span WHERE number >= %(block_from)s
 ), counted AS (
     SELECT b.number, b.transaction_count, b.token_transfer_count, b.dex_trade_count,
         b.internal_transfer_count, b.log_count, b.withdrawal_count, b.gas_price_sum, b.traced,
-        t.*, x.*, d.*, i.*, l.*, w.*
-    FROM checked b
+        t.transactions, t.gas_prices, t.transactions_follow, x.transfers, x.transfers_follow,
+        d.trades, d.trades_follow, i.internal_transfers, i.internal_transfers_follow, l.logs,
+        l.logs_follow, w.withdrawals
+    FROM span b
     CROSS JOIN LATERAL (
         SELECT count(*) AS transactions, coalesce(sum(t.gas_price), 0) AS gas_prices,
             coalesce(bool_and(t.block_number = b.number
@@ -89,20 +92,21 @@ WITH span AS MATERIALIZED (
     CROSS JOIN LATERAL (
         SELECT count(*) AS withdrawals FROM withdrawals w WHERE w.block_number = b.number
     ) AS w
+    WHERE b.number >= %(block_from)s
 )
 SELECT what, count(*), 'block ' || min(number)
 FROM (
     SELECT 'blocks are missing' AS what, %(block_from)s::bigint AS number
-    WHERE (SELECT count(*) FROM checked) <> %(block_to)s - %(block_from)s + 1
+    WHERE (SELECT count(*) FROM counted) <> %(block_to)s - %(block_from)s + 1
     UNION ALL
     SELECT 'a block does not follow the one before it', number
-    FROM checked
-    WHERE (previous).number IS NOT NULL
+    FROM span
+    WHERE number >= %(block_from)s AND (previous).number IS NOT NULL
         AND ((previous).number <> number - 1 OR (previous).hash <> parent_hash)
     UNION ALL
     SELECT 'a block miscounts the rows before it', number
-    FROM checked
-    WHERE (previous).number IS NOT NULL AND (transactions_before, token_transfers_before, dex_trades_before,
+    FROM span
+    WHERE number >= %(block_from)s AND (previous).number IS NOT NULL AND (transactions_before, token_transfers_before, dex_trades_before,
             internal_transfers_before, logs_before)
         <> ((previous).transactions_before + (previous).transaction_count,
             (previous).token_transfers_before + (previous).token_transfer_count,
