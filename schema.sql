@@ -87,6 +87,8 @@ CREATE TABLE IF NOT EXISTS blocks (
 CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE;
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
+-- serves queries/history_list: blocks whose producer may have earned something
+CREATE INDEX IF NOT EXISTS blocks_with_fees ON blocks (miner, number) WHERE transaction_count > 0;
 
 -- Amounts here are as rarely zero as they are round, and numeric takes 5 to 9 bytes for each. What
 -- came with 0008 is kept as its transaction has it: unsigned, big-endian, without leading zeros (zero
@@ -113,7 +115,8 @@ CREATE TABLE IF NOT EXISTS transactions (
     max_fee_per_blob_gas bytea,
     cumulative_gas_used bytea,
     method bytea,                  -- the first bytes of its input, at most 4; null without input
-    blob_versioned_hashes bytea[]
+    blob_versioned_hashes bytea[],
+    blob_gas_price bytea           -- null without blobs, or where it is yet to be filled
 );
 -- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
@@ -127,6 +130,12 @@ CREATE INDEX IF NOT EXISTS transactions_by_contract ON transactions (contract_ad
 -- Transfers to oneself stand apart, so that an address's lists merge without counting them twice.
 CREATE INDEX IF NOT EXISTS transactions_to_self ON transactions (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
+-- serve queries/history_list: most transactions that call contracts move no coin themselves
+CREATE INDEX IF NOT EXISTS transactions_coin_by_from ON transactions (from_address, ordinal)
+    WHERE status AND value > 0;
+CREATE INDEX IF NOT EXISTS transactions_coin_by_to
+    ON transactions (coalesce(to_address, contract_address), ordinal)
+    WHERE status AND value > 0 AND coalesce(to_address, contract_address) <> from_address;
 
 -- Value that contracts moved inside transactions, and contracts they created, be it without value,
 -- from traces: of blocks that are traced, all of it.
@@ -157,8 +166,9 @@ CREATE TABLE IF NOT EXISTS withdrawals (
     amount_wei numeric(78, 0) NOT NULL,
     PRIMARY KEY (block_number, withdrawal_index)
 );
--- serves indexer/addresses_restore_last_seen
-CREATE INDEX IF NOT EXISTS withdrawals_by_address ON withdrawals (address, block_number);
+-- serves queries/history_list, indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS withdrawals_of_address
+    ON withdrawals (address, block_number, withdrawal_index);
 
 -- Which contracts emitted a log in which block, or were made there by another contract: an address
 -- is seen there too.
@@ -398,7 +408,13 @@ CREATE TABLE IF NOT EXISTS addresses (
     internal_count bigint NOT NULL DEFAULT 0, -- of internal transfers
     internal_sent_count bigint NOT NULL DEFAULT 0,
     internal_received_count bigint NOT NULL DEFAULT 0,
-    log_count bigint               -- logs it emitted, of those that are stored; null: none
+    log_count bigint,              -- logs it emitted, of those that are stored; null: none
+    -- Rows of its history that have no other counter; null: none
+    coin_sent_count bigint,        -- transactions that sent coin, also to itself
+    coin_received_count bigint,    -- transactions of others that brought coin
+    withdrawal_count bigint,
+    produced_count bigint,         -- blocks it produced that have transactions
+    net_wei numeric                -- coin that came in, less what went out; null: 0
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
@@ -484,6 +500,19 @@ RETURN coalesce('"' || integer_text(value) || '"', 'null');
 CREATE OR REPLACE FUNCTION json_hashes(hashes bytea[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT
 RETURN (SELECT json_list(string_agg(json_hex(hash), ',' ORDER BY place))
     FROM unnest(hashes) WITH ORDINALITY AS each (hash, place));
+
+-- What the sender of a transaction paid for it, with its blobs (EIP-4844: 131,072 gas each); in wei.
+CREATE OR REPLACE FUNCTION transaction_fee(t transactions) RETURNS numeric LANGUAGE sql IMMUTABLE
+RETURN t.gas_price * t.gas_used + CASE WHEN t.blob_gas_price IS NULL THEN 0
+    ELSE 131072 * cardinality(t.blob_versioned_hashes) * integer_text(t.blob_gas_price)::numeric END;
+
+-- What the producer of a block earned by its transactions: what they paid for gas beyond the base fee.
+CREATE OR REPLACE FUNCTION producer_fees(b blocks) RETURNS numeric LANGUAGE sql STABLE
+RETURN (SELECT coalesce(sum(
+        greatest(t.gas_price - coalesce(b.base_fee_per_gas, 0), 0) * t.gas_used), 0)
+    FROM transactions t
+    WHERE t.ordinal >= b.transactions_before
+        AND t.ordinal < b.transactions_before + b.transaction_count);
 
 -- The function that a transaction called; null where it created a contract, or gave less than 4 bytes.
 CREATE OR REPLACE FUNCTION method_id(t transactions) RETURNS bytea LANGUAGE sql IMMUTABLE
@@ -944,6 +973,16 @@ BEGIN
             SELECT 1 FROM transactions t
             WHERE l = 'transactions_by_address'
                 AND t.contract_address = k AND t.contract_address <> t.from_address
+                AND t.ordinal >= c.ordinal AND t.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM transactions t
+            WHERE l = 'coin_by_from' AND t.from_address = k AND t.status AND t.value > 0
+                AND t.ordinal >= c.ordinal AND t.ordinal < bound
+            UNION ALL
+            SELECT 1 FROM transactions t
+            WHERE l = 'coin_by_to' AND coalesce(t.to_address, t.contract_address) = k
+                AND t.status AND t.value > 0
+                AND coalesce(t.to_address, t.contract_address) <> t.from_address
                 AND t.ordinal >= c.ordinal AND t.ordinal < bound) AS passed)
         FROM checkpoint_before(l, k, entries, bound) AS c) END;
 END
@@ -1040,6 +1079,41 @@ BEGIN
         FROM checkpoint_before(l, k, entries, bound) AS c) END;
 END
 $$;
+
+-- A row of an address's history. `place` is the log's index, the number of the internal transfer or of
+-- the withdrawal. The amount is exact: numeric has up to 16,383 digits after the point.
+CREATE OR REPLACE FUNCTION history_record(
+    type text, direction text, counterparty bytea, amount numeric, symbol text, decimals integer,
+    token_address bytea, token_type text, token_id numeric, transaction_hash bytea, method bytea,
+    block_number bigint, mined_at timestamptz, transaction_index integer, place bigint,
+    batch_index integer)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"type":"%s","direction":"%s","counterparty":%s,"amount":"%s","amountDecimal":"%s",'
+    '"symbol":%s,"decimals":%s,"tokenAddress":%s,"tokenType":%s,"tokenId":%s,"transactionHash":%s,'
+    '"methodId":%s,"blockNumber":%s,"timestamp":"%s","transactionIndex":%s,"logIndex":%s,'
+    '"batchIndex":%s,"transferIndex":%s,"withdrawalIndex":%s}',
+    type, direction, json_hex(counterparty), amount,
+    trim_scale(amount * ('1e-' || decimals)::numeric), json_text(symbol), decimals,
+    json_hex(token_address), json_text(token_type), coalesce('"' || token_id || '"', 'null'),
+    json_hex(transaction_hash), json_hex(method), block_number, iso(mined_at),
+    coalesce(transaction_index::text, 'null'),
+    CASE WHEN type = 'token_transfer' THEN place::text ELSE 'null' END,
+    CASE WHEN type = 'token_transfer' THEN coalesce(batch_index, 0)::text ELSE 'null' END,
+    CASE WHEN type = 'internal_transfer' THEN place::text ELSE 'null' END,
+    CASE WHEN type = 'withdrawal' THEN place::text ELSE 'null' END);
+
+-- How many entries of a list of history have ordinals of a range; `last` is not one of them.
+CREATE OR REPLACE FUNCTION history_entries(
+    l text, k bytea, entries bigint, first bigint, last bigint)
+RETURNS bigint LANGUAGE sql STABLE
+RETURN CASE
+    WHEN l LIKE 'token%' THEN token_transfer_entries_before(l, k, entries, last)
+        - token_transfer_entries_before(l, k, entries, first)
+    WHEN l LIKE 'internal%' THEN internal_transfer_entries_before(l, k, entries, last)
+        - internal_transfer_entries_before(l, k, entries, first)
+    ELSE transaction_entries_before(l, k, entries, last)
+        - transaction_entries_before(l, k, entries, first) END;
 
 -- How many entries of an index a page needs at most: from a checkpoint, or from the list's end.
 CREATE OR REPLACE FUNCTION entries_to_read(has_list boolean, skip bigint, size bigint)

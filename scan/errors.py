@@ -109,6 +109,12 @@ class CallReverted(ScanError):
     status, code = 422, "call_reverted"
 
 
+class HistoryUnavailable(ScanError):
+    """The node does not keep the state of such an old block."""
+
+    status, code = 422, "history_unavailable"
+
+
 class RateLimited(ScanError):
     status, code = 429, "rate_limited"
 

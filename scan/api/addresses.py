@@ -1,21 +1,26 @@
-"""GET /api/v1/addresses, /addresses/:address, and its /tokens and /items."""
+"""GET /api/v1/addresses, /addresses/:address, and its /history, /tokens and /items."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.ethereum.block_parameter import BlockId
 from scan.hex import to_hex
 from scan.http.lists import PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body, json_value
-from scan.queries import addresses
+from scan.http.services import services
+from scan.queries import addresses, blocks, history, network
+from scan.queries.entities import RANGE
+from scan.queries.history import HistoryFilter
 
 blueprint = Blueprint("addresses", __name__)
 
 MOST_ADDRESSES = 100
+HISTORY_FILTERS = ("types", "direction", "token", "counterparty")
 
 
 @blueprint.get("/addresses")
@@ -47,9 +52,9 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
 
 @blueprint.get("/addresses/<address>")
 def get_address(address: str) -> Response:
-    query_arguments()
+    block = _block(query_arguments("block"))
     key = parameters.address(address)
-    account = addresses.get(reader(), key)
+    account = addresses.get(reader(), key, block)
     detail = {
         "address": to_hex(key),
         "balance": account.balance.required_wei(),
@@ -64,11 +69,21 @@ def get_address(address: str) -> Response:
     return json_body(orjson.dumps(detail))
 
 
+def _block(arguments: Mapping[str, str]) -> BlockId | None:
+    """The block whose state is asked for; None: the newest."""
+    if arguments.get("block", "latest") == "latest":
+        return None
+    return blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
+
+
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    window = window_of(query_arguments(*PAGED))
+    arguments = query_arguments(*PAGED, "block")
+    window, block = window_of(arguments), _block(arguments)
     key = parameters.address(address)
-    return list_body("tokens", addresses.tokens_held(reader(), key, window))
+    if block is None:
+        return list_body("tokens", addresses.tokens_held(reader(), key, window))
+    return list_body("tokens", addresses.tokens_held_at(reader(), key, window, block))
 
 
 @blueprint.get("/addresses/<address>/items")
@@ -76,3 +91,36 @@ def list_items_held(address: str) -> Response:
     window = window_of(query_arguments(*PAGED))
     key = parameters.address(address)
     return list_body("items", addresses.items_held(reader(), key, window))
+
+
+@blueprint.get("/addresses/<address>/history")
+def list_history(address: str) -> Response:
+    arguments = query_arguments(*HISTORY_FILTERS, *RANGE, "orderBy", "limit", "cursor")
+    key = parameters.address(address)
+    symbol = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
+    window, wanted = window_of(arguments), _history_filter(arguments)
+    page = history.page(reader(), key, window, wanted, symbol=symbol)
+    unexplained = None if page.unexplained_wei is None else str(page.unexplained_wei)
+    return list_body(
+        "history",
+        page,
+        complete=page.reason is None,
+        reason=page.reason,
+        unexplained=unexplained,
+    )
+
+
+def _history_filter(arguments: Mapping[str, str]) -> HistoryFilter:
+    types: Collection[str] = history.TYPES
+    if "types" in arguments:
+        given = [text.strip() for text in arguments["types"].split(",")]
+        types = tuple(parameters.one_of(text, "types", history.TYPES) for text in given)
+    direction = arguments.get("direction")
+    if direction is not None:
+        parameters.one_of(direction, "direction", history.DIRECTIONS)
+    return HistoryFilter(
+        tuple(sorted(set(types))),
+        direction,
+        parameters.optional_address(arguments, "token"),
+        parameters.optional_address(arguments, "counterparty"),
+    )

@@ -12,7 +12,7 @@ from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
-from scan.queries import contracts
+from scan.queries import blocks, contracts
 from scan.queries.contracts import Contract
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
@@ -101,6 +101,7 @@ def _hex(content: bytes | None) -> str | None:
 @blueprint.post("/contracts/<address>/call")
 @requires(Prerequisite.NODE)
 def call_contract(address: str) -> Response:
+    named = query_arguments("block").get("block", "latest")
     wanted = parameters.address(address)
     body = json_object()
     parameters.only_known(body, ("functionName", "args"), "field")
@@ -108,7 +109,10 @@ def call_contract(address: str) -> Response:
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")
-    called = reader().sources.read_calls.call(reader().node, wanted, function, arguments)
+    block = None
+    if named != "latest":
+        block = blocks.find(reader(), parameters.block_number_or_hash(named))
+    called = reader().sources.read_calls.call(reader().node, wanted, function, arguments, block)
     value: dict[str, object] = {"result": called.value}
     if called.proxy is not None:
         value["implementation"] = to_hex(called.proxy.implementation)

@@ -1,4 +1,4 @@
-"""Methods and events of calldata and logs: by verified ABIs, by standards, by imported signatures.
+"""Decodes calldata and logs to methods and events, by verified, standard and imported ABIs.
 
 Everything here is hostile: what decoding may cost is in proportion to the bytes decoded, and what
 does not fit is not decoded at all. It decodes what ethers decodes: bytes after the arguments are
@@ -44,12 +44,12 @@ MAX_TYPES = 20_000
 MAX_ARGUMENTS = 100
 MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
 HASH = AbiType("bytesN", "bytes32", 32)
-MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are to be found out
+MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be
 
 
 class Argument(NamedTuple):
-    """`value` is as JSON has it; it is a hash where `hashed` is set, as topics have of strings."""
+    """`value` is in JSON's form; with `hashed` it is the hash that a topic contains for strings."""
 
     name: str
     type: str
@@ -73,13 +73,13 @@ class Decoded(NamedTuple):
         return {
             "name": self.name,
             "signature": self.signature,
-            "arguments": [each.record() for each in self.arguments],
+            "arguments": [argument.record() for argument in self.arguments],
             "source": self.source,
         }
 
 
 class Entry(NamedTuple):
-    """A function or an event; `indexed` has a place for each of its types."""
+    """A function or an event; `indexed` has one value per type."""
 
     name: str
     signature: str
@@ -102,20 +102,19 @@ class AbiIndex(NamedTuple):
 
 
 def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
-    """Of an ABI's JSON, as far as MAX_ENTRIES and MAX_TYPES go; entries that cannot be decoded are
-    left out."""
+    """Indexes an ABI up to MAX_ENTRIES and MAX_TYPES; skips entries that cannot be decoded."""
     index = AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list))
     types_left = MAX_TYPES
-    for each in islice(entries, MAX_ENTRIES):
-        types_left -= _count_types(each)
+    for definition in islice(entries, MAX_ENTRIES):
+        types_left -= _count_types(definition)
         if types_left < 0:
             break
-        _add(index, each, source)
+        _add(index, definition, source)
     return AbiIndex(dict(index.functions), dict(index.events), dict(index.anonymous))
 
 
 def _count_types(entry: Any) -> int:
-    """At most, without reading them: outputs and `internalType` count, too."""
+    """An upper limit, without parsing types: outputs and `internalType` count, too."""
     try:
         text = orjson.dumps(entry)
     except orjson.JSONEncodeError:  # nested too deep to be decoded
@@ -123,19 +122,20 @@ def _count_types(entry: Any) -> int:
     return text.count(b'"type"') + text.count(b"[")
 
 
-def _add(index: Any, each: Any, source: str, standard: str | None = None) -> None:
-    if not isinstance(each, dict) or each.get("type", "function") not in ("function", "event"):
+def _add(index: Any, definition: Any, source: str, standard: str | None = None) -> None:
+    kinds = ("function", "event")
+    if not isinstance(definition, dict) or definition.get("type", "function") not in kinds:
         return
     try:
-        entry = _entry(each, source, standard)
+        entry = _entry(definition, source, standard)
     except AbiError:
         return
     digest = keccak(entry.signature.encode())
-    if each.get("type") != "event":
+    if definition.get("type") != "event":
         alike = index.functions[digest[:4]]
-    elif each.get("anonymous"):
+    elif definition.get("anonymous"):
         plain = _plain_types(entry)
-        size = None if any(each.dynamic for each in plain) else sum(p.head_bytes for p in plain)
+        size = None if any(t.dynamic for t in plain) else sum(t.head_bytes for t in plain)
         alike = index.anonymous[sum(entry.indexed), size]
     else:
         alike = index.events[digest]
@@ -143,28 +143,28 @@ def _add(index: Any, each: Any, source: str, standard: str | None = None) -> Non
         alike.append(entry)
 
 
-def _entry(each: dict[str, Any], source: str, standard: str | None) -> Entry:
-    name, inputs = each.get("name"), each.get("inputs", [])
+def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Entry:
+    name, inputs = definition.get("name"), definition.get("inputs", [])
     if not isinstance(name, str):
         raise AbiError("the entry has no name")
     types = parse_types(inputs)
     names = tuple(str(parameter.get("name") or "") for parameter in inputs)
     if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
         raise AbiError("the entry is too large")
-    is_event = each.get("type") == "event"
+    is_event = definition.get("type") == "event"
     indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
     return Entry(name, signature(name, types), names, types, indexed, source, standard)
 
 
 def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
     yield from names
-    for each in types:
-        yield from _labels(each.labels, each.items)
+    for abi_type in types:
+        yield from _labels(abi_type.labels, abi_type.items)
 
 
 @cache
 def standard_abis() -> AbiIndex:
-    """Those of the folder standard_abis/, read once."""
+    """The ABIs of the directory standard_abis/, read once."""
     index = AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list))
     for standard in STANDARDS:
         for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
@@ -177,7 +177,7 @@ def standard_abis() -> AbiIndex:
 def functions_of(
     selector: bytes, abis: Sequence[AbiIndex], token_type: str | None = None
 ) -> Iterator[Entry]:
-    """The functions of a selector: those of `abis` first, then the standards'."""
+    """The functions with a selector: those of `abis` first, then those of standards."""
     for abi in abis:
         yield from abi.functions.get(selector, ())
     yield from _preferred(standard_abis().functions.get(selector, ()), token_type)
@@ -190,7 +190,7 @@ def decode_call(
     *,
     budget: DecodingBudget | None = None,
 ) -> Decoded | None:
-    """The method that calldata calls; `token_type` chooses among standards with one signature."""
+    """The called method; `token_type` selects among standards that share a signature."""
     if len(calldata) < 4:
         return None
     entries = functions_of(calldata[:4], abis, token_type)
@@ -242,7 +242,7 @@ def _preferred(entries: Sequence[Entry], token_type: str | None) -> Sequence[Ent
 def decode_call_by(
     calldata: bytes, signatures: Iterable[str], *, budget: DecodingBudget | None = None
 ) -> Decoded | None:
-    """By the one of these signatures whose encoding of the arguments is the calldata itself."""
+    """By the only one of these signatures with which the arguments encode to the same calldata."""
     index = index_abi(_entries_of("function", signatures), "imported")
     entries = index.functions.get(calldata[:4], ())
     fit = _only(_values_of_call(calldata, entry, budget, strict=True) for entry in entries)
@@ -256,7 +256,7 @@ def decode_log_by(
     *,
     budget: DecodingBudget | None = None,
 ) -> Decoded | None:
-    """As decode_call_by(); which arguments are indexed is found out where only one way fits."""
+    """As decode_call_by(); tries all choices of indexed arguments, of which only one may fit."""
     if not topics or (budget is not None and budget.is_exceeded):
         return None
     index = index_abi(_entries_of("event", signatures), "imported")
@@ -274,7 +274,7 @@ def _entries_of(kind: str, signatures: Iterable[str]) -> Iterator[dict[str, Any]
 
 
 def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
-    """The entry with every choice of as many indexed arguments as there are topics for them."""
+    """The entry with every choice of indexed arguments for this number of topics."""
     count = len(entry.types)
     if count <= MAX_FREE_ARGUMENTS or topics - 1 in (0, count):
         for chosen in combinations(range(count), topics - 1):
@@ -284,10 +284,10 @@ def _ways(entry: Entry, topics: int) -> Iterator[Entry]:
 def _is_plausible(decoded: Decoded) -> bool:
     """Whether its integers look like numbers and its addresses like hashes."""
     return not any(
-        (each.type == "address" and 0 < int(each.value, 16) < 2**64)
-        or (each.type == "uint256" and 2**96 <= int(each.value) < 2**160)
-        for each in decoded.arguments
-        if not each.hashed
+        (argument.type == "address" and 0 < int(argument.value, 16) < 2**64)
+        or (argument.type == "uint256" and 2**96 <= int(argument.value) < 2**160)
+        for argument in decoded.arguments
+        if not argument.hashed
     )
 
 
@@ -295,13 +295,13 @@ _T = TypeVar("_T")
 
 
 def _only(candidates: Iterable[_T | None]) -> _T | None:
-    """None where several fit: none of them is known to be the right one."""
+    """None if several fit, since the right one is not known."""
     fitting = [candidate for candidate in candidates if candidate is not None]
     return fitting[0] if len(fitting) == 1 else None
 
 
 class _Fit(NamedTuple):
-    """An entry and the values that calldata or a log has for it; shown only once it is chosen."""
+    """An entry and the values decoded by it; they are rendered only if it is chosen."""
 
     entry: Entry
     values: Sequence[Any]
@@ -336,7 +336,7 @@ def _values_of_log(
     *,
     strict: bool = False,
 ) -> _Fit | None:
-    """`topics` are those of indexed arguments."""
+    """`topics` are only those of indexed arguments."""
     if len(topics) != sum(entry.indexed):
         return None
     if budget is not None and not budget.allows(len(data) + 32 * len(topics)):
@@ -352,18 +352,18 @@ def _values_of_log(
 
 
 def _plain_types(entry: Entry) -> list[AbiType]:
-    """Of the arguments that stand in a log's data."""
+    """The types of the arguments in a log's data."""
     pairs = zip(entry.types, entry.indexed, strict=True)
     return [type_ for type_, is_topic in pairs if not is_topic]
 
 
-def _topic_type(each: AbiType) -> AbiType:
-    """What has no fixed length of at most a word stands in a topic as its hash."""
-    return HASH if each.dynamic or each.kind in ("array", "tuple") else each
+def _topic_type(abi_type: AbiType) -> AbiType:
+    """The hash's type for values of dynamic or composite types, which topics contain as a hash."""
+    return HASH if abi_type.dynamic or abi_type.kind in ("array", "tuple") else abi_type
 
 
 def _values(types: Sequence[AbiType], data: bytes, strict: bool) -> tuple[Any, ...]:
-    """An encoder writes each value once, so more than there is room for are offsets that lie."""
+    """Limited by the size of the data: more values would come from offsets to the same bytes."""
     values = decode(
         types,
         data,

@@ -61,13 +61,14 @@ def _read(
     ]
     results = node.results(calls)
     return {
-        address: _state(balance, code)
+        address: state_of(balance, code)
         for address, balance, code in zip(addresses, results[::2], results[1::2], strict=True)
         if not isinstance(balance, RpcError) and not isinstance(code, RpcError)
     }
 
 
-def _state(balance: object, code: object) -> AccountState:
+def state_of(balance: object, code: object) -> AccountState:
+    """From what eth_getBalance and eth_getCode return; raises BadHex."""
     code_bytes = data(code)
     return AccountState(
         quantity(balance), bool(code_bytes) and not code_bytes.startswith(DELEGATION)

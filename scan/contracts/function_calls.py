@@ -64,7 +64,7 @@ def name_of(function: str) -> str:
 def prepare(
     entries: AbiEntries, function: str, arguments: Sequence[object], others: Sequence[str] = ()
 ) -> PreparedCall:
-    """Resolves `wanted` (a name or a full signature) and encodes the arguments; or AbiError.
+    """Resolves `function` (a name or full signature) and encodes the arguments; raises AbiError.
 
     `others` are the names to propose where `entries` have no function.
     """

@@ -19,7 +19,9 @@ from scan.contracts.function_calls import (
 from scan.contracts.proxy_contracts import Proxy, proxy_at
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
-from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.ethereum import past_state
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, data, to_hex
 
@@ -47,15 +49,23 @@ class ReadCalls:
         self._database = database
 
     def call(
-        self, node: NodeSession, address: bytes, function: str, arguments: Sequence[object]
+        self,
+        node: NodeSession,
+        address: bytes,
+        function: str,
+        arguments: Sequence[object],
+        block: BlockId | None = None,
     ) -> CallResult:
-        """Raises NotFound, InvalidParameter, CallReverted, UpstreamFailed, Unavailable."""
+        """After a block, or at the node's newest. Raises NotFound, InvalidParameter, CallReverted,
+        HistoryUnavailable, UpstreamFailed, Unavailable.
+        """
         try:
             prepared, proxy = self._prepared(node, address, function, arguments)
         except AbiError as error:
             raise _bad_request(error) from None
         abis = (address, proxy.implementation) if proxy else (address,)
-        return CallResult(_decoded(prepared, self._execute(node, address, prepared, abis)), proxy)
+        returned = self._execute(node, address, prepared, abis, block)
+        return CallResult(_decoded(prepared, returned), proxy)
 
     def _prepared(
         self, node: NodeSession, address: bytes, function: str, arguments: Sequence[object]
@@ -84,12 +94,24 @@ class ReadCalls:
         return entries
 
     def _execute(
-        self, node: NodeSession, address: bytes, prepared: PreparedCall, abis: Sequence[bytes]
+        self,
+        node: NodeSession,
+        address: bytes,
+        prepared: PreparedCall,
+        abis: Sequence[bytes],
+        block: BlockId | None,
     ) -> bytes:
         """The returned data; errors are decoded with the ABIs of the addresses `abis`."""
         call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         try:
-            return data(node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES))
+            if block is None:
+                returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
+            else:
+                called = Call("eth_call", (call, block))
+                [returned] = past_state.read(node, block, [called], MAX_RESPONSE_BYTES)
+                if isinstance(returned, RpcError):
+                    raise returned
+            return data(returned)
         except AnswerTooLarge:
             raise CallReverted("The function returned more than 10 MB.") from None
         except RpcError as error:

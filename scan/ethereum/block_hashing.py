@@ -36,7 +36,7 @@ _FEES = {
 
 
 class Unencodable(Exception):
-    """A part of a block in a form of its chain's own, which does not make the block wrong."""
+    """A part of a block in a chain-specific form, whose hash cannot be computed."""
 
 
 def header_hash(header: dict[str, Any]) -> bytes:
@@ -45,7 +45,7 @@ def header_hash(header: dict[str, Any]) -> bytes:
 
 
 def transactions_root(transactions: list[dict[str, Any]]) -> bytes:
-    """Raises Unencodable where a type is not known."""
+    """Raises Unencodable for an unknown type."""
     return list_root([_transaction(t) for t in transactions])
 
 
@@ -93,7 +93,7 @@ def _transaction(t: dict[str, Any]) -> bytes:
         body += [_field(t, "maxFeePerBlobGas"), hashes]
     if kind == 4:
         body.append([_authorization(a) for a in t["authorizationList"]])
-    parity = t.get("yParity", t.get("v"))  # v, where a node gives no yParity
+    parity = t.get("yParity", t.get("v"))  # some nodes return only v
     return bytes([kind]) + rlp([*body, integer(quantity(parity)), *signature])
 
 

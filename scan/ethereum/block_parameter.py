@@ -24,7 +24,7 @@ class BlockId(NamedTuple):
 
 
 def write(params: Iterable[object], by_hash: bool) -> list[object]:
-    """Parameters as JSON-RPC has them."""
+    """Parameters in JSON-RPC's form."""
     return [_written(param, by_hash) if isinstance(param, BlockId) else param for param in params]
 
 
@@ -64,5 +64,5 @@ def require_canonical(blocks: Iterable[BlockId], headers: Iterable[Any]) -> None
 
 
 def is_malformed_request(result: Any) -> bool:
-    """By the codes of JSON-RPC 2.0: what a node says to a parameter that it does not take."""
+    """Whether it is an error code for an unsupported parameter (JSON-RPC 2.0)."""
     return isinstance(result, RpcError) and result.code in (-32700, -32600, -32602)

@@ -105,6 +105,7 @@ class DecodedTransaction(NamedTuple):
         None  # the first bytes of its input, at most 4
     )
     blob_versioned_hashes: Annotated[tuple[bytes, ...] | None, _ADDED_BY_0008] = None
+    blob_gas_price: Annotated[bytes | None, Column(added_by="0020_history.sql")] = None
 
     @property
     def ran_code(self) -> bool:
@@ -269,6 +270,8 @@ def _transaction(
         blob_versioned_hashes=None
         if blob_hashes is None
         else tuple([data(blob_hash, 32) for blob_hash in blob_hashes]),
+        # Nodes give a block's price of blobs to transactions without any, too.
+        blob_gas_price=None if blob_hashes is None else _unsigned(receipt.get("blobGasPrice")),
     )
 
 

@@ -24,7 +24,7 @@ NOT_ANSWERING = "The node does not respond; try again shortly."
 
 
 class NodeAway(Unavailable):
-    """The node did not answer the request before, and another finds out whether it is back."""
+    """The node did not respond to the last request; another request tests whether it is back."""
 
     def __init__(self) -> None:
         super().__init__(NOT_ANSWERING, retry_after_s=RETRY_AFTER_S)
@@ -39,7 +39,7 @@ class Places(Protocol):
 
 
 class NodeGateway:
-    """What is known of the node, for all requests of the process."""
+    """The node's state, shared by all requests of the process."""
 
     def __init__(self, node: Node, places: Places) -> None:
         self._node = node
@@ -48,11 +48,11 @@ class NodeGateway:
         self._probing = threading.Lock()
 
     def session(self, client: Hashable) -> "NodeSession":
-        """One request's; its time runs from now on."""
+        """A session for one request, whose time begins now."""
         return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome())
 
     def refusal(self, client: Hashable) -> Unavailable | None:
-        """What a call would be refused with at once; never waits itself."""
+        """The error with which a call would fail at once; does not wait."""
         if self._is_known_away():
             return NodeAway()
         return self._places.refusal(client, wait_s=PLACE_WAIT_S)
@@ -79,7 +79,7 @@ class NodeGateway:
         return self._is_away and self._probing.locked()
 
     def _probe(self) -> None:
-        """Cheap, so that no client's own question decides how long all others are refused."""
+        """A cheap call: a client's own call must not decide how long others are rejected."""
         if not self._probing.acquire(blocking=False):
             raise NodeAway
         try:
@@ -111,7 +111,7 @@ class NodeSession:
 
     @property
     def failed(self) -> bool:
-        """Whether the node may give to the next request what it has not given to this one."""
+        """Whether a call of this request failed that may succeed in the next request."""
         return self._outcome.failed
 
     def within(self, seconds: float) -> "NodeSession":
@@ -130,8 +130,8 @@ class NodeSession:
         return result
 
     def batch(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
-        """Results in the order of the calls; raises RpcError where one is refused, AnswerTooLarge
-        past most_bytes of all together."""
+        """Results in the order of the calls; raises RpcError if one fails, AnswerTooLarge if all
+        of them exceed most_bytes."""
         with self._asking() as node:
             results = node.batch(calls, self._time_s(), most_bytes)
         self._look_at(results)
@@ -141,8 +141,8 @@ class NodeSession:
         return results
 
     def results(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
-        """As batch(), with an RpcError in the place of each call that is refused, or AnswerTooLarge
-        of one whose answer alone is larger than most_bytes."""
+        """As batch(), with an RpcError in place of the result of a call that failed, or
+        AnswerTooLarge if its response alone exceeds most_bytes."""
         if not calls:
             return []
         with self._asking() as node:

@@ -1,4 +1,4 @@
-"""Which logs are asked for: those of an emitter, and of topics joined by `and` or `or`. Pure."""
+"""Filters of logs: an emitter, and topics joined by `and` or `or`. Pure."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -34,12 +34,12 @@ class LogFilter(NamedTuple):
         return bool(self.accepted >> combination & 1)
 
     def for_node(self, first: int, last: int) -> dict[str, object]:
-        """As eth_getLogs takes it, for a range of blocks; `or` between topics it cannot have."""
+        """The filter for eth_getLogs, for a range of blocks; it cannot express `or`."""
         parameters: dict[str, object] = {"fromBlock": hex(first), "toBlock": hex(last)}
         if self.address is not None:
             parameters["address"] = to_hex(self.address)
         if self.is_conjunction and any(self.topics):
-            # A None at the end would demand that a log has so many topics.
+            # A None at the end would require that a log has this many topics.
             last_topic = max(index for index, topic in enumerate(self.topics) if topic)
             topics = self.topics[: last_topic + 1]
             parameters["topics"] = [None if topic is None else to_hex(topic) for topic in topics]
@@ -47,7 +47,7 @@ class LogFilter(NamedTuple):
 
 
 def having_all(address: bytes | None, topics: Sequence[bytes | None]) -> LogFilter:
-    """Of `topics` each that is not None must stand in its place."""
+    """Every topic that is not None must match at its position."""
     return LogFilter(address, tuple(topics), _all_of(topics))
 
 

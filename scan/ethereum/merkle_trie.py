@@ -18,7 +18,7 @@ def rlp(item: Item) -> bytes:
 
 
 def integer(value: int) -> bytes:
-    """Big-endian without leading zeros, as RLP wants numbers."""
+    """Big-endian without leading zeros, RLP's form of numbers."""
     return value.to_bytes((value.bit_length() + 7) // 8)
 
 
@@ -62,7 +62,7 @@ def _node(entries: _Entries, depth: int) -> Item:
 
 def _reference(node: Item) -> Item:
     encoded = rlp(node)
-    # A node shorter than a hash stands in its parent itself.
+    # A node shorter than a hash is embedded in its parent.
     return node if len(encoded) < 32 else keccak(encoded)
 
 

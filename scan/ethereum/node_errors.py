@@ -1,4 +1,4 @@
-"""Why an answer of a node cannot be used."""
+"""Errors of nodes: why a response cannot be used."""
 
 import re
 
@@ -30,7 +30,7 @@ _TOO_MUCH_WORDS = re.compile(r"batch|too (large|big)|exceeds? .{0,40}size", re.I
 
 
 class NodeError(Exception):
-    """The node cannot serve now: no connection, time-out, 429, 5xx, or no sensible answer."""
+    """The node is unavailable: no connection, time-out, 429, 5xx, or an invalid response."""
 
     def __init__(self, message: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(message)
@@ -38,11 +38,11 @@ class NodeError(Exception):
 
 
 class BatchRefused(NodeError):
-    """An answer that a smaller batch may avoid."""
+    """A failure that a smaller batch may avoid."""
 
 
 class TimedOut(BatchRefused):
-    """No answer, or not all of it, in time; waiting as long again for half of it comes later."""
+    """No complete response in time; half of the batch is tried only after other nodes."""
 
 
 class RateLimited(NodeError):
@@ -50,7 +50,7 @@ class RateLimited(NodeError):
 
 
 class RpcError(Exception):
-    """A JSON-RPC error object: the node understood and refused."""
+    """A JSON-RPC error object."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(f"{message} ({code})")
@@ -59,12 +59,12 @@ class RpcError(Exception):
         self.data = data
 
     def __reduce__(self) -> tuple[type["RpcError"], tuple[int, str, object]]:
-        """To be whole on its way from another process: args hold the sentence alone."""
+        """For pickling: args contain only the message."""
         return type(self), (self.code, self.message, self.data)
 
     @property
     def is_revert(self) -> bool:
-        """The contract failed. What follows in the message is the contract's own words."""
+        """Whether the contract failed; the message may then contain text from the contract."""
         return self.code in _REVERT_CODES or bool(_REVERT_WORDS.match(self.message))
 
     @property
@@ -78,12 +78,12 @@ class RpcError(Exception):
 
     @property
     def is_missing_block(self) -> bool:
-        """The block itself is not there: reorganised away, or not there yet."""
+        """The node does not have the block, after a reorg or because it is too new."""
         return self.code == RESOURCE_NOT_FOUND or self._matches(_MISSING_BLOCK_WORDS)
 
     @property
     def is_transient(self) -> bool:
-        """The node's own trouble, which has nothing to do with the call."""
+        """A failure of the node, unrelated to the call."""
         return self._matches(_PASSING_WORDS)
 
     @property
@@ -99,7 +99,7 @@ class RpcError(Exception):
 
 
 class AnswerTooLarge(RpcError):
-    """More than its reader takes; stands for the answer to a call where a contract may cause it."""
+    """A response above the limit; returned in place of a result if a contract can cause it."""
 
 
 def too_large(most_bytes: int) -> AnswerTooLarge:

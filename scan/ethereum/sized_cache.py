@@ -1,4 +1,4 @@
-"""Immutable values in bounded memory: those used longest ago go first."""
+"""A cache of immutable values in bounded memory, which evicts the least recently used."""
 
 import threading
 from collections import OrderedDict
@@ -9,7 +9,7 @@ _V = TypeVar("_V")
 
 
 class SizedCache(Generic[_V]):
-    """Values with a size in bytes, as whoever stores them estimates it; safe among threads."""
+    """A thread-safe cache; the caller estimates the size of a value in bytes."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -26,7 +26,7 @@ class SizedCache(Generic[_V]):
             return entry[0]
 
     def store(self, key: Hashable, value: _V, size: int) -> None:
-        """What is larger than a sixteenth of the cache is not kept."""
+        """Values larger than a sixteenth of the cache are not stored."""
         if size > self._most_bytes // 16:
             return
         with self._lock:

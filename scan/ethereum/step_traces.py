@@ -11,7 +11,7 @@ from typing import Any
 from scan.ethereum.blocks import DecodedTransaction
 from scan.hex import BadHex, to_hex
 
-# Where an instruction's operands are on the stack, from its top: the other party, and the value.
+# Positions of operands on the stack, from its top: the other party, and the value.
 _CALLS = {"CALL": (2, 3), "CALLCODE": (2, 3), "DELEGATECALL": (2, 0), "STATICCALL": (2, 0)}
 _CREATIONS = ("CREATE", "CREATE2")
 _BORROWING = ("DELEGATECALL", "CALLCODE")
@@ -78,7 +78,7 @@ def _called(frame: Frame, step: Any) -> Frame | None:
 
 
 def _settle(frame: Frame, result: int) -> None:
-    """What an instruction left on the stack: 0 where it failed, or the address it created."""
+    """An instruction's result on the stack: the created address, or 0 if it failed."""
     if result == 0:
         frame["error"] = "failed"
     elif frame["type"] in _CREATIONS:

@@ -1,4 +1,4 @@
-"""What calls to a token or pool return, decoded from hostile bytes: words, names, types. Pure."""
+"""Decodes results of calls to tokens and pools from hostile bytes: words, names, types. Pure."""
 
 import re
 from typing import NamedTuple
@@ -43,19 +43,19 @@ POOL_CALLS = (TOKEN0, TOKEN1, FACTORY, FEE)
 
 
 class TokenMetadata(NamedTuple):
-    """What TOKEN_CALLS return, cleaned."""
+    """The results of TOKEN_CALLS, cleaned."""
 
     name: str
     symbol: str
     decimals: int
-    total_supply: int | None  # None where it returns none
-    interface: str | None  # BEP721 or BEP1155 where EIP-165 names exactly one of them
+    total_supply: int | None  # None if it returns none
+    interface: str | None  # BEP721 or BEP1155 if EIP-165 reports exactly one of them
     has_decimals: bool
     wraps: bool  # returns what a fungible token does, so its Deposit may be a mint
 
 
 def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
-    """From what each of TOKEN_CALLS returned; None where it reverted."""
+    """From the results of TOKEN_CALLS, with None for those that reverted."""
     name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, balance = results
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
@@ -73,12 +73,12 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
 
 
 def word(result: bytes | None) -> int | None:
-    """The first 32 bytes as uint256, or None where there are not as many."""
+    """The first 32 bytes as uint256, or None if there are fewer."""
     return int.from_bytes(result[:32]) if result is not None and len(result) >= 32 else None
 
 
 def address(result: bytes | None) -> bytes | None:
-    """An address in a 32-byte word, or None where it is anything else."""
+    """An address in a 32-byte word; None if it is not one."""
     if result is None or len(result) < 32 or any(result[:12]):
         return None
     return result[12:32]
@@ -95,7 +95,7 @@ def text(result: bytes | None, max_characters: int) -> str:
 
 
 def cut_text(result: bytes) -> bytes:
-    """A returned string encoded anew, with MAX_TEXT_BYTES of it at most; b"" where it is none."""
+    """A returned string, encoded again with at most MAX_TEXT_BYTES; b"" if it is not one."""
     raw = _dynamic(result)
     if raw is None:
         return b""
@@ -104,13 +104,13 @@ def cut_text(result: bytes) -> bytes:
 
 
 def string(result: bytes) -> str | None:
-    """A returned string without control characters; None where it is none."""
+    """A returned string without control characters; None if it is not one."""
     raw = _dynamic(result)
     return None if raw is None else _CONTROL.sub("", raw.decode("utf-8", "replace"))
 
 
 def _dynamic(result: bytes) -> bytes | None:
-    """The bytes of an ABI-encoded string; None where offset or length do not fit the result."""
+    """The bytes of an ABI-encoded string; None if offset or length are invalid."""
     if len(result) < 64:
         return None
     start = int.from_bytes(result[:32])

@@ -1,4 +1,4 @@
-"""Traces decoded: which contracts were created inside transactions, and which value moved. Pure.
+"""Decodes traces to contract creations and transfers of value inside transactions. Pure.
 
 Geth's callTracer nests frames; trace_block's flat traces carry their place in the tree. Both become
 the same frames, in the order of the calls, without those that were undone.
@@ -13,7 +13,7 @@ from scan.hex import BadHex, data, quantity
 
 
 class TransferType(IntEnum):
-    """How value moves inside a transaction; schema.sql has their names in this order."""
+    """Kinds of transfers inside a transaction; schema.sql has their names in this order."""
 
     CALL = 0
     CREATE = 1
@@ -49,11 +49,11 @@ class BlockTraces(NamedTuple):
 
 
 class CallFrame(NamedTuple):
-    """One call of a transaction; `undone` where it failed, or one around it did."""
+    """One call of a transaction; `undone` if it or an enclosing call failed."""
 
     depth: int  # 0: the transaction itself
-    outer: Any  # the call that made it, None for the transaction itself
-    call: Any  # as callTracer gives it
+    outer: Any  # the enclosing call, None for the transaction itself
+    call: Any  # in callTracer's format
     undone: bool
 
 
@@ -162,7 +162,7 @@ def _add(
 
 
 def _result(block: DecodedBlock, transaction: DecodedTransaction, entry: Any) -> Any:
-    """Older nodes do not name the transaction."""
+    """Older nodes do not return the transaction's hash."""
     if entry.get("txHash") is not None and data(entry["txHash"]) != transaction.hash:
         raise _mismatch(block)
     return entry["result"]
@@ -187,7 +187,7 @@ def _call_frames(outermost: Any) -> Iterator[_Frame]:
 
 
 def _running(frame: Any) -> Any:
-    """The contract in whose name a frame's code runs."""
+    """The contract in whose context a frame's code runs."""
     return frame["from" if frame["type"] in ("DELEGATECALL", "CALLCODE") else "to"]
 
 
@@ -225,7 +225,7 @@ def _path(steps: Sequence[Any]) -> tuple[int, ...]:
 
 
 def _flat_frame(trace: Any, outer: Any) -> _Frame | None:
-    """None where no value can move.
+    """None if no value can be transferred.
 
     Where a contract destroys itself in its own favour, which moves nothing since Cancun (EIP-6780),
     reth and anvil report no parties, or those of the transfer before.

@@ -18,12 +18,12 @@ from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, quantity
 
 CACHE_BYTES = 128 * 1024 * 1024
-ENTRY_BYTES = 650  # of a transaction in memory beside its input, measured
-LOG_BYTES = 650  # of a log in memory beside its data, measured
-# A log takes 400 to 800 bytes of a node's JSON beside its data.
+ENTRY_BYTES = 650  # memory of a transaction besides its input, measured
+LOG_BYTES = 650  # memory of a log besides its data, measured
+# In a node's JSON a log takes 400 to 800 bytes besides its data.
 MOST_BYTES = 16 * 1024 * 1024
 MAX_LOGS = 20_000
-WHOLE_BLOCK_FROM = 20  # a block is read whole where so many of its transactions are needed
+WHOLE_BLOCK_FROM = 20  # the whole block is read if this many of its transactions are needed
 AT_ONCE = 200  # what was read is kept, so those after a time-out go on from there
 
 REFUSED = "The node does not return this transaction."
@@ -33,11 +33,11 @@ MALFORMED = "The node's response is malformed."
 
 
 class TransactionUnavailable(Exception):
-    """The message is a sentence for clients."""
+    """The message is shown to clients."""
 
 
 class Content(IntEnum):
-    """How much is needed of a transaction; each has what comes before it."""
+    """The required parts of a transaction; a member includes those before it."""
 
     INPUT = 0
     RECEIPT = 1
@@ -45,7 +45,7 @@ class Content(IntEnum):
 
 
 class IndexedTransaction(NamedTuple):
-    """A transaction as the index has it; hashes and addresses are hex."""
+    """An indexed transaction; hashes and addresses are hex."""
 
     hash: str
     block_number: int
@@ -61,7 +61,7 @@ class TransactionLog(NamedTuple):
 
 
 class Receipt(NamedTuple):
-    """`status` is None before Byzantium, `logs` where there are too many or none were needed."""
+    """`status` is None before Byzantium, `logs` if there are too many or they were not needed."""
 
     status: int | None
     cumulative_gas_used: int
@@ -70,7 +70,7 @@ class Receipt(NamedTuple):
 
 
 class NodeTransaction(NamedTuple):
-    """`receipt` is None where none was needed, or it was too large."""
+    """`receipt` is None if it was not needed or too large."""
 
     nonce: int
     gas_limit: int
@@ -87,7 +87,7 @@ _Key = tuple[str, str]  # of a transaction and of its block, by their hashes
 
 
 class TransactionReader:
-    """Reads in batches; remembers within CACHE_BYTES."""
+    """Reads in batches, with a cache of CACHE_BYTES."""
 
     def __init__(self) -> None:
         self._cache: SizedCache[_Entry] = SizedCache(CACHE_BYTES)
@@ -123,7 +123,7 @@ class TransactionReader:
     def _read_block(
         self, node: NodeSession, needed: dict[IndexedTransaction, Content]
     ) -> dict[str, NodeTransaction]:
-        """Nothing where the node does not give the block, or its receipts, as a whole."""
+        """Empty if the node does not return the whole block with its receipts."""
         number = hex(next(iter(needed)).block_number)
         calls = [Call("eth_getBlockByNumber", (number, True))]
         if any(content > Content.INPUT for content in needed.values()):
@@ -178,7 +178,7 @@ class TransactionReader:
 
 
 def _check(indexed: IndexedTransaction, answer: Any, hash_name: str) -> None:
-    """Raises TransactionUnavailable where this is not of the transaction in its block."""
+    """Raises TransactionUnavailable if this is not the transaction in its block."""
     if isinstance(answer, RpcError):
         raise TransactionUnavailable(REFUSED)
     if answer is None:

@@ -67,12 +67,14 @@ def times_of(values: Mapping[str, Any]) -> dict[str, int]:
     return times
 
 
-def list_body(name: str, page: Page) -> Response:
-    """{name: [...], total, next}; the next page is in the header Link, too."""
-    untraced = "" if page.untraced_blocks is None else f',"untracedBlocks":{page.untraced_blocks}'
+def list_body(name: str, page: Page, **more: object) -> Response:
+    """{name: [...], total, more, next}; the next page is in the header Link, too."""
+    if page.untraced_blocks is not None:
+        more["untracedBlocks"] = page.untraced_blocks
+    added = "".join(f',"{key}":{orjson.dumps(value).decode()}' for key, value in more.items())
     total = "null" if page.total is None else page.total
     response = json_body(
-        f'{{"{name}":{page.data},"total":{total}{untraced},"next":{json_text(page.next)}}}'
+        f'{{"{name}":{page.data},"total":{total}{added},"next":{json_text(page.next)}}}'
     )
     if page.next is not None:
         response.headers["Link"] = f'<{_next_path(page.next)}>; rel="next"'

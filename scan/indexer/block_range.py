@@ -19,7 +19,7 @@ class BlockRange(NamedTuple):
 
     @property
     def rows(self) -> Bounds:
-        """Of what every chain has."""
+        """The ranges of tables that every chain has."""
         return self.transactions | self.transfers | self.trades | self.internal
 
 

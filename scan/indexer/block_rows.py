@@ -35,7 +35,7 @@ from scan.indexer.log_selection import NO_LOGS, LogSelection
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
 
-# The columns that a row's text holds; the writer puts the ordinal before it.
+# The columns of a row's text; the writer prepends the ordinal.
 TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
 INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
 WITHDRAWAL_COLUMNS = ("block_number", *Withdrawal._fields)
@@ -52,7 +52,7 @@ LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "top
 
 
 class TransferLog(NamedTuple):
-    """A log with the shape of a transfer; it is one where its contract is a token."""
+    """A log with the form of a transfer; it is a transfer if its contract is a token."""
 
     shape: TransferShape
     token: bytes
@@ -80,7 +80,7 @@ class WatchedLog(NamedTuple):
 
 
 class BlockRows(NamedTuple):
-    """What inspecting and writing a block need of it; rows are text, each with its end."""
+    """A block's data for inspection and writing; rows are COPY text with line ends."""
 
     number: int
     hash: bytes
@@ -144,14 +144,14 @@ def _columns(block: DecodedBlock) -> dict[str, object]:
 
 
 def _timestamp(seconds: int) -> str:
-    """As PostgreSQL reads it, also beyond the year 9999 where datetime ends."""
+    """In PostgreSQL's format, also for years after 9999, datetime's limit."""
     cycles, seconds_in_cycle = divmod(seconds, GREGORIAN_CYCLE_S)
     moment = datetime.fromtimestamp(seconds_in_cycle, UTC)
     return f"{moment.year + 400 * cycles:04d}-{moment:%m-%d %H:%M:%S}+00"
 
 
 def event_count(block: BlockRows) -> int:
-    """Rows it may make besides its transactions: of contracts, transfers and trades."""
+    """The maximum of its rows besides transactions: contracts, transfers and trades."""
     moves = sum(len(log.words) for log in block.transfer_logs) + block.internal_transfer_count
     return len(block.possible_contracts) + moves + len(block.swap_logs)
 

@@ -32,7 +32,7 @@ _T = TypeVar("_T")
 
 
 class FetchedBlock(NamedTuple):
-    """A block with what happened inside its transactions, as TracedBlock has it."""
+    """A block with its TracedBlock's internal transfers and created contracts."""
 
     block: DecodedBlock
     created: Sequence[bytes]
@@ -46,7 +46,7 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
-        self._large_lock = threading.Lock()  # large answers are read and decoded one at a time
+        self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
 
     def head(self) -> tuple[int, int]:
@@ -58,7 +58,7 @@ class BlockSource:
         return _checked(lambda: quantity(self._node.call("eth_chainId")))
 
     def hash_at(self, number: int) -> bytes | None:
-        """The hash of the node's block of that number; None where it has none."""
+        """The hash of the node's block with that number; None if it has none."""
         [header] = self._node.batch([Call("eth_getBlockByNumber", (hex(number), False))])
         return _checked(lambda: _hash(header))
 
@@ -99,7 +99,7 @@ class BlockSource:
             yield header, receipts
 
     def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Each block with its receipts; AnswerTooLarge in the place of either."""
+        """Blocks with their receipts, or AnswerTooLarge in place of either."""
         if self._has_block_receipts:
             calls = [
                 call
@@ -190,7 +190,7 @@ def _present(answer: Any, number: int) -> Any:
 
 
 def _complete(receipts: Any, number: int) -> Any:
-    """The same receipts; raises NodeError where the node does not have all of them yet."""
+    """The receipts unchanged; raises NodeError if the node does not have all of them yet."""
     if isinstance(receipts, AnswerTooLarge):
         return receipts
     if isinstance(receipts, RpcError):

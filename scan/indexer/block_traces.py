@@ -1,4 +1,4 @@
-"""What happened inside transactions, from a node's traces of blocks and transactions."""
+"""Internal transfers and created contracts, from a node's traces of blocks and transactions."""
 
 import logging
 import threading
@@ -40,7 +40,7 @@ MAX_TRACE_BYTES = 32 * 1024 * 1024
 
 
 class TracedBlock(NamedTuple):
-    """What the traces of a block show; either all of its internal transfers or none.
+    """The result of tracing a block: either all of its internal transfers or none.
 
     `is_complete` is false where traces that are needed could not be read, and None where none are
     needed, since no transaction ran code.
@@ -63,7 +63,7 @@ class TraceReader:
 
     def __init__(self, node: Node, large_lock: threading.Lock, *, traces: str) -> None:
         self._node = node
-        self._large_lock = large_lock  # held while a large answer is read and decoded
+        self._large_lock = large_lock  # held while a large response is read and decoded
         self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
         self._has_traced = False
         self._trace_errors: dict[str, int] = {}
@@ -117,7 +117,7 @@ class TraceReader:
     def _of_blocks(
         self, tracer: str, blocks: list[DecodedBlock]
     ) -> Iterator[tuple[DecodedBlock, Any]]:
-        """Blocks and their traces; AnswerTooLarge also for one that takes the node too long."""
+        """Blocks and their traces, or AnswerTooLarge, also if the node's tracing times out."""
         calls = [_trace_call(tracer, block) for block in blocks]
         timeout_s = TRACE_TIMEOUT_S if len(blocks) == 1 else None
         read_count = 0
@@ -185,7 +185,7 @@ class TraceReader:
         Where it has pruned the state of old blocks, it may trace new ones.
         """
         if tracer == "debug" and _has_steps(answer):
-            return True  # it does not know the tracer, and says nothing of it
+            return True  # it ignores the tracer without an error
         if not isinstance(answer, RpcError) or isinstance(answer, AnswerTooLarge):
             return False
         if self._has_traced or answer.is_missing_state:
@@ -194,7 +194,7 @@ class TraceReader:
         return answer.is_missing_method or self._trace_errors[tracer] >= TRACE_ATTEMPTS
 
     def _is_traced(self, block: DecodedBlock, answer: Any) -> bool:
-        """False where the node will never trace it; raises NodeError where it may yet."""
+        """False if the node will never trace it; raises NodeError if a retry may succeed."""
         if isinstance(answer, list | dict):
             return True
         if isinstance(answer, RpcError) and answer.is_missing_state:

@@ -119,7 +119,7 @@ def _require_links(parent_hash: bytes | None, batch: Batch, genesis_hash: bytes)
 
 
 def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
-    """One database transaction's worth at a time; what came before a fault comes before it."""
+    """Yields batches for one database transaction; blocks before a failure are yielded first."""
     batch: Batch = []
     try:
         for blocks in fetched:

@@ -1,4 +1,4 @@
-"""One database holds one chain: the node's chain id and genesis hash beside the stored ones."""
+"""Compares the node's chain id and genesis hash with the database's: it contains one chain."""
 
 from typing import NamedTuple
 
@@ -10,11 +10,11 @@ from scan.indexer.log_selection import load_standard_topics
 
 
 class WrongChain(Exception):
-    """A node serves another chain than the database holds; the operator has to choose."""
+    """The node serves a different chain than the database contains; the operator must choose."""
 
 
 class WrongLogs(Exception):
-    """The database stores other logs than SCAN_LOGS asks for; the operator has to choose."""
+    """The database stores other logs than SCAN_LOGS selects; the operator must choose."""
 
 
 class ChainIdentity(NamedTuple):
@@ -32,7 +32,7 @@ class StoredChain(NamedTuple):
 
 
 def store_or_check(node: Node, database: Database, start_block: int, logs: str = "") -> StoredChain:
-    """The chain that the database holds: the node's where it held none yet.
+    """The chain of the database; the node's, if the database is empty.
 
     `logs` as SCAN_LOGS, empty where it is not given. Raises WrongChain where a node serves another
     chain, WrongLogs where the database has blocks with other logs, NodeError where the first node
@@ -58,7 +58,7 @@ def store_or_check(node: Node, database: Database, start_block: int, logs: str =
 
 
 def check(node: Node, database: Database) -> StoredChain | None:
-    """The chain that the database holds, if any; raises as store_or_check()."""
+    """The chain of the database, if any; raises as store_or_check()."""
     row = database.row("indexer/chain_get")
     if row is None:
         return None

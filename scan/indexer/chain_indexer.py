@@ -24,7 +24,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Session:
-    """What was read of chain and contracts up to a head, and holds for that head alone."""
+    """State of chain and contracts up to a head; valid only for that head."""
 
     chain: StoredChain
     forks: ForkFinder
@@ -117,7 +117,7 @@ class ChainIndexer:
         return self._session
 
     def _unwind(self, head: IndexedHead, node_head: int) -> None:
-        """Give up our blocks after the fork, but only for others that follow on it."""
+        """Remove the blocks after the fork, but only once the blocks that replace them are read."""
         session = self._begin()
         self._patience.require_elapsed()
         fork = session.forks.find(head, node_head)

@@ -53,7 +53,7 @@ class FoundToken(NamedTuple):
 
 
 class TokenSupply(NamedTuple):
-    """A token's totalSupply after a block; None where it returns none."""
+    """A token's totalSupply after a block; None if it returns none."""
 
     token: bytes
     total_supply: int | None
@@ -82,7 +82,7 @@ class PoolTrade(NamedTuple):
 
 
 class ContractFindings(NamedTuple):
-    """What a batch of blocks adds besides its blocks and transactions."""
+    """The rows of a batch of blocks besides blocks and transactions."""
 
     codes: list[ContractCode]
     tokens: list[FoundToken]
@@ -94,7 +94,7 @@ class ContractFindings(NamedTuple):
 
 
 class KnownContract:
-    """What the database holds of a contract, as far as reading logs needs it."""
+    """A contract's stored state, as far as it is needed to read logs."""
 
     __slots__ = ("code_hash", "pool", "rejected", "token_since", "token_type", "wraps")
 
@@ -161,9 +161,9 @@ class ContractInspector:
         )
 
     def _load_contracts(self, addresses: set[bytes]) -> None:
-        """What the database holds of contracts; those that emit are among the addresses."""
+        """The stored state of contracts; emitters are among the addresses."""
         if len(self._contracts) > MAX_CONTRACTS:
-            # What the last batch found may not be in the database yet.
+            # The contracts of the last batch may not be in the database yet.
             self._contracts = {address: self._contracts[address] for address in self._last_batch}
         self._last_batch = addresses
         unknown = [address for address in addresses if address not in self._contracts]
@@ -321,7 +321,7 @@ class ContractInspector:
         pool: bytes,
         block: BlockId,
     ) -> str:
-        """A well-known factory's name only where the factory itself returns the pool."""
+        """A known factory's name, only if the factory itself returns the pool."""
         name = self._factories.get(factory)
         if name is not None:
             query = StateQuery(factory, token_metadata.get_pool(family, *tokens, fee), block)
@@ -350,7 +350,7 @@ def _id(block: BlockRows) -> BlockId:
 
 
 def _token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
-    """EIP-165 where it is unambiguous, else the shape of the first event."""
+    """By EIP-165 if it is unambiguous, otherwise by the form of the first event."""
     if metadata.interface is not None:
         return metadata.interface
     if shape is TransferShape.MULTI:

@@ -24,7 +24,7 @@ MAX_CODE_BYTES = 2 * 1024 * 1024
 
 
 class StateQuery(NamedTuple):
-    """eth_call where there is call data, else eth_getCode."""
+    """eth_call if there is call data, otherwise eth_getCode."""
 
     address: bytes
     data: str | None
@@ -42,7 +42,7 @@ class StateReader:
         return dict(self.results(queries))
 
     def results(self, queries: Iterable[StateQuery]) -> Iterator[tuple[StateQuery, bytes | None]]:
-        """What contracts return, or their code; None where a call reverts.
+        """The results of calls, or code; None for a call that reverts.
 
         Of a text no more than MAX_TEXT_BYTES are kept, and of anything else that is called a word.
         Where the node has pruned the state of a block, the latest state has to do.
@@ -76,7 +76,7 @@ class StateReader:
         return balances
 
     def _read_chunk(self, queries: Sequence[StateQuery], blocks: Sequence[object]) -> list[Any]:
-        """What is too large is let go as it comes, before the next answer is read."""
+        """Too large results are dropped before the next response is read."""
         calls = [_call(query, block) for query, block in zip(queries, blocks, strict=True)]
         most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
         results = self._node.results(calls, most_bytes=most_bytes)
@@ -84,7 +84,7 @@ class StateReader:
 
 
 def _chunks(queries: list[StateQuery]) -> Iterator[list[StateQuery]]:
-    """Calls and codes apart, since their answers are bounded apart."""
+    """Separates calls and codes, since their responses have different limits."""
     calls = [query for query in queries if query.data is not None]
     codes = [query for query in queries if query.data is None]
     for group, size in ((calls, CHUNK_CALLS), (codes, MAX_BATCH)):
@@ -99,7 +99,7 @@ def _require_state(result: Any) -> Any:
 
 
 def _without_excess(query: StateQuery, result: Any) -> Any:
-    """What a contract returned, or how it reverted, without anything that is too large to keep."""
+    """A contract's result or revert, without values that are too large to keep."""
     if query.data is None:
         return result
     if isinstance(result, RpcError):

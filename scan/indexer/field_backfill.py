@@ -1,4 +1,4 @@
-"""Columns that rows from before them lack, filled from the node, the newest blocks first.
+"""Fills columns that are null in older rows, from the node, newest blocks first.
 
 It may run beside the indexer, and be killed at any time: what is filled stays, and the next run
 walks past it. A row gets what a block of the very hash it stands in has for it, or stays as it is;
@@ -26,7 +26,7 @@ WRITE_TRANSACTIONS = 2_000  # at once: a fork's unwinding waits for that, a tent
 
 
 class FieldBackfill:
-    """Of one database, from one node; raises WrongChain where that serves another chain."""
+    """Fills one database from one node; raises WrongChain if it serves a different chain."""
 
     def __init__(
         self, settings: Settings, database: Database, node: Node, stop: threading.Event
@@ -58,7 +58,7 @@ class FieldBackfill:
             report(first)
 
     def newest_unfilled(self) -> int | None:
-        """The newest block that lacks something after all was walked over."""
+        """The newest block that is still unfilled after a complete run."""
         self._next = self._head()
         return self._find_unfilled()
 
@@ -67,7 +67,7 @@ class FieldBackfill:
         return -1 if row is None else int(row[0])
 
     def _find_unfilled(self) -> int | None:
-        """The newest block not walked over that lacks something; None also when stopped."""
+        """The newest unfilled block that was not visited yet; None also when stopped."""
         while self._next >= self._start_block and not self._stop.is_set():
             first = max(self._start_block, self._next - FIND_BLOCKS + 1)
             number: int | None = self._database.value(

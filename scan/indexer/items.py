@@ -1,4 +1,4 @@
-"""Items derived from the transfers of blocks: which ids there are, and who owns each."""
+"""Derives items and their owners from the transfers of blocks."""
 
 from scan.database.transaction import Row, Transaction
 from scan.indexer.block_range import BlockRange

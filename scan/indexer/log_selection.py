@@ -11,7 +11,7 @@ from scan.ethereum.blocks import EventLog
 
 
 class LogSelection(NamedTuple):
-    """`stored` as SCAN_LOGS; where it is `standard`, logs with a first topic in `topics` are."""
+    """`stored` as SCAN_LOGS; for `standard`, logs whose first topic is in `topics`."""
 
     stored: str
     topics: frozenset[bytes]
@@ -27,7 +27,7 @@ NO_LOGS = LogSelection("none", frozenset(), frozenset())
 
 
 def read_stored(database: Database) -> LogSelection:
-    """What this database stores, from its first block on."""
+    """The selection of this database, fixed with its first block."""
     row = database.row("indexer/chain_get")
     stored = row[3] if row else "none"
     topics = database.rows("indexer/event_topics_list") if stored == "standard" else []

@@ -1,4 +1,4 @@
-"""Blocks fetched ahead of the writer: by threads here, or in a second process where it pays."""
+"""Fetches blocks ahead of the writer, by threads or, during catch-up, in a second process."""
 
 import logging
 import os

@@ -42,7 +42,7 @@ class ProcessNotStarted(Exception):
 
 
 class ProcessEnded(Unavailable):
-    """The second process is gone, and what it was fetching with it."""
+    """The second process has ended, and with it the blocks that it was fetching."""
 
 
 class FetchedRows(NamedTuple):
@@ -65,7 +65,7 @@ def fetch_rows(source: BlockSource, first: int, last: int, selection: LogSelecti
 
 
 class FetchResult(NamedTuple):
-    """The blocks of a range, or why they could not be had; and what was sent to the node."""
+    """The blocks of a range, or the error; and notes of requests, for metrics."""
 
     rows: FetchedRows
     error: Exception | None
@@ -104,7 +104,7 @@ class PrefetchProcess:
         return self._threads.submit(self._limit.run, lambda: self._fetch(first, last, selection))
 
     def close(self) -> None:
-        """Kill it, whatever it is doing: it holds nothing that has to be put in order."""
+        """Kill it; it has no state that needs cleaning up."""
         self._process.kill()
         with self._reaping:
             self._process.join()

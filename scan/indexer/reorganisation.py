@@ -31,7 +31,7 @@ class ForkFinder:
         self._finality = finality
 
     def has_head(self, head: IndexedHead, node_head: int) -> bool:
-        """Whether the node has our head; where the node lags behind, whether we have the node's."""
+        """Whether the node has the indexed head, or, if the node is behind, its head is indexed."""
         number = min(head.number, node_head)
         if number < self._start_block:
             return True
@@ -113,7 +113,7 @@ class ForkPatience:
 
 
 def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockRows]) -> bool:
-    """Whether each block names the one before it as its parent; None: the first has no parent."""
+    """Whether parent hashes match the previous blocks; None: the first block has no parent."""
     parent = blocks[0].parent_hash if parent_hash is None else parent_hash
     for block in blocks:
         if block.parent_hash != parent:

@@ -1,4 +1,4 @@
-"""What only the node has: balances and supplies marked as stale, read while the index is idle."""
+"""Reads balances and supplies that are marked as stale from the node, while the index is idle."""
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
@@ -11,7 +11,7 @@ BATCH_ADDRESSES = 500
 
 
 class StaleStateRefresher:
-    """Reads what the database marks as stale, a bounded number at a time."""
+    """Reads values that the database marks as stale, a limited number at a time."""
 
     def __init__(self, node: Node, database: Database, writer: Writer) -> None:
         self._state = StateReader(node)

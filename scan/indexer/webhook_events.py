@@ -41,7 +41,7 @@ def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedL
             **_columns(watched_logs),
             **LIMITS,
         )
-        # Also where nothing matched: a higher head confirms what was written before.
+        # Also if nothing matched: a higher head confirms earlier events.
         tx.execute("webhooks/events_notify")
 
 

@@ -1,4 +1,4 @@
-"""A batch of blocks written, or the last blocks unwound: one transaction each."""
+"""Writes a batch of blocks, or unwinds the last blocks, in one transaction."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -62,7 +62,7 @@ class Writer:
         self._database = database
 
     def acquire_lock(self) -> None:
-        """Held as long as this connection lives; raises NotTheWriter while another holds it."""
+        """Held as long as this connection exists; raises NotTheWriter if another process has it."""
         if not self._database.value("indexer/writer_lock"):
             raise NotTheWriter
 
@@ -73,7 +73,7 @@ class Writer:
     def append(
         self, head: IndexedHead | None, batch: Sequence[BlockRows], findings: ContractFindings
     ) -> IndexedHead:
-        """Write blocks that follow the head, and what is derived; returns the new head."""
+        """Write blocks that follow the head, and all derived data; returns the new head."""
         first, last = batch[0].number, batch[-1].number
         before = head.totals if head else RowCounts()
         with self._locked_transaction(head) as tx:
@@ -157,7 +157,7 @@ class Writer:
         with self._database.transaction() as tx:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
-            # Under the lock, so that nothing can be written between this and what follows.
+            # Under the lock, so that nothing can be written between the check and the write.
             hashes = [bytes(row[1]) for row in tx.rows("indexer/blocks_get_head")]
             if hashes != ([head.hash] if head else []):
                 raise NotTheWriter
@@ -258,7 +258,7 @@ def _copy_blocks(
 def _copy_numbered(
     tx: Transaction, table: str, columns: Iterable[str], first: int, lines: Iterable[str]
 ) -> None:
-    """Rows in the chain's order, each with its ordinal before it."""
+    """Rows in the chain's order, with their ordinals prepended."""
     numbered = (f"{ordinal}\t{line}" for ordinal, line in enumerate(lines, start=first))
     tx.copy_lines(table, ("ordinal", *columns), numbered)
 

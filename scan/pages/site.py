@@ -15,11 +15,11 @@ from scan.errors import ScanError
 from scan.http.interfaces import Interface
 from scan.pages import formatting
 from scan.pages.static_files import url_of
+from scan.queries.network import KNOWN_CHAINS, coin_symbol
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads((FOLDER / "chains.json").read_text())
 PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
     {"", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search", "/keys", "/webhooks"}
@@ -87,11 +87,10 @@ class Site:
 
     def _chain(self) -> Chain:
         number = self._chain_id
-        unknown = (f"Chain {number}" if number is not None else "", "ETH")
-        name, symbol = KNOWN_CHAINS.get(str(number), unknown)
-        return Chain(
-            number, self._settings.chain_name or name, self._settings.coin_symbol or symbol
-        )
+        unknown = (f"Chain {number}" if number is not None else "", "")
+        name, _ = KNOWN_CHAINS.get(str(number), unknown)
+        symbol = coin_symbol(number, self._settings.coin_symbol)
+        return Chain(number, self._settings.chain_name or name, symbol)
 
 
 def site() -> Site:

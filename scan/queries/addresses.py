@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import orjson
 
+from scan.ethereum.block_parameter import BlockId
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
 from scan.queries.cursors import ADDRESS
@@ -52,14 +53,34 @@ class Summary(NamedTuple):
     transaction_count: int
 
 
-def get(reader: Reader, address: bytes) -> Address:
-    """Also one that was never seen."""
+def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockId) -> Page:
+    """After a block, by the transfers up to there."""
+    filters = {"address": address, "block": block.hash}
+    traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
+    data, count, total, token = reader.row(
+        "queries/addresses_list_tokens_at",
+        planned_per_call=True,  # few at once: it reads all of them
+        address=address,
+        block_number=block.number,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
+    )
+    following = traversal.next(None if token is None else [bytes(token)])
+    return Page(data, count, total, following)
+
+
+def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:
+    """Also one that was never seen; with its balance after a block, or at the head."""
     *row, head_number, head_hash, unchanged_from = reader.row(
         "queries/addresses_get", address=address
     )
     count, label, first_seen, last_seen, recent, *stored = row
     head = Head(head_number, head_hash, unchanged_from)
-    [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
+    if block is None:
+        [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
+    else:
+        balance = balances.at_block(reader, address, block)
     return Address(balance, count or 0, label, first_seen, last_seen, recent)
 
 

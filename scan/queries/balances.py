@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from scan.contracts.account_state import state_of
 from scan.errors import UpstreamFailed
+from scan.ethereum import past_state
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.client import Call, RpcError
+from scan.hex import BadHex, to_hex
 from scan.queries.reader import Reader
 
 UNREAD = "The node does not respond, and this balance has not been read yet."
@@ -60,3 +65,17 @@ def at_head(
             balance = balance._replace(block=head.number, is_current=True)
         balances.append(balance)
     return balances
+
+
+def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
+    """The node's. Raises HistoryUnavailable, UpstreamFailed, Unavailable."""
+    account = to_hex(address)
+    calls = [Call(method, (account, block)) for method in ("eth_getBalance", "eth_getCode")]
+    balance, code = past_state.read(reader.node, block, calls)
+    try:
+        if isinstance(balance, RpcError) or isinstance(code, RpcError):
+            raise BadHex
+        state = state_of(balance, code)
+    except BadHex:
+        raise UpstreamFailed("The node does not give this balance.") from None
+    return Balance(str(state.balance), block.number, state.is_contract)

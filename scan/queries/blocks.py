@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from scan.errors import NotFound
+from scan.ethereum.block_parameter import BlockId
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
@@ -42,6 +44,19 @@ def at_time(reader: Reader, time_s: int) -> str | None:
     """The newest at or before a moment, as get() has it; None before the first."""
     number = nearest(reader, time_s).before
     return None if number is None else get(reader, number)
+
+
+def find(reader: Reader, named: int | bytes) -> BlockId:
+    """By its number or its hash; raises NotFound."""
+    is_number = isinstance(named, int)
+    number, block_hash = reader.row(
+        "queries/blocks_find",
+        number=named if is_number else None,
+        hash=None if is_number else named,
+    )
+    if number is None:
+        raise NotFound("This block is not indexed.", field="block")
+    return BlockId(number, bytes(block_hash))
 
 
 def newest_number(reader: Reader) -> int | None:

@@ -1,7 +1,21 @@
 """The chain as a whole: statistics, the state of its index, activity over time."""
 
+import json
+from pathlib import Path
+
 from scan import VERSION
 from scan.queries.reader import Reader
+
+# By chain id: name and symbol of the coin.
+KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
+    Path(__file__).with_name("chains.json").read_text()
+)
+
+
+def coin_symbol(chain_id: int | str | None, configured: str) -> str:
+    """`configured` is what SCAN_COIN_SYMBOL has."""
+    _, symbol = KNOWN_CHAINS.get(str(chain_id), ("", "ETH"))
+    return configured or symbol
 
 
 def stats(reader: Reader, chain_name: str | None = None) -> str:
@@ -27,5 +41,5 @@ def activity(reader: Reader, span_s: int, spans: int) -> str:
 
 def chain_id(reader: Reader) -> str | None:
     """As text; None before the first block is indexed. It never changes."""
-    number: str | None = reader.sources.database.value("queries/chain_get_id")
+    number: str | None = reader.sources.database.prepared_value("queries/chain_get_id")
     return number

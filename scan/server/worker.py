@@ -199,7 +199,8 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
 
     def _was_charged(self, conn: Connection, counted: "Future[Any]") -> None:
         conn.state = State.RECEIVING
-        if not self._try_step(conn, self._resume_request):
+        # What is counted first may be what allows to count the rest, also elsewhere.
+        if not self._try_step(conn, self._resume_request) and not self._is_charging(conn):
             self._advance(conn)
 
     def _serve(self, conn: Connection) -> None:

@@ -41,6 +41,16 @@ FROM (
         FROM transactions
         JOIN busy ON to_address = address
         UNION ALL
+        SELECT 'coin_by_from', from_address, ordinal, block_number
+        FROM transactions
+        JOIN busy ON from_address = address
+        WHERE status AND value > 0
+        UNION ALL
+        SELECT 'coin_by_to', address, ordinal, block_number
+        FROM transactions
+        JOIN busy ON coalesce(to_address, contract_address) = address
+        WHERE status AND value > 0 AND address <> from_address
+        UNION ALL
         SELECT 'token_transfers_by_address', p.address, x.ordinal, x.block_number
         FROM token_transfers x
         CROSS JOIN LATERAL (SELECT x.from_address AS address UNION SELECT x.to_address) AS p

@@ -53,7 +53,8 @@ FROM (
     SELECT 'addresses', ROW(a.address, a.first_seen, a.last_seen, a.transaction_count,
         a.sent_count, a.received_count, a.transfer_count, a.transfer_sent_count,
         a.transfer_received_count, a.trade_count, a.item_count, a.internal_count,
-        a.internal_sent_count, a.internal_received_count, a.log_count)::text
+        a.internal_sent_count, a.internal_received_count, a.log_count, a.coin_sent_count,
+        a.coin_received_count, a.withdrawal_count, a.produced_count, a.net_wei)::text
     FROM addresses a
     UNION ALL
     SELECT 'logs', ROW(l.ordinal, l.block_number, l.log_index, l.transaction_index, e.topic0,

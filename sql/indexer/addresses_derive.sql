@@ -10,53 +10,59 @@ WITH seen AS (
     SELECT from_address AS address, block_number,
         1 AS transactions, 1 AS sent, 0 AS received,
         0 AS transfers, 0 AS transfers_sent, 0 AS transfers_received, 0 AS trades,
-        0 AS internal, 0 AS internal_sent, 0 AS internal_received
-    FROM transactions
+        0 AS internal, 0 AS internal_sent, 0 AS internal_received,
+        (status AND value > 0)::integer AS coin_sent, 0 AS coin_received, 0 AS withdrawals,
+        0 AS produced, -transaction_fee(t) - CASE WHEN status THEN value ELSE 0 END AS net
+    FROM transactions t
     WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
     UNION ALL
     SELECT to_address, block_number, (to_address <> from_address)::integer, 0, 1, 0, 0, 0, 0,
-        0, 0, 0
+        0, 0, 0, 0, (status AND value > 0 AND to_address <> from_address)::integer, 0, 0,
+        CASE WHEN status THEN value ELSE 0 END
     FROM transactions
     WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
         AND to_address IS NOT NULL
     UNION ALL
     SELECT contract_address, block_number,
-        (contract_address <> from_address)::integer, 0, 0, 0, 0, 0, 0, 0, 0, 0
+        (contract_address <> from_address)::integer, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, (status AND value > 0 AND contract_address <> from_address)::integer, 0, 0,
+        CASE WHEN status THEN value ELSE 0 END
     FROM transactions
     WHERE ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
         AND contract_address IS NOT NULL
     UNION ALL
-    SELECT from_address, block_number, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0
+    SELECT from_address, block_number, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
     FROM token_transfers
     WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
     UNION ALL
     SELECT to_address, block_number, 0, 0, 0, (to_address <> from_address)::integer, 0, 1, 0,
-        0, 0, 0
+        0, 0, 0, 0, 0, 0, 0, 0
     FROM token_transfers
     WHERE ordinal BETWEEN %(first_transfer)s AND %(last_transfer)s
     UNION ALL
-    SELECT maker, block_number, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0
+    SELECT maker, block_number, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0
     FROM dex_trades
     WHERE ordinal BETWEEN %(first_trade)s AND %(last_trade)s
     UNION ALL
-    SELECT from_address, block_number, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0
+    SELECT from_address, block_number, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, -value
     FROM internal_transfers
     WHERE ordinal BETWEEN %(first_internal)s AND %(last_internal)s
     UNION ALL
     SELECT to_address, block_number, 0, 0, 0, 0, 0, 0, 0,
-        (to_address <> from_address)::integer, 0, 1
+        (to_address <> from_address)::integer, 0, 1, 0, 0, 0, 0, value
     FROM internal_transfers
     WHERE ordinal BETWEEN %(first_internal)s AND %(last_internal)s
     UNION ALL
-    SELECT miner, number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
-    FROM blocks
+    SELECT miner, number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        (transaction_count > 0)::integer, producer_fees(b)
+    FROM blocks b
     WHERE number BETWEEN %(block_from)s AND %(block_to)s
     UNION ALL
-    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, amount_wei
     FROM withdrawals
     WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
     UNION ALL
-    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    SELECT address, block_number, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
     FROM log_emitters
     WHERE block_number BETWEEN %(block_from)s AND %(block_to)s
 ), deltas AS MATERIALIZED (
@@ -70,16 +76,23 @@ WITH seen AS (
         sum(trades) * %(sign)s AS trades,
         sum(internal) * %(sign)s AS internal,
         sum(internal_sent) * %(sign)s AS internal_sent,
-        sum(internal_received) * %(sign)s AS internal_received
+        sum(internal_received) * %(sign)s AS internal_received,
+        nullif(sum(coin_sent) * %(sign)s, 0) AS coin_sent,
+        nullif(sum(coin_received) * %(sign)s, 0) AS coin_received,
+        nullif(sum(withdrawals) * %(sign)s, 0) AS withdrawals,
+        nullif(sum(produced) * %(sign)s, 0) AS produced,
+        nullif(sum(net) * %(sign)s, 0) AS net
     FROM seen
     GROUP BY address
 ), counted AS (
     INSERT INTO addresses AS a (address, first_seen, last_seen, transaction_count, sent_count,
         received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count,
-        internal_count, internal_sent_count, internal_received_count)
+        internal_count, internal_sent_count, internal_received_count,
+        coin_sent_count, coin_received_count, withdrawal_count, produced_count, net_wei)
     SELECT address, first, last, transactions, sent, received,
         transfers, transfers_sent, transfers_received, trades,
-        internal, internal_sent, internal_received
+        internal, internal_sent, internal_received,
+        coin_sent, coin_received, withdrawals, produced, net
     FROM deltas
     ON CONFLICT (address) DO UPDATE SET
         first_seen = least(a.first_seen, EXCLUDED.first_seen),
@@ -95,6 +108,16 @@ WITH seen AS (
         internal_count = a.internal_count + EXCLUDED.internal_count,
         internal_sent_count = a.internal_sent_count + EXCLUDED.internal_sent_count,
         internal_received_count = a.internal_received_count + EXCLUDED.internal_received_count,
+        coin_sent_count = CASE WHEN EXCLUDED.coin_sent_count IS NULL THEN a.coin_sent_count
+            ELSE nullif(coalesce(a.coin_sent_count, 0) + EXCLUDED.coin_sent_count, 0) END,
+        coin_received_count = CASE WHEN EXCLUDED.coin_received_count IS NULL THEN a.coin_received_count
+            ELSE nullif(coalesce(a.coin_received_count, 0) + EXCLUDED.coin_received_count, 0) END,
+        withdrawal_count = CASE WHEN EXCLUDED.withdrawal_count IS NULL THEN a.withdrawal_count
+            ELSE nullif(coalesce(a.withdrawal_count, 0) + EXCLUDED.withdrawal_count, 0) END,
+        produced_count = CASE WHEN EXCLUDED.produced_count IS NULL THEN a.produced_count
+            ELSE nullif(coalesce(a.produced_count, 0) + EXCLUDED.produced_count, 0) END,
+        net_wei = CASE WHEN EXCLUDED.net_wei IS NULL THEN a.net_wei
+            ELSE nullif(coalesce(a.net_wei, 0) + EXCLUDED.net_wei, 0) END,
         balance_block = NULL
     RETURNING a.*
 )
@@ -111,7 +134,9 @@ CROSS JOIN LATERAL (VALUES
     ('dex_trades_by_maker', c.trade_count, d.trades),
     ('internal_transfers_by_address', c.internal_count, d.internal),
     ('internal_transfers_by_from', c.internal_sent_count, d.internal_sent),
-    ('internal_transfers_by_to', c.internal_received_count, d.internal_received)
+    ('internal_transfers_by_to', c.internal_received_count, d.internal_received),
+    ('coin_by_from', c.coin_sent_count, d.coin_sent),
+    ('coin_by_to', c.coin_received_count, d.coin_received)
 ) AS grown (list, entries, added)
 WHERE greatest(c.transaction_count, c.transfer_count, c.trade_count, c.internal_count)
         > checkpoint_every()

@@ -5,7 +5,7 @@
 -- index: addresses_unwound, transactions_by_from, transactions_by_to, transactions_by_contract,
 --   transactions_pkey, token_transfers_by_from, token_transfers_by_to, token_transfers_pkey,
 --   blocks_by_miner, log_emitters_pkey, internal_transfers_by_from, internal_transfers_by_to,
---   internal_transfers_pkey, withdrawals_by_address
+--   internal_transfers_pkey, withdrawals_of_address
 UPDATE addresses a
 SET unwound = false, last_seen = greatest(
     (SELECT t.block_number FROM transactions t WHERE t.ordinal = greatest(

@@ -12,10 +12,13 @@ SET type = f.type,
     max_fee_per_blob_gas = f.max_fee_per_blob_gas,
     cumulative_gas_used = f.cumulative_gas_used,
     method = f.method,
-    blob_versioned_hashes = f.blob_versioned_hashes
+    blob_versioned_hashes = f.blob_versioned_hashes,
+    blob_gas_price = f.blob_gas_price
 FROM unnest(%(numbers)s::bigint[], %(hashes)s::bytea[]) AS fetched (number, hash)
 JOIN blocks b ON b.number = fetched.number AND b.hash = fetched.hash
 JOIN fetched_transactions f ON f.block_number = b.number
 WHERE t.ordinal = b.transactions_before + f.transaction_index
     AND t.hash = f.hash
-    AND t.type IS NULL;
+    AND (t.type IS NULL
+        OR (t.blob_versioned_hashes IS NOT NULL AND t.blob_gas_price IS NULL
+            AND f.blob_gas_price IS NOT NULL));

@@ -10,7 +10,7 @@ WITH ordinals AS MATERIALIZED (
 SELECT greatest(
     (SELECT t.block_number
     FROM transactions t
-    WHERE t.type IS NULL
+    WHERE (t.type IS NULL OR (t.blob_versioned_hashes IS NOT NULL AND t.blob_gas_price IS NULL))
         AND t.ordinal BETWEEN (SELECT first FROM ordinals) AND (SELECT last FROM ordinals)
     ORDER BY t.ordinal DESC
     LIMIT 1),

@@ -38,6 +38,20 @@ FROM (
             AND t.contract_address = grown.key AND t.contract_address <> t.from_address
             AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
         UNION ALL
+        SELECT t.ordinal, t.block_number
+        FROM transactions t
+        WHERE grown.list = 'coin_by_from' AND t.from_address = grown.key
+            AND t.status AND t.value > 0
+            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+        UNION ALL
+        SELECT t.ordinal, t.block_number
+        FROM transactions t
+        WHERE grown.list = 'coin_by_to'
+            AND coalesce(t.to_address, t.contract_address) = grown.key
+            AND t.status AND t.value > 0
+            AND coalesce(t.to_address, t.contract_address) <> t.from_address
+            AND t.ordinal BETWEEN %(first_transaction)s AND %(last_transaction)s
+        UNION ALL
         SELECT x.ordinal, x.block_number
         FROM token_transfers x
         WHERE grown.list IN ('token_transfers_by_address', 'token_transfers_by_from')

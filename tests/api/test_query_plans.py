@@ -38,6 +38,7 @@ FIELDS = {
     ("token_transfers", "tokenAddress"): "tokenAddress",
     ("dex_trades", "address"): "maker",
     ("dex_trades", "dex"): "dex",
+    ("dex_trades", "pool"): "pairAddress",
     ("internal_transfers", "address"): "toAddress",
     ("internal_transfers", "from"): "fromAddress",
     ("internal_transfers", "to"): "toAddress",
@@ -198,6 +199,12 @@ def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
     last, answer = plan_of(seeded, "/query", {**body, "offset": (total - 1) // 25 * 25})
     beyond, nothing = plan_of(seeded, "/query", {**body, "offset": total})
     assert answer["count"] > 0 and nothing["count"] == 0
+    for offset in (0, total // 2, max((total - 1) // 25 * 25 - 25, 0)):
+        _, before = plan_of(seeded, "/query", {**body, "offset": offset})
+        if before["next"] is not None:
+            after, _ = plan_of(seeded, "/query", {**body, "cursor": before["next"]})
+            require_index_and_order(after, 25)
+            assert after.buffers <= DEEPER * first.buffers
     for plan in (first, middle, last, beyond):
         require_index_and_order(plan, 25)
     assert last.buffers <= DEEPER * first.buffers
@@ -212,6 +219,7 @@ def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
         ("token_transfers", {"from": "hot", "tokenAddress": "rare"}),
         ("token_transfers", {"address": "rare", "tokenAddress": "hot"}),
         ("dex_trades", {"address": "hot", "dex": "hot"}),
+        ("dex_trades", {"pool": "hot", "dex": "hot"}),
         ("internal_transfers", {"from": "hot", "to": "rare"}),
         ("logs", {"address": "hot", "topic0": "hot"}),
         ("logs", {"topic0": "rare", "address": "hot", "blockTo": 300}),

@@ -65,6 +65,7 @@ ADDED = (
     "UPDATE addresses SET item_count = 1 WHERE item_count IS NULL",
     "UPDATE tokens SET transfer_count = transfer_count + 1",
     "INSERT INTO dexes (name) VALUES ('nobody trades here')",
+    "UPDATE pools SET trade_count = trade_count + 2",
     "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
     " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
     "UPDATE chain SET token_count = token_count + 1",

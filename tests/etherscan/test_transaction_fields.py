@@ -104,7 +104,7 @@ def asking(settings: Settings, node: str) -> Asking:
 
 def is_refused(body: Row) -> bool:
     found = (body["status"], body["message"])
-    return found == ("0", "NOTOK") and body["result"].startswith("The node did not give")
+    return found == ("0", "NOTOK") and body["result"].startswith("The node did not return")
 
 
 def parties(truth: EtherscanTruth) -> list[str]:

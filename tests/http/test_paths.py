@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+import requests
 
 from app import create_app
 from scan.pages.static_files import url_of
 from scan.settings import Settings
 from tests.http.test_cached_responses import PATIENT
+from tests.support.database import execute
 from tests.support.http_client import Client, busy_threads
-from tests.support.serving import gunicorn, redis_server
+from tests.support.serving import at_once, gunicorn, redis_server, statuses
+from tests.support.wallets import new_wallet, obtain_key
 
 HTML = "Accept: text/html,application/xhtml+xml;q=0.9,*/*;q=0.8\r\n"
 FREE = (
@@ -119,6 +122,18 @@ def test_a_body_or_another_method_makes_the_document_one_of_the_api(server: str)
     for left in ("9", "8"):
         response = client.ask("/api/v1/openapi.json", body=b"{}", method="GET")
         assert response["X-RateLimit-Remaining"] == left
+
+
+def test_a_key_that_many_requests_bring_at_once_pays_once_for_each(
+    counted_in_redis: str, shared_database_url: str
+) -> None:
+    """Its address is charged before it is looked up, and others look it up meanwhile."""
+    created = obtain_key(counted_in_redis, new_wallet())
+    statement = "UPDATE api_keys SET requests_per_minute = 20 WHERE id = %s"
+    execute(shared_database_url, statement, created["id"])
+    url, headers = f"{counted_in_redis}/api/v1/keys", {"X-API-Key": created["key"]}
+    responses = at_once(30, lambda _: requests.get(url, headers=headers, timeout=60))
+    assert statuses(responses) == {400: 20, 429: 10}
 
 
 @pytest.mark.parametrize("store", ["server", "counted_in_redis"])

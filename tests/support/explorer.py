@@ -83,6 +83,12 @@ class Explorer:
         self.wait_for(address)
         return address
 
+    def wait_for_block(self, number: int) -> None:
+        deadline = time.monotonic() + INDEX_TIMEOUT_S
+        while self.client.get(f"/api/v1/blocks/{number}?_={time.monotonic()}").status_code != 200:
+            assert time.monotonic() < deadline, f"block {number} was not indexed"
+            time.sleep(0.02)
+
     def wait_for(self, address: str) -> None:
         deadline = time.monotonic() + INDEX_TIMEOUT_S
         while time.monotonic() < deadline:

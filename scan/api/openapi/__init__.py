@@ -17,6 +17,7 @@ from scan.api.openapi.compatibility import (
 )
 from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
 from scan.api.openapi.filtered import FILTER_PARAMETERS, FILTERED_PATHS, FILTERED_SCHEMAS
+from scan.api.openapi.history import HISTORY_PATHS, HISTORY_SCHEMAS
 from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
 from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
 from scan.api.openapi.owners import EVENT_PAGES, EVENT_PARAMETERS, OWNER_PATHS, OWNER_SCHEMAS
@@ -110,7 +111,8 @@ def document(
             **{
                 PREFIX + path: page
                 for pages in (
-                    CHAIN_PATHS, FILTERED_PATHS, ITEM_PATHS, LOG_PATHS, CONTRACT_PATHS, OWNER_PATHS
+                    *(CHAIN_PATHS, FILTERED_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS),
+                    *(CONTRACT_PATHS, OWNER_PATHS),
                 )
                 for path, page in pages.items()
             },
@@ -121,8 +123,9 @@ def document(
         "webhooks": EVENT_PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS, **ITEM_SCHEMAS,
-                **LOG_SCHEMAS, **CONTRACT_SCHEMAS, **OWNER_SCHEMAS,
+                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS,
+                **HISTORY_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS, **CONTRACT_SCHEMAS,
+                **OWNER_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {
@@ -153,13 +156,13 @@ def document(
 
 _REORGANISED: Json = {
     "commonBlock": record(
-        "With reorganised: the newest block that the branch of the cursor and the chain share. Drop"
-        " the records of later blocks.",
-        {"number": {"type": "integer", "examples": [17]}, "hash": ref("Hash")},
+        "With reorganised: the newest block that is still in the chain. Discard records of later"
+        " blocks.",
+        {"number": {"type": "integer", "minimum": -1, "examples": [17]}, "hash": ref("Hash")},
     ),
     "cursor": {
         "type": ["string", "null"],
-        "description": "With reorganised: goes on from there; null: begin again.",
+        "description": "With reorganised: continues after that block; null: start again.",
         "examples": ["P5McU6d74Yg1fDd8eDY4Njg2"],
     },
 }

@@ -10,6 +10,7 @@ from scan.api.openapi.schemas import (
     BIGINT,
     PAGED,
     SCALARS,
+    STATE_BLOCK,
     TOKEN,
     TOKEN_EXAMPLE,
     TRANSACTION,
@@ -136,16 +137,18 @@ CHAIN_PATHS: Json = {
         "get": operation(
             "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
             description="Balance and isContract are read from the node at the indexed head; if it"
-            " does not respond at once, they are the last known, as of balanceBlock.",
-            parameters=(ADDRESS,),
-            errors=(502,),
+            " does not respond at once, they are the last known, as of balanceBlock. With `block`"
+            " they are of that block, everything else is of the head.",
+            parameters=(ADDRESS, STATE_BLOCK),
+            errors=(404, 422, 502),
         ),
     },
     "/addresses/{address}/tokens": {
         "get": operation(
             "listAddressTokens", TAG, "The tokens held by an address",
             ref("TokenBalancePage"),
-            parameters=(ADDRESS, *PAGED),
+            parameters=(ADDRESS, *PAGED, STATE_BLOCK),
+            errors=(404,),
         ),
     },
     "/search": {
@@ -196,10 +199,10 @@ _FILTERS_OF: Json = {"logs": {**LOG_FILTERS, **range_filters()}}
 def _query(entity: str) -> Json:
     filters = {key: _FILTERS_OF.get(entity, _FILTERS)[key] for key in FILTER_KEYS[entity]}
     return form(
-        f"A query of {entity}.",
+        "",  # its entity says it
         {
             "entity": {"const": entity, "description": "The entity."},
-            "filter": form("All keys must match.", filters, ()),
+            "filter": form("All must match.", filters, ()),
             "orderBy": ref("QueryOrder"),
             "limit": ref("QueryLimit"),
             "offset": ref("QueryOffset"),
@@ -212,7 +215,7 @@ def _query(entity: str) -> Json:
 def _answer(entity: str) -> Json:
     untraced = {"untracedBlocks": UNTRACED_BLOCKS} if entity == "internal_transfers" else {}
     return record(
-        f"The {entity} of a query.",
+        "",
         {
             "entity": {"const": entity, "description": "The entity."},
             "count": ref("QueryCount"),

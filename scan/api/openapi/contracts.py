@@ -2,6 +2,7 @@
 
 from scan.api.openapi.schemas import (
     CONTRACT,
+    STATE_BLOCK,
     Json,
     address,
     any_case_address,
@@ -57,9 +58,10 @@ CONTRACT_PATHS: Json = {
     "/contracts/{address}/call": {
         "post": operation(
             "callContract", TAG, "Call a view or pure function", ref("CallAnswer"),
-            description="Of a verified contract, at the newest block. An overloaded function is"
-            " selected by its arguments, or by its full signature, `f(uint256,address)`.",
-            parameters=(CONTRACT,),
+            description="Of a verified contract, at the newest block or at `block`. An overloaded"
+            " function is selected by its arguments, or by its full signature,"
+            " `f(uint256,address)`.",
+            parameters=(CONTRACT, STATE_BLOCK),
             body=sends(
                 ref("CallRequest"),
                 balance={"functionName": "balanceOf", "args": [CONTRACT_EXAMPLE]},

@@ -30,17 +30,17 @@ from scan.queries.entities import FILTER_KEYS, MAX_DEX_NAME
 
 TAG = "Chain"
 FILTERS: Json = {
-    "address": any_case_address("Who sent or received, or was created; of trades the maker."),
-    "from": any_case_address("Who sent."),
-    "to": any_case_address("Who received."),
+    "address": any_case_address("Sender, recipient or created contract; the maker of a trade."),
+    "from": any_case_address("Sender."),
+    "to": any_case_address("Recipient."),
     "method": text("The selector of the called function.", "0xa9059cbb",
                    pattern="^0[xX][0-9a-fA-F]{8}$"),
     "status": flag("Whether it succeeded."),
-    "tokenAddress": any_case_address("The token's contract; of trades on either side."),
-    "tokenType": token_type("The standard the token follows."),
-    "maker": any_case_address("The sender of the transaction."),
+    "tokenAddress": any_case_address("The token's contract, on either side of a trade."),
+    "tokenType": token_type("The token's standard."),
+    "maker": any_case_address("The transaction's sender."),
     "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
-    "pool": any_case_address("The pool, as pairAddress has it."),
+    "pool": any_case_address("The pool (pairAddress)."),
 }  # fmt: skip
 FILTER_PARAMETERS: Json = {
     **{f"filter-{key}": query(key, dict(schema)) for key, schema in FILTERS.items()},
@@ -74,7 +74,7 @@ FILTERED_PATHS: Json = {
         "listTransactions", "Transactions", "TransactionPage", "transactions"
     ),
     "/addresses/{address}/transactions": _list(
-        "listAddressTransactions", "Transactions an address sent, got or was created by",
+        "listAddressTransactions", "An address's transactions",
         "TransactionPage", "transactions", ADDRESS, fixed=("address",),
     ),
     "/blocks/{block}/transactions": {
@@ -88,7 +88,7 @@ FILTERED_PATHS: Json = {
         "listTokenTransfers", "Token transfers", "TransferPage", "token_transfers"
     ),
     "/tokens/{address}/transfers": _list(
-        "listTransfersOfToken", "The transfers of a token", "TransferPage", "token_transfers",
+        "listTransfersOfToken", "A token's transfers", "TransferPage", "token_transfers",
         TOKEN, fixed=("tokenAddress",),
     ),
     "/addresses/{address}/transfers": _list(
@@ -97,21 +97,21 @@ FILTERED_PATHS: Json = {
     ),
     "/dex-trades": _list("listDexTrades", "Trades on exchanges", "TradePage", "dex_trades"),
     "/addresses/{address}/trades": _list(
-        "listAddressTrades", "The trades an address made", "TradePage", "dex_trades", ADDRESS,
+        "listAddressTrades", "An address's trades", "TradePage", "dex_trades", ADDRESS,
         fixed=("maker", "address"),
     ),
     "/internal-transfers": _list(
-        "listInternalTransfers", "Value that contracts moved, from traces",
+        "listInternalTransfers", "Internal transfers, from traces",
         "AddressInternalTransferPage", "internal_transfers",
     ),
     "/addresses/{address}/internal": _list(
         "listAddressInternalTransfers",
-        "The value that contracts sent to an address, or it sent as one",
+        "An address's internal transfers",
         "AddressInternalTransferPage", "internal_transfers", ADDRESS, fixed=("address",),
     ),
     "/contracts": {
         "get": operation(
-            "listContracts", "Contracts", "Verified contracts, those verified last first",
+            "listContracts", "Contracts", "Verified contracts, newest verification first",
             ref("ContractPage"), parameters=PAGED,
         )
     },
@@ -128,19 +128,19 @@ FILTERED_SCHEMAS: Json = {
     "TransactionPage": page_of("transactions", "Transaction", "Transactions.", "QueryTotal"),
     "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers.", "QueryTotal"),
     "TradePage": page_of("trades", "DexTrade", "Trades.", "QueryTotal"),
-    "ContractPage": page_of("contracts", "VerifiedContract", "Contracts, verified last first."),
+    "ContractPage": page_of("contracts", "VerifiedContract", "Verified contracts."),
     "VerifiedContract": record(
-        "A contract whose code at its address now is verified.",
+        "A verified contract.",
         {
             "address": address("The contract."),
             "contractName": text("Its name.", "Token"),
             "compilerVersion": text("The compiler.", "v0.8.26+commit.8a97fa7a"),
-            "match": one_of("Whether the metadata is the same, too.", ("full", "partial")),
+            "match": one_of("Full if the metadata is equal, too.", ("full", "partial")),
             "license": nullable(text("SPDX identifier.", "MIT")),
             "verifiedAt": moment("When it was verified."),
         },
     ),
-    "PoolPage": page_of("pools", "Pool", "Pools, those with most trades first.", "QueryTotal"),
+    "PoolPage": page_of("pools", "Pool", "Pools.", "QueryTotal"),
     "Pool": record(
         "A pool of two tokens.",
         {
@@ -153,8 +153,8 @@ FILTERED_SCHEMAS: Json = {
             "token1Symbol": ref("Symbol"),
             "token1Decimals": ref("Decimals"),
             "tradeCount": number("Its trades.", 3),
-            "lastTradeHash": nullable(hash32("The transaction of its newest trade.")),
-            "lastTradeAt": nullable(moment("When that was made.")),
+            "lastTradeHash": nullable(hash32("The newest trade's transaction.")),
+            "lastTradeAt": nullable(moment("Its time.")),
         },
     ),
 }

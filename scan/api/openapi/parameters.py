@@ -40,6 +40,14 @@ PARAMETERS: Json = {
         " Waits shortly for it, then returns 503.",
         "schema": {"type": "integer", "format": "int64", "minimum": 0, "maximum": 10**18 - 1},
     },
+    "stateBlock": query(
+        "block",
+        text(
+            "The state after this block, by number or hash; 422 history_unavailable where the node"
+            " does not keep it.",
+            "17",
+        ),
+    ),
     "address": path("address", any_case_address("The address.")),
     "token": path("address", any_case_address("The token's contract.")),
     "contract": path("address", any_case_address("The contract.")),

@@ -32,8 +32,8 @@ ERRORS = {
     413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
-    422: ("Compilation, comparison or the call failed.",
-          ("verification_failed", "call_reverted")),
+    422: ("Compilation, comparison or the call failed, or the node lacks old state.",
+          ("verification_failed", "call_reverted", "history_unavailable")),
     429: ("The rate limit is exceeded.", ("rate_limited",)),
     502: ("The node does not respond.", ("upstream_failed",)),
     503: ("The database or a compiler is unavailable, or the query takes too long.",
@@ -133,7 +133,7 @@ SCALARS: Json = {
     },
     "Next": {
         "type": ["string", "null"],
-        "description": "The cursor of the next page, null where no records follow now.",
+        "description": "The cursor of the next page; null if no records follow.",
     },
     "TokenType": {
         "type": "string",
@@ -155,7 +155,10 @@ SCALARS |= {
         "anyOf": [{"$ref": f"#/components/schemas/{name}"}, {"type": "null"}],
         "description": f"{SCALARS[name]['description']} Or null.",
     }
-    for name in ("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment")
+    for name in (
+        *("Amount", "AnyCaseAddress", "Count", "Hash", "HexAddress", "HexBytes", "Moment"),
+        "TokenType",
+    )
 }  # fmt: skip
 
 
@@ -232,7 +235,7 @@ def record(description: str, fields: Mapping[str, Json], optional: Sequence[str]
     """An object in a response; all fields that are not optional are present."""
     return {
         "type": "object",
-        "description": description,
+        **({"description": description} if description else {}),
         "properties": dict(fields),
         "required": [name for name in fields if name not in optional],
     }
@@ -249,7 +252,7 @@ def ref(name: str) -> Json:
 
 
 def page_of(name: str, item: str, description: str, total: str = "Total") -> Json:
-    """The response of a paginated list; `total` is QueryTotal where it can be filtered."""
+    """The response of a paginated list; `total` is QueryTotal for a list with filters."""
     return record(
         description,
         {
@@ -310,6 +313,7 @@ CURSOR = shared("cursor")
 PAGED = (PAGE, LIMIT, CURSOR)
 RANGE = tuple(map(shared, ("blockFrom", "blockTo", "timeFrom", "timeTo")))
 AT_LEAST_BLOCK = shared("block")
+STATE_BLOCK = shared("stateBlock")
 TOKEN = shared("token")
 ADDRESS = shared("address")
 CONTRACT = shared("contract")
@@ -360,7 +364,8 @@ def operation(
         },
         "default": {"$ref": "#/components/responses/default"},
     }
-    for code in sorted({*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}):
+    more = {*(WITH_BODY if body else ()), *errors, *((409,) if is_list else ())}
+    for code in sorted(more - {*ALWAYS}):
         responses[str(code)] = {"$ref": f"#/components/responses/{code}"}
     described: Json = {
         "operationId": name,

@@ -1,0 +1,124 @@
+"""Everything that moved value to or from an address, as one list in the chain's order.
+
+Its rows add up to what the address has: of the coin what came in, less what went out, is its
+balance, and of a token its balance by events. Where that does not hold, `reason` says why.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from scan.parameters import BIGINT_MAX
+from scan.queries import balances
+from scan.queries.balances import Balance, Head
+from scan.queries.cursors import ORDINAL, BlockReference, Traversal, Value
+from scan.queries.orphaned_cursors import RowEnds, require_same_chain
+from scan.queries.pages import Page, Window, in_blocks
+from scan.queries.reader import Reader
+
+TYPES = (
+    *("transaction", "fee", "internal_transfer", "token_transfer", "block_reward"),
+    "withdrawal",
+)
+DIRECTIONS = ("in", "out", "self")
+# Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals.
+POSITION = (ORDINAL,) * 7
+REASONS = (
+    *("start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
+    "inconsistent_events",
+)
+
+
+class HistoryFilter(NamedTuple):
+    """None: whatever it is. A token leaves its transfers alone."""
+
+    types: tuple[str, ...] = TYPES
+    direction: str | None = None
+    token: bytes | None = None
+    counterparty: bytes | None = None
+
+
+@dataclass(frozen=True)
+class HistoryPage(Page):
+    """`reason` says why all rows together are not the whole history: None where they are.
+
+    They are of the coin, or of the token that they were filtered by. `unexplained_wei` is the
+    balance less the sum of the coin's rows; None where the balance is not known, and of a token.
+    """
+
+    reason: str | None = None
+    unexplained_wei: int | None = None
+
+
+def page(
+    reader: Reader, address: bytes, window: Window, wanted: HistoryFilter, *, symbol: str
+) -> HistoryPage:
+    """`symbol` is the coin's; the offset of the window does not apply.
+
+    Raises InvalidParameter for a cursor of another list, Reorganised.
+    """
+    traversal = window.traversal("history", {"address": address, **wanted._asdict()}, POSITION)
+    window = in_blocks(reader, window)
+    data, count, total, position, newest, seen, *state = reader.row(
+        "queries/history_list",
+        # Which index is the narrowest depends on the values themselves.
+        planned_per_call=wanted.token is not None or wanted.counterparty is not None,
+        address=address,
+        types=list(wanted.types),
+        flow=wanted.direction or "all",
+        token=wanted.token,
+        counterparty=wanted.counterparty,
+        block_from=window.block_from,
+        block_to=window.block_to,
+        has_range=window.block_from > 0 or window.block_to < BIGINT_MAX,
+        after=list(traversal.cursor.position) if traversal.cursor else None,
+        seen_block=traversal.seen_block,
+        direction=window.direction,
+        limit=window.limit,
+        symbol=symbol,
+    )
+    require_same_chain(
+        reader, traversal, BlockReference.read(seen), lambda ends: _position_at(traversal, ends)
+    )
+    following = traversal.next(position, BlockReference.read(newest))
+    *stored, head_number, head_hash, unchanged_from, net, start_block, untraced, are_consistent = (
+        state
+    )
+    if wanted.token is not None:
+        reason = "inconsistent_events" if are_consistent is False else None
+        return HistoryPage(data, count, total, following, reason=reason)
+    head = Head(head_number, head_hash, unchanged_from)
+    [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
+    unexplained = None
+    if balance.is_current and balance.wei is not None:
+        unexplained = int(balance.wei) - int(net)
+    reason = _reason(start_block, untraced, unexplained)
+    return HistoryPage(data, count, total, following, reason=reason, unexplained_wei=unexplained)
+
+
+def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
+    """For a client that has dropped the rows above a block: with all up to there, or older ones."""
+    blocks, transactions = ends.blocks, ends.transactions
+    lists = (transactions, transactions, ends.internal_transfers, ends.token_transfers, blocks)
+    if traversal.direction == "asc" or traversal.cursor is None:
+        return (*lists, blocks, 0)
+    before = [int(value) for value in traversal.cursor.position]
+    withdrawal = min((before[5], before[6]), (blocks, 0))
+    return (*map(min, lists, before[:5]), *withdrawal)
+
+
+def _reason(
+    start_block: int | None, untraced_blocks: int | None, unexplained_wei: int | None
+) -> str | None:
+    """Why the coin's rows are not all there are; None where they are.
+
+    A sum that equals the balance proves nothing where blocks were not read: what came may have
+    gone again.
+    """
+    if start_block:
+        return "start_block"
+    if untraced_blocks != 0:
+        return "untraced_blocks"
+    if unexplained_wei is None:
+        return "balance_unknown"
+    return "unexplained_balance" if unexplained_wei else None

@@ -1,0 +1,45 @@
+-- The tokens an address held after a block, by token address: all its transfers up to there, added up.
+-- Nobody holds what the zero address has. Its time grows with those transfers.
+-- params: address bytea, block_number bigint, limit integer, offset bigint, after bytea null
+-- returns: one row: index version, data (JSON text), count in data, total; for cursors: token
+--   address of the last row where more follow
+-- index: token_transfers_by_from, token_transfers_by_to, tokens_pkey, blocks_pkey
+WITH bound AS MATERIALIZED (
+    SELECT b.token_transfers_before + b.token_transfer_count AS ordinal
+    FROM blocks b
+    WHERE b.number = %(block_number)s
+), held AS MATERIALIZED (
+    SELECT token_address, sum(amount) AS balance
+    FROM (
+        SELECT x.token_address, x.value AS amount
+        FROM token_transfers x
+        WHERE x.to_address = %(address)s AND x.to_address <> x.from_address
+            AND x.ordinal < (SELECT ordinal FROM bound)
+        UNION ALL
+        SELECT x.token_address, -x.value
+        FROM token_transfers x
+        WHERE x.from_address = %(address)s AND x.to_address <> x.from_address
+            AND x.ordinal < (SELECT ordinal FROM bound)
+    ) AS moved
+    WHERE %(address)s <> '\x0000000000000000000000000000000000000000'::bytea
+    GROUP BY token_address
+    HAVING sum(amount) > 0
+), page AS MATERIALIZED (
+    SELECT token_address, balance
+    FROM held
+    WHERE token_address > coalesce(%(after)s::bytea, ''::bytea)
+    ORDER BY token_address ASC
+    LIMIT %(limit)s
+    OFFSET %(offset)s
+)
+SELECT index_version(),
+    json_list(string_agg(
+        (SELECT token_balance_record(k, page.balance)::text
+        FROM tokens k
+        WHERE k.address = page.token_address), ',' ORDER BY page.token_address)),
+    count(*),
+    (SELECT count(*) FROM held),
+    (SELECT last.token_address
+    FROM (SELECT token_address FROM page ORDER BY token_address DESC LIMIT 1) AS last
+    WHERE EXISTS (SELECT FROM held WHERE held.token_address > last.token_address))
+FROM page;

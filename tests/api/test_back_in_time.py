@@ -1,0 +1,181 @@
+"""Balances, holdings and calls after an older block, where the node keeps its state."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.commands.demo_node import start
+from tests.conftest import Played
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.explorer import Explorer
+from tests.support.indexing import Indexing
+from tests.support.many_functions import verified
+from tests.support.scenario import STRANGERS
+
+DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
+COUNTER = """
+pragma solidity ^0.8.0;
+contract Counter {
+    uint public count;
+    function add(uint n) external { count += n; }
+    function fail() external view returns (uint) { require(count > 5, "too few"); return count; }
+}
+"""
+
+
+def get(client: FlaskClient, path: str, status: int = 200) -> Any:
+    response = client.get(f"/api/v1{path}")
+    assert response.status_code == status, response.text
+    return response.json
+
+
+def test_balances_are_those_of_the_block(scenario: Played, client: FlaskClient) -> None:
+    head = scenario.anvil.head()
+    created = scenario.stage.contracts["weth"].address
+    for address in (scenario.stage.people[1], STRANGERS[0], created):
+        now = get(client, f"/addresses/{address}")
+        for number in (0, head // 3, head // 2, head):
+            block = scenario.anvil.call("eth_getBlockByNumber", hex(number), False)["hash"]
+            detail = get(client, f"/addresses/{address}?block={number}")
+            balance = int(scenario.anvil.call("eth_getBalance", address, hex(number)), 16)
+            code = scenario.anvil.call("eth_getCode", address, hex(number))
+            assert (detail["balance"], detail["balanceBlock"]) == (str(balance), number)
+            assert detail["isContract"] is (code != "0x")
+            assert detail["txCount"] == now["txCount"]
+            assert get(client, f"/addresses/{address}?block={block}") == detail
+        assert get(client, f"/addresses/{address}?block=latest") == now
+
+
+def test_the_sum_of_the_history_up_to_a_block_is_the_balance_there(
+    scenario: Played, client: FlaskClient
+) -> None:
+    """The check that docs/history.md describes."""
+    address = STRANGERS[3]
+    for number in range(0, scenario.anvil.head(), 17):
+        page = get(client, f"/addresses/{address}/history?blockTo={number}&limit=100")
+        assert page["next"] is None
+        total = sum(
+            {"in": 1, "out": -1, "self": 0}[row["direction"]] * int(row["amount"])
+            for row in page["history"]
+            if row["tokenAddress"] is None
+        )
+        assert get(client, f"/addresses/{address}?block={number}")["balance"] == str(total)
+
+
+def test_holdings_are_those_after_the_block(scenario: Played, client: FlaskClient) -> None:
+    """Of coins that are honest, what balanceOf() returned then."""
+    head = scenario.anvil.head()
+    honest = [scenario.stage.contracts[key] for key in ("dollar", "harbor", "gold", "weth")]
+    seen = set()
+    for address in (scenario.stage.people[1], scenario.stage.people[9], STRANGERS[0]):
+        for number in range(0, head + 1, 23):
+            rows = get(client, f"/addresses/{address}/tokens?limit=100&block={number}")["tokens"]
+            held = {row["tokenAddress"]: int(row["balance"]) for row in rows}
+            for coin in honest:
+                if scenario.anvil.call("eth_getCode", coin.address, hex(number)) == "0x":
+                    assert coin.address not in held
+                    continue
+                balance = scenario.anvil.read(coin, "balanceOf", address, block=hex(number))
+                assert held.get(coin.address, 0) == balance
+                seen.add(balance > 0)
+        path = f"/addresses/{address}/tokens?limit=3"
+        now = get(client, path)
+        then = get(client, f"{path}&block={head}")
+        assert (then["tokens"], then["total"]) == (now["tokens"], now["total"])
+        following = get(client, f"{path}&block={head}&cursor={then['next']}")
+        assert following["tokens"] == get(client, f"{path}&cursor={now['next']}")["tokens"]
+    assert seen == {True, False}
+    assert get(client, f"/addresses/{'0x' + 40 * '0'}/tokens?block={head}")["tokens"] == []
+
+
+@pytest.mark.parametrize("path", ["/addresses/{}", "/addresses/{}/tokens"])
+def test_blocks_that_are_not_indexed_or_no_blocks(client: FlaskClient, path: str) -> None:
+    path = path.format(STRANGERS[0])
+    for block in ("9999999", "0x" + 64 * "1"):
+        assert get(client, f"{path}?block={block}", 404)["code"] == "not_found"
+    for block in ("-1", "0x1", "pending", "", "1.5"):
+        assert get(client, f"{path}?block={block}", 400)["field"] == "block"
+
+
+def test_calls_see_the_state_of_the_block(explorer: Explorer) -> None:
+    """From before the contract was there, a revert that is none later, and an implied newest."""
+    address = verified(explorer, COUNTER, "Counter")
+    sender, anvil = explorer.anvil.accounts[0], explorer.anvil
+    numbers = [anvil.head()]
+    for amount in (4, 7):
+        anvil.receipt_of(
+            anvil.send(sender, address, data="0x1003e2d2" + f"{amount:064x}", gas=200_000)
+        )
+        numbers.append(anvil.head())
+    explorer.wait_for_block(anvil.head())
+
+    def call(function: str, block: object = None) -> Any:
+        return explorer.client.post(
+            f"/api/v1/contracts/{address}/call",
+            json={"functionName": function},
+            query_string={} if block is None else {"block": block},
+        )
+
+    assert [call("count", number).json["result"] for number in numbers] == ["0", "4", "11"]
+    assert call("count").json == call("count", "latest").json == {"result": "11"}
+    assert call("fail", numbers[2]).json == {"result": "11"}
+    reverted = call("fail", numbers[1])
+    assert (reverted.status_code, reverted.json["code"]) == (422, "call_reverted")
+    assert "too few" in reverted.json["error"]
+    assert call("count", numbers[0] - 1).json["code"] == "call_reverted"
+    assert call("count", 10**9).status_code == 404
+    assert call("count", "soon").json["field"] == "block"
+
+
+@pytest.fixture(scope="module")
+def pruned(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+    """Over a node that keeps the state of its newest blocks alone."""
+    with Anvil("--prune-history", "3") as node, postgres.cloned(template) as url:
+        for _ in range(40):
+            node.send(node.accounts[0], STRANGERS[0], value=1)
+            node.mine()
+        with Indexing(url, node.url, traces="off") as indexing:
+            indexing.wait_for(node.head())
+            yield create_app(indexing.settings).test_client()
+
+
+@pytest.fixture(scope="module")
+def demo(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+    node = start(DEMO)
+    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+        indexing.wait_for(node.recording.head)
+        yield create_app(indexing.settings).test_client()
+    node.stop()
+
+
+@pytest.mark.parametrize("node", ["pruned", "demo"])
+def test_a_node_without_history_is_named(node: str, request: pytest.FixtureRequest) -> None:
+    """Not taken for a node that is away; holdings come from the index's own transfers."""
+    client: FlaskClient = request.getfixturevalue(node)
+    blocks = get(client, "/blocks?limit=1")["blocks"]
+    address = get(client, "/transactions?limit=1")["transactions"][0]["fromAddress"]
+    for _ in range(2):
+        refused = get(client, f"/addresses/{address}?block=3", 422)
+        assert refused["code"] == "history_unavailable" and "archive node" in refused["error"]
+    assert get(client, f"/addresses/{address}/tokens?block=0")["tokens"] == []
+    now = get(client, f"/addresses/{address}?block={blocks[0]['number']}")
+    assert now["balance"] == get(client, f"/addresses/{address}")["balance"]
+
+
+def test_a_node_on_another_fork_does_not_answer_for_this_one(
+    postgres: Postgres, template: str
+) -> None:
+    with Anvil() as node, postgres.cloned(template) as url:
+        node.mine(5)
+        with Indexing(url, node.url) as indexing:
+            indexing.wait_for(5)
+        node.reorganise(3)
+        client = create_app(indexing.settings).test_client()
+        path = f"/addresses/{node.accounts[0]}"
+        assert get(client, f"{path}?block=4", 502)["code"] == "upstream_failed"
+        assert get(client, f"{path}?block=1")["balance"] == str(10_000 * 10**18)

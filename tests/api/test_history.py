@@ -1,0 +1,372 @@
+"""The history of an address: its rows add up to what the node says it has, however it is read."""
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.blocks import Withdrawal
+from scan.ethereum.traces import InternalTransfer, TransferType
+from tests.conftest import Played
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.scenario import MINERS, STRANGERS
+
+Row = dict[str, Any]
+DEV_BALANCE = 10_000 * 10**18
+SIGN = {"in": 1, "out": -1, "self": 0}
+NUMBERS = itertools.count()
+NOBODY = "http://127.0.0.1:9"
+
+
+def history(client: FlaskClient, address: str, limit: int = 100, **filters: Any) -> list[Row]:
+    """Every row, page by page; where there is a total, it is their number."""
+    rows: list[Row] = []
+    cursor: dict[str, str] = {}
+    while True:
+        page = get(client, address, limit=limit, **filters, **cursor)
+        rows += page["history"]
+        if page["next"] is None:
+            assert page["total"] in (None, len(rows)), (address, filters)
+            return rows
+        assert len(page["history"]) == limit
+        cursor = {"cursor": page["next"]}
+
+
+def get(client: FlaskClient, address: str, **arguments: Any) -> Any:
+    response = client.get(f"/api/v1/addresses/{address}/history", query_string=arguments)
+    assert response.status_code == 200, response.text
+    return response.json
+
+
+def sums(rows: list[Row], key: Callable[[Row], Any]) -> Counter[Any]:
+    totals: Counter[Any] = Counter()
+    for row in rows:
+        totals[key(row)] += SIGN[row["direction"]] * int(row["amount"])
+    return totals
+
+
+def is_coin(row: Row) -> bool:
+    return row["tokenAddress"] is None
+
+
+@pytest.fixture(scope="module")
+def histories(client: FlaskClient, scenario: Played) -> dict[str, list[Row]]:
+    """Whole ones, newest first, of everybody in the scenario and of its contracts."""
+    stage = scenario.stage
+    contracts = [contract.address for contract in stage.contracts.values()]
+    pools = [pool.address for pool in stage.pools.values()]
+    everybody = (*stage.people, *STRANGERS, *MINERS, *contracts, *pools, "0x" + 40 * "0")
+    return {key: history(client, key) for key in dict.fromkeys(map(str.lower, everybody))}
+
+
+def test_coin_adds_up_to_the_balance(
+    scenario: Played, client: FlaskClient, histories: dict[str, list[Row]]
+) -> None:
+    """Also with blobs, failed transactions, tips, self-destructions and transfers to oneself."""
+    kinds = Counter(row["type"] for rows in histories.values() for row in rows)
+    assert kinds.keys() == {
+        *("transaction", "fee", "internal_transfer", "token_transfer", "block_reward")
+    }
+    funded = {person.lower() for person in scenario.stage.people}
+    for key, rows in histories.items():
+        balance = int(scenario.anvil.call("eth_getBalance", key, "latest"), 16)
+        opening = DEV_BALANCE if key in funded else 0
+        assert balance - sums(rows, is_coin)[True] == opening, key
+        page = get(client, key, limit=1)
+        assert page["unexplained"] == str(opening)
+        assert page["complete"] is (key not in funded)
+        assert page["reason"] == ("unexplained_balance" if key in funded else None)
+
+
+def test_each_token_adds_up_to_its_balance_by_events(
+    client: FlaskClient, histories: dict[str, list[Row]]
+) -> None:
+    """A token that lies gives somebody less than nothing, which its history says."""
+    liars = set()
+    for key, rows in histories.items():
+        if key == "0x" + 40 * "0":  # where tokens come from and go to
+            continue
+        held = client.get(f"/api/v1/addresses/{key}/tokens?limit=100").json["tokens"]
+        totals = sums(rows, lambda row: row["tokenAddress"])
+        del totals[None]
+        assert +totals == {r["tokenAddress"]: int(r["balance"]) for r in held}, key
+        for token in (token for token, total in totals.items() if total < 0):
+            page = get(client, key, token=token)
+            assert (page["complete"], page["reason"]) == (False, "inconsistent_events")
+            liars.add(token)
+        items = client.get(f"/api/v1/addresses/{key}/items?limit=100").json["items"]
+        of_items = sums(rows, lambda row: (row["tokenAddress"], row["tokenId"]))
+        for item in items:
+            assert of_items[item["tokenAddress"], item["tokenId"]] == int(item["balance"])
+    assert len(liars) >= 1
+
+
+def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(
+    scenario: Played, histories: dict[str, list[Row]]
+) -> None:
+    transactions = {t["hash"]: t for t in scenario.truth.transactions}
+    for rows in histories.values():
+        places = [(r["blockNumber"], r["transactionIndex"]) for r in rows]
+        order = [(block, 10**6 if index is None else index) for block, index in places]
+        assert order == sorted(order, reverse=True)
+        for row in rows:
+            exact = Fraction(int(row["amount"]), 10 ** row["decimals"])
+            assert Fraction(row["amountDecimal"]) == exact and "e" not in row["amountDecimal"]
+            if row["type"] == "block_reward":
+                assert row["transactionHash"] is row["methodId"] is row["counterparty"] is None
+                continue
+            transaction = transactions[row["transactionHash"]]
+            for name in ("blockNumber", "timestamp", "transactionIndex", "methodId"):
+                assert row[name] == transaction[name]
+            assert transaction["status"] or row["type"] == "fee"
+            assert (row["logIndex"] is not None) is (row["type"] == "token_transfer")
+            assert (row["transferIndex"] is not None) is (row["type"] == "internal_transfer")
+
+
+def test_either_order_and_pages_of_any_size_have_the_same_rows(
+    client: FlaskClient, histories: dict[str, list[Row]]
+) -> None:
+    chance = random.Random(1)
+    busy = sorted(histories, key=lambda key: len(histories[key]))[-6:]
+    for key in (*busy, STRANGERS[0], MINERS[0]):
+        rows = histories[key]
+        assert history(client, key, chance.randint(20, 40), orderBy="asc") == rows[::-1]
+        if len(rows) < 400:
+            assert history(client, key, 7) == rows
+
+
+class Filtering(NamedTuple):
+    types: tuple[str, ...] | None
+    direction: str | None
+    token: str | None
+    counterparty: str | None
+    block_from: int | None
+    block_to: int | None
+
+    def arguments(self) -> dict[str, Any]:
+        arguments = {
+            "types": ",".join(self.types) if self.types else None,
+            "direction": self.direction,
+            "token": self.token,
+            "counterparty": self.counterparty,
+            "blockFrom": self.block_from,
+            "blockTo": self.block_to,
+        }
+        return {name: value for name, value in arguments.items() if value is not None}
+
+    def matches(self, row: Row) -> bool:
+        return (
+            (self.types is None or row["type"] in self.types)
+            and self.direction in (None, row["direction"])
+            and self.token in (None, row["tokenAddress"])
+            and self.counterparty in (None, row["counterparty"])
+            and (self.block_from is None or row["blockNumber"] >= self.block_from)
+            and (self.block_to is None or row["blockNumber"] <= self.block_to)
+        )
+
+
+def filterings(rows: list[Row], head: int, seed: int) -> Iterator[Filtering]:
+    chance = random.Random(seed)
+    kinds = ("transaction", "fee", "internal_transfer", "token_transfer", "block_reward")
+    while True:
+        row = chance.choice(rows)
+        yield Filtering(
+            tuple(chance.sample(kinds, chance.randint(1, 3))) if chance.random() < 0.5 else None,
+            chance.choice((None, None, "in", "out", "self")),
+            row["tokenAddress"] if chance.random() < 0.15 else None,
+            row["counterparty"] if chance.random() < 0.15 else None,
+            chance.randint(0, head) if chance.random() < 0.4 else None,
+            chance.randint(0, head + 3) if chance.random() < 0.4 else None,
+        )
+
+
+def test_filters_give_what_a_plain_loop_finds(
+    scenario: Played, client: FlaskClient, histories: dict[str, list[Row]]
+) -> None:
+    """With an exact total wherever neither token nor counterparty is given."""
+    head = scenario.anvil.head()
+    chance = random.Random(2)
+    busy = sorted(histories, key=lambda key: len(histories[key]))[-20:]
+    for seed, key in enumerate((*busy, MINERS[0])):
+        rows = histories[key]
+        for wanted in itertools.islice(filterings(rows, head, seed), 12):
+            expected = [row for row in rows if wanted.matches(row)]
+            arguments = wanted.arguments()
+            if chance.random() < 0.5:
+                expected.reverse()
+                arguments["orderBy"] = "asc"
+            page = get(client, key, limit=60, **arguments)
+            assert page["history"] == expected[:60], (key, wanted)
+            counted = None if wanted.token or wanted.counterparty else len(expected)
+            assert page["total"] == counted, (key, wanted)
+            if page["next"] is not None:
+                rest = get(client, key, limit=60, cursor=page["next"], **arguments)
+                assert rest["history"] == expected[60:120]
+
+
+def test_times_bound_as_blocks_do(client: FlaskClient, histories: dict[str, list[Row]]) -> None:
+    key = max(histories, key=lambda key: len(histories[key]))
+    times = sorted({row["timestamp"] for row in histories[key]})
+    first, last = times[len(times) // 3], times[len(times) // 2]
+    rows = history(client, key, timeFrom=first, timeTo=last)
+    assert rows == [row for row in histories[key] if first <= row["timestamp"] <= last] != []
+
+
+def test_an_address_never_seen_has_an_empty_history(client: FlaskClient) -> None:
+    page = get(client, "0x" + 40 * "7")
+    assert page == {
+        "history": [],
+        "total": 0,
+        "complete": True,
+        "reason": None,
+        "unexplained": "0",
+        "next": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ({"types": "fee,gift"}, "types"),
+        ({"types": ""}, "types"),
+        ({"direction": "both"}, "direction"),
+        ({"orderBy": "newest"}, "orderBy"),
+        ({"token": "0x1"}, "token"),
+        ({"counterparty": "nobody"}, "counterparty"),
+        ({"page": "2"}, "page"),
+        ({"cursor": "abc"}, "cursor"),
+        ({"limit": "101"}, "limit"),
+        ({"blockFrom": "-1"}, "blockFrom"),
+        ({"timeTo": "yesterday"}, "timeTo"),
+    ],
+    ids=str,
+)
+def test_bad_parameters_are_refused(
+    client: FlaskClient, arguments: dict[str, str], field: str
+) -> None:
+    path = f"/api/v1/addresses/{STRANGERS[0]}/history"
+    response = client.get(path, query_string=arguments)
+    assert response.status_code == 400 and response.json["field"] == field
+
+
+def test_a_cursor_is_of_one_address_and_filter(client: FlaskClient) -> None:
+    one, two = STRANGERS[:2]
+    cursor = get(client, one, limit=1)["next"]
+    assert get(client, one, limit=3, cursor=cursor)["history"]
+    for key, more in ((two, {}), (one, {"direction": "in"}), (one, {"orderBy": "asc"})):
+        response = client.get(
+            f"/api/v1/addresses/{key}/history", query_string={"cursor": cursor, **more}
+        )
+        assert response.status_code == 400 and response.json["field"] == "cursor"
+
+
+class Made(NamedTuple):
+    chain: Chain
+    client: FlaskClient
+
+
+@pytest.fixture
+def made(database_url: str) -> Iterator[Made]:
+    """Blocks that the test makes, which no node knows."""
+    database = Database(database_url, statement_timeout_ms=10_000)
+    chain = Chain(database)
+    chain.append()
+    yield Made(chain, create_app(settings_for(database_url, NOBODY)).test_client())
+    database.close()
+
+
+ME, YOU = address("me"), address("you")
+
+
+def mine(made: Made, **arguments: Any) -> Any:
+    """A name that is ignored: each request is a new one to the response cache."""
+    return get(made.client, "0x" + ME.hex(), _=next(NUMBERS), **arguments)
+
+
+def test_withdrawals_and_untraced_blocks(made: Made) -> None:
+    """Several withdrawals of a block, on pages of one row."""
+    paid = [Withdrawal(index, 1, ME, 10**9 * (index + 1)) for index in range(5)]
+    made.chain.append(withdrawals=paid[:3])
+    made.chain.append(withdrawals=paid[3:])
+    made.chain.store_balances({ME: 15 * 10**9})
+    page = mine(made)
+    assert [row["withdrawalIndex"] for row in page["history"]] == [4, 3, 2, 1, 0]
+    assert {row["type"] for row in page["history"]} == {"withdrawal"}
+    assert (page["total"], page["complete"], page["unexplained"]) == (5, True, "0")
+    rows = history(made.client, "0x" + ME.hex(), 1)
+    assert rows == page["history"]
+    assert history(made.client, "0x" + ME.hex(), 1, orderBy="asc") == rows[::-1]
+    assert len(history(made.client, "0x" + ME.hex(), 2, blockFrom=2)) == 2
+    made.chain.append([Move(YOU, address("contract"))], is_traced=False)
+    assert mine(made)["reason"] == "untraced_blocks"
+
+
+def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: str) -> None:
+    database = Database(database_url, statement_timeout_ms=10_000)
+    database.execute_script(
+        "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '\\x00', 5)"
+    )
+    database.close()
+    assert mine(made)["reason"] == "start_block"
+
+
+def test_a_fork_changes_rows_totals_and_sums(made: Made) -> None:
+    """A cursor from before it is refused where the fork took what was shown."""
+    chain = made.chain
+    for _ in range(5):
+        chain.append([Move(YOU, ME, 1000), Move(ME, YOU, 10)])
+    chain.append(
+        [Move(YOU, address("purse"))],
+        internal_transfers=[InternalTransfer(0, 0, TransferType.CALL, address("purse"), ME, 7)],
+        is_traced=True,
+    )
+    total = 5 * 3 + 1
+    before = mine(made, limit=4)
+    assert before["total"] == total and before["history"][0]["type"] == "internal_transfer"
+    late = mine(made, limit=4, orderBy="asc")
+    chain.unwind(5)
+    chain.append([Move(ME, ME, 5)])
+    path = f"/api/v1/addresses/0x{ME.hex()}/history"
+    refused = made.client.get(path, query_string={"limit": 4, "cursor": before["next"]})
+    assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
+    common = refused.json["commonBlock"]["number"]
+    kept = [row for row in before["history"] if row["blockNumber"] <= common]
+    older = mine(made, limit=100, cursor=refused.json["cursor"])["history"]
+    assert common == 5 and kept
+    rest = mine(made, limit=100, orderBy="asc", cursor=late["next"])
+    rows = history(made.client, "0x" + ME.hex(), 3)
+    assert [*late["history"], *rest["history"]] == rows[::-1]
+    assert [*kept, *older] == [row for row in rows if row["blockNumber"] <= common]
+    assert [row["type"] for row in rows[:2]] == ["transaction", "fee"]
+    assert (rows[0]["direction"], rest["total"]) == ("self", 5 * 3 + 2)
+    chain.store_balances({ME: sums(rows, is_coin)[True]})
+    assert mine(made)["complete"] is True
+
+
+def test_long_lists_count_a_range_by_their_checkpoints(made: Made) -> None:
+    """Longer than the distance of checkpoints, with zero values and transfers to oneself."""
+    chance = random.Random(3)
+    for _ in range(30):
+        made.chain.append(
+            [
+                Move(*chance.choice(((ME, YOU), (YOU, ME), (ME, ME))), chance.choice((0, 1, 2)))
+                for _ in range(20)
+            ]
+        )
+    rows = history(made.client, "0x" + ME.hex())
+    assert len(rows) > 600
+    for _ in range(20):
+        first, last = sorted(chance.sample(range(32), 2))
+        way = chance.choice((None, "in", "out", "self"))
+        wanted = Filtering(None, way, None, None, first, last)
+        expected = [row for row in rows if wanted.matches(row)]
+        page = mine(made, limit=100, **wanted.arguments())
+        assert (page["history"], page["total"]) == (expected[:100], len(expected))
