@@ -215,9 +215,13 @@ def _database_url(text: str) -> str:
 def _rpc_urls(text: str) -> tuple[str, ...]:
     urls = tuple(part.strip() for part in text.split(","))
     for url in urls:
+        if url.startswith("/"):  # a Unix socket, which may come into being later
+            continue
         address = urlsplit(url)
         if address.scheme not in ("http", "https") or not address.hostname:
-            raise ValueError("must be http:// or https:// URLs, separated by commas")
+            raise ValueError(
+                "must be http:// or https:// URLs or paths of IPC sockets, separated by commas"
+            )
         _require_port(address)
     return urls
 

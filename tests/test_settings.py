@@ -58,6 +58,7 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
             ("http://a:8545", "https://b/k?x=1"),
         ),
         ("RPC_URL", "http://[::1]:8545", "rpc_urls", ("http://[::1]:8545",)),
+        ("RPC_URL", "/run/geth.ipc,http://a", "rpc_urls", ("/run/geth.ipc", "http://a")),
         ("DATABASE_URL", "postgres://u:p@h:5432/d", "database_url", "postgres://u:p@h:5432/d"),
         ("DATABASE_URL", SEVERAL_HOSTS, "database_url", SEVERAL_HOSTS),
         ("READ_DATABASE_URL", "postgresql://a,b/d", "read_database_url", "postgresql://a,b/d"),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from scan.audit import block_ranges
 from scan.audit.node_comparison import NodeComparison
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -88,6 +89,15 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             for table, rows, digest in database.rows("audit/tables_digest"):
                 write_line(f"{table:18} {rows:>12} {digest}")
             return EXACT
+        if options.first is not None or options.last is not None:
+            comparison = None
+            if options.node:
+                node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+                comparison = NodeComparison(database, node, settings)
+            differences = block_ranges.audit(
+                database, comparison, options.first, options.last, write_line
+            )
+            return DIFFERS if differences else EXACT
         if options.repair:
             Writer(database).acquire_lock()
         code = _audit_rows(database, repair=options.repair)

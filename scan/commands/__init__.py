@@ -45,7 +45,7 @@ BACKFILL_CHAIN = """\
 Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
 are then loaded table by table, indexes last. Needs the extra `bulk`, and no running
 indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
-are shown when all is done. After an interruption, the next run continues. See docs/scaling.md."""
+are shown when all is done. After an interruption, the next run continues. See docs/bulk.md."""
 
 EXPORT = """\
 Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
@@ -167,6 +167,9 @@ def _add_audit(commands: Any) -> None:
         "--blocks", type=int, default=1000, help="with --node: number of blocks; 0: all (1000)"
     )
     audit.add_argument("--digest", action="store_true", help="only print a digest of each table")
+    text = "only the rows of these blocks, a thousand at a time"
+    audit.add_argument("--from", dest="first", type=int, metavar="BLOCK", help=text)
+    audit.add_argument("--to", dest="last", type=int, metavar="BLOCK", help="the last of them")
 
 
 def _add_export(commands: Any) -> None:

@@ -9,11 +9,27 @@ import orjson
 
 from scan.ethereum import block_parameter
 from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.node_errors import AnswerTooLarge, BatchRefused, NodeError, RpcError, TimedOut
+from scan.ethereum.node_errors import (
+    AnswerTooLarge,
+    BatchRefused,
+    NodeError,
+    RateLimited,
+    RpcError,
+    TimedOut,
+)
 from scan.ethereum.transport import Transport
 from scan.observability import metrics
 
-__all__ = ["AnswerTooLarge", "BatchRefused", "Call", "Node", "NodeError", "RpcError", "TimedOut"]
+__all__ = [
+    "AnswerTooLarge",
+    "BatchRefused",
+    "Call",
+    "Node",
+    "NodeError",
+    "RateLimited",
+    "RpcError",
+    "TimedOut",
+]
 
 log = logging.getLogger(__name__)
 
@@ -54,6 +70,11 @@ class Node:
     def takes_block_hashes(self) -> bool | None:
         """Whether the node that serves now does; None where it was not tried yet."""
         return next(map(self._takes_block_hashes.get, self._usable_urls()), None)
+
+    @property
+    def waited_s(self) -> float:
+        """For how long this thread has waited for answers."""
+        return self._transport.waited_s
 
     def each(self) -> list["Node"]:
         """Its nodes one by one, but those that rest after a failure."""
@@ -257,7 +278,7 @@ def _result(answer: dict[str, Any]) -> Any:
     if answer.get("error") is not None:
         error = _rpc_error(answer["error"])
         if error.is_rate_limit:
-            raise NodeError(f"the node's rate limit is exceeded: {error.message}")
+            raise RateLimited(f"the node's rate limit is exceeded: {error.message}")
         metrics.count_rpc_error()
         return error
     if "result" not in answer:

@@ -45,6 +45,10 @@ class TimedOut(BatchRefused):
     """No complete response in time; half of the batch is tried only after other nodes."""
 
 
+class RateLimited(NodeError):
+    """The node's rate limit is exceeded."""
+
+
 class RpcError(Exception):
     """A JSON-RPC error object."""
 
@@ -96,3 +100,8 @@ class RpcError(Exception):
 
 class AnswerTooLarge(RpcError):
     """A response above the limit; returned in place of a result if a contract can cause it."""
+
+
+def too_large(most_bytes: int) -> AnswerTooLarge:
+    size = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes >> 10} KiB"
+    return AnswerTooLarge(0, f"the node's response is larger than {size}")

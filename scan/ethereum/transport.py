@@ -1,4 +1,4 @@
-"""JSON over HTTP to a node: one deadline for head and body, and a bound on what is read."""
+"""JSON to a node, over HTTP or IPC: one deadline for head and body, and a bound on what is read."""
 
 import io
 import json
@@ -16,7 +16,15 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from scan.ethereum.node_errors import AnswerTooLarge, BatchRefused, NodeError, TimedOut
+from scan.ethereum.ipc import IpcConnection
+from scan.ethereum.node_errors import (
+    AnswerTooLarge,
+    BatchRefused,
+    NodeError,
+    RateLimited,
+    TimedOut,
+    too_large,
+)
 
 CONNECT_TIMEOUT_S = 3.0
 MAX_RETRY_AFTER_S = 300.0
@@ -35,12 +43,32 @@ class Transport:
         self._ca_bundle = ca_bundle
         self._local = threading.local()
 
+    @property
+    def waited_s(self) -> float:
+        """For how long this thread has waited for answers to arrive whole."""
+        return getattr(self._local, "waited_s", 0.0)
+
     def post(self, url: str, body: bytes, timeout_s: float, most_bytes: int) -> tuple[Any, int]:
-        """What the JSON of the answer holds, and its bytes.
+        """What the JSON of the answer holds, and its bytes. A path as `url` is an IPC socket's.
 
         Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
         """
-        _deadline.ends_at = time.monotonic() + timeout_s
+        began = time.monotonic()
+        ends_at = began + timeout_s
+        if url.startswith("/"):
+            try:
+                return self._post_ipc(url, body, ends_at, most_bytes)
+            finally:
+                self._local.waited_s = self.waited_s + time.monotonic() - began
+        try:
+            text = self._post_http(url, body, ends_at, most_bytes)
+        finally:
+            self._local.waited_s = self.waited_s + time.monotonic() - began
+        return _json(text, most_bytes), len(text)
+
+    def _post_http(self, url: str, body: bytes, ends_at: float, most_bytes: int) -> bytes:
+        _deadline.ends_at = ends_at
+        timeout_s = ends_at - time.monotonic()
         try:
             response = self._session().post(
                 url,
@@ -51,16 +79,31 @@ class Transport:
             )
             with response:
                 _check_status(response)
-                text = _read_body(response, most_bytes)
+                return _read_body(response, most_bytes)
         except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
             raise TimedOut("the node did not respond in time") from None
         except (requests.ConnectionError, urllib3.exceptions.ProtocolError):
-            if time.monotonic() >= _deadline.ends_at:
+            if time.monotonic() >= ends_at:
                 raise TimedOut("the node did not respond in time") from None
             raise NodeError("the node cannot be reached or cut the connection") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
-        return _json(text, most_bytes), len(text)
+
+    def _post_ipc(self, path: str, body: bytes, ends_at: float, most_bytes: int) -> tuple[Any, int]:
+        """On this thread's connection, which is kept as long as its answers are whole."""
+        kept: dict[str, IpcConnection] = self._local.__dict__.setdefault("ipc", {})
+        connection = kept.pop(path, None)
+        if connection is None or not connection.is_idle:
+            connection = IpcConnection(path, CONNECT_TIMEOUT_S)
+        try:
+            answer = connection.exchange(
+                body, ends_at, most_bytes, lambda text: _json(text, most_bytes)
+            )
+        except BaseException:
+            connection.close()
+            raise
+        kept[path] = connection
+        return answer
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._local, "session", None)
@@ -138,7 +181,7 @@ def _check_status(response: requests.Response) -> None:
     if status == 200:
         return
     if status == 429:
-        raise NodeError("the node's rate limit is exceeded (429)", retry_after_s=_after(response))
+        raise RateLimited("the node's rate limit is exceeded (429)", retry_after_s=_after(response))
     if status in (400, 408, 413, 414, 500, 502, 504):
         raise BatchRefused(f"the node returned HTTP {status}", retry_after_s=_after(response))
     raise NodeError(f"the node returned HTTP {status}", retry_after_s=_after(response))
@@ -160,23 +203,18 @@ def _read_body(response: requests.Response, most_bytes: int) -> bytes:
     """The body, decompressed; the bound is on both sizes."""
     declared = response.headers.get("Content-Length", "")
     if declared.isascii() and declared.isdigit() and int(declared[:20]) > most_bytes:
-        raise _too_large(most_bytes)
+        raise too_large(most_bytes)
     pieces: list[bytes] = []
     size = 0
     while piece := response.raw.read1(READ_BYTES, decode_content=True):
         pieces.append(piece)
         size += len(piece)
         if size > most_bytes:
-            raise _too_large(most_bytes)
+            raise too_large(most_bytes)
     return b"".join(pieces)
 
 
-def _too_large(most_bytes: int) -> AnswerTooLarge:
-    size = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes >> 10} KiB"
-    return AnswerTooLarge(0, f"the node's response is larger than {size}")
-
-
-def _json(text: bytes, most_bytes: int) -> Any:
+def _json(text: bytes | bytearray, most_bytes: int) -> Any:
     max_elements = MAX_EXPANSION * most_bytes // BYTES_PER_ELEMENT
     if len(text) > 2 * max_elements:  # an element takes two bytes; counting is not for nothing
         elements = len(text) - len(text.translate(None, b",[{"))

@@ -21,12 +21,11 @@ from scan.indexer.block_traces import TraceReader
 
 log = logging.getLogger(__name__)
 
-CONCURRENT_FETCHES = 3  # requests in flight at the same time
 # A block's header with its transactions, or one receipt. The cheapest log costs 375 gas and takes
 # 620 bytes, the cheapest byte of input 4 gas and two digits: enough for 58 M gas of nothing else in
 # one transaction. More is the node's fault. A receipt of 59 MB took 236 MiB.
 MAX_BLOCK_BYTES = 96 * 1024 * 1024
-FETCHED_BYTES = 16 * 1024 * 1024  # of rows, in one request's blocks
+FETCHED_BYTES = 4 * 1024 * 1024  # of rows, in one request's blocks
 ROW_BYTES = 512
 
 _T = TypeVar("_T")
@@ -85,6 +84,11 @@ class BlockSource:
             FetchedBlock(block, *traced)
             for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
+
+    @property
+    def waited_s(self) -> float:
+        """For how long this thread has waited for the node."""
+        return self._node.waited_s
 
     def raw_blocks(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Blocks first..last and their receipts, as the node's JSON."""

@@ -66,7 +66,7 @@ class CatchUp:
         with (
             closing(CatchUpProgress(first, last)) as progress,
             ThreadPoolExecutor(1, "inspect") as pool,
-            closing(self._prefetcher.blocks(first, last, selection)) as fetched,
+            closing(self._prefetcher.blocks(first, last, selection, progress.seconds)) as fetched,
         ):
             try:
                 for batch in _batches(fetched):
@@ -74,7 +74,7 @@ class CatchUp:
                         break
                     parent = inspected[0][-1].hash if inspected else head and head.hash
                     _require_links(parent, batch, genesis_hash)
-                    inspection = pool.submit(inspector.inspect, batch)
+                    inspection = pool.submit(_inspect, inspector, batch, progress)
                     if inspected is not None:
                         writing, inspected = inspected, None
                         head = self._write(head, *writing, progress)
@@ -95,11 +95,19 @@ class CatchUp:
         findings: ContractFindings,
         progress: CatchUpProgress,
     ) -> IndexedHead:
-        head = self._writer.append(head, batch, findings)
+        with progress.seconds.clock("write"):
+            head = self._writer.append(head, batch, findings)
         self._patience.record_written(head.hash)
         self._status.record_following(progress.last)
         progress.advance(head.number, sum(block.transaction_count for block in batch))
         return head
+
+
+def _inspect(
+    inspector: ContractInspector, batch: Batch, progress: CatchUpProgress
+) -> ContractFindings:
+    with progress.seconds.clock("inspect"):
+        return inspector.inspect(batch)
 
 
 def _require_links(parent_hash: bytes | None, batch: Batch, genesis_hash: bytes) -> None:

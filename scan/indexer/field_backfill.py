@@ -15,7 +15,9 @@ from scan.ethereum.client import Node
 from scan.indexer import chain_identity
 from scan.indexer.block_rows import TRANSACTION_COLUMNS, BlockRows
 from scan.indexer.block_source import BlockSource
+from scan.indexer.log_selection import NO_LOGS
 from scan.indexer.prefetch import MIN_PROCESS_BLOCKS, BlockPrefetcher
+from scan.indexer.stage_seconds import StageSeconds
 from scan.settings import Settings
 
 WINDOW_BLOCKS = MIN_PROCESS_BLOCKS - 1  # fetched in their order; windows go from new to old
@@ -46,7 +48,7 @@ class FieldBackfill:
         while (newest := self._find_unfilled()) is not None:
             first = max(self._start_block, newest - WINDOW_BLOCKS + 1)
             batch: list[BlockRows] = []
-            for blocks in self._prefetcher.blocks(first, newest):
+            for blocks in self._prefetcher.blocks(first, newest, NO_LOGS, StageSeconds()):
                 batch += blocks
                 if sum(block.transaction_count for block in batch) >= WRITE_TRANSACTIONS:
                     self._write(batch)

@@ -6,21 +6,26 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from itertools import islice
 
-from scan.indexer.block_rows import BlockRows, make_block_rows
-from scan.indexer.block_source import CONCURRENT_FETCHES, BlockSource
-from scan.indexer.log_selection import NO_LOGS, LogSelection
-from scan.indexer.prefetch_process import PrefetchProcess, ProcessNotStarted
+from scan.indexer.block_rows import BlockRows
+from scan.indexer.block_source import BlockSource
+from scan.indexer.fetch_limit import FETCHES_AHEAD, MAX_CONCURRENCY, FetchLimit
+from scan.indexer.log_selection import LogSelection
+from scan.indexer.prefetch_process import (
+    FetchedRows,
+    PrefetchProcess,
+    ProcessNotStarted,
+    fetch_rows,
+)
+from scan.indexer.stage_seconds import StageSeconds
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
-FETCH_BLOCKS = 20  # in one request
 MIN_PROCESS_BLOCKS = 200  # fewer are fetched before a process has started
 CHECK_STOP_S = 0.2
 
-_Submit = Callable[[int, int], "Future[list[BlockRows]]"]
+_Submit = Callable[[int, int], "Future[FetchedRows]"]
 
 
 class BlockPrefetcher:
@@ -30,11 +35,12 @@ class BlockPrefetcher:
         self._settings = settings
         self._source = source
         self._stop = stop
+        self._limit = FetchLimit(stop)
         self._process: PrefetchProcess | None = None
         self._may_have_process = len(os.sched_getaffinity(0)) > 1
 
     def blocks(
-        self, first: int, last: int, selection: LogSelection = NO_LOGS
+        self, first: int, last: int, selection: LogSelection, seconds: StageSeconds
     ) -> Generator[list[BlockRows]]:
         """Blocks first..last in order, one request's at a time; raises what fetching does.
 
@@ -43,12 +49,17 @@ class BlockPrefetcher:
         process = self._process_for(last - first + 1)
         if process is not None:
             yield from self._in_order(
-                lambda start, end: process.submit(start, end, selection), first, last
+                lambda start, end: process.submit(start, end, selection), first, last, seconds
             )
         else:
-            with ThreadPoolExecutor(CONCURRENT_FETCHES, "fetch") as pool:
+            with ThreadPoolExecutor(MAX_CONCURRENCY, "fetch") as pool:
                 yield from self._in_order(
-                    lambda start, end: pool.submit(self._fetch, start, end, selection), first, last
+                    lambda start, end: pool.submit(
+                        self._limit.run, lambda: fetch_rows(self._source, start, end, selection)
+                    ),
+                    first,
+                    last,
+                    seconds,
                 )
         self.close()
 
@@ -65,35 +76,37 @@ class BlockPrefetcher:
             self.close()
         if self._process is None:
             try:
-                self._process = PrefetchProcess(self._settings)
+                self._process = PrefetchProcess(self._settings, self._limit)
             except ProcessNotStarted as error:
                 log.warning("no second process to fetch blocks, which is slower: %s", error)
                 self._may_have_process = False
         return self._process
 
-    def _fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
-        return [make_block_rows(fetched, selection) for fetched in self._source.blocks(first, last)]
-
-    def _in_order(self, submit: _Submit, first: int, last: int) -> Generator[list[BlockRows]]:
-        """A few requests in flight at any time; what one left out of its range comes next."""
-        ranges = iter(
-            (start, min(start + FETCH_BLOCKS - 1, last))
-            for start in range(first, last + 1, FETCH_BLOCKS)
-        )
-        pending = deque(
-            (submit(start, end), end) for start, end in islice(ranges, CONCURRENT_FETCHES)
-        )
+    def _in_order(
+        self, submit: _Submit, first: int, last: int, seconds: StageSeconds
+    ) -> Generator[list[BlockRows]]:
+        """Some requests ahead at any time; what one left out of its range comes next."""
+        pending: deque[tuple[Future[FetchedRows], int]] = deque()
         try:
-            while pending and not self._stop.is_set():
+            while not self._stop.is_set():
+                while first <= last and len(pending) < FETCHES_AHEAD:
+                    range_last = min(first + self._limit.blocks - 1, last)
+                    pending.append((submit(first, range_last), range_last))
+                    first = range_last + 1
+                if not pending:
+                    return
                 future, range_last = pending[0]
+                was_waited_for = not future.done()
                 if not wait([future], CHECK_STOP_S).done:
                     continue
                 pending.popleft()
-                blocks = future.result()
+                blocks, node_s, decode_s = future.result()
                 if blocks[-1].number < range_last:
                     pending.appendleft((submit(blocks[-1].number + 1, range_last), range_last))
-                else:
-                    pending.extend((submit(start, end), end) for start, end in islice(ranges, 1))
+                transactions = sum(block.transaction_count for block in blocks)
+                self._limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
+                seconds.add("node", node_s)
+                seconds.add("decode", decode_s)
                 del future
                 yield blocks
         finally:

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import signal
 import threading
+import time
 import traceback
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
@@ -21,7 +22,8 @@ from scan.errors import Unavailable
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.block_rows import BlockRows, make_block_rows
-from scan.indexer.block_source import CONCURRENT_FETCHES, BlockSource
+from scan.indexer.block_source import BlockSource
+from scan.indexer.fetch_limit import MAX_CONCURRENCY, FetchLimit
 from scan.indexer.log_selection import NO_LOGS, LogSelection
 from scan.observability import logs, metrics
 from scan.settings import Settings
@@ -43,10 +45,29 @@ class ProcessEnded(Unavailable):
     """The second process has ended, and with it the blocks that it was fetching."""
 
 
+class FetchedRows(NamedTuple):
+    """The blocks of a range; and how long its thread waited for the node, and had to do itself."""
+
+    blocks: list[BlockRows]
+    node_s: float
+    decode_s: float
+
+
+NO_ROWS = FetchedRows([], 0.0, 0.0)
+
+
+def fetch_rows(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchedRows:
+    """Blocks first..last, or some of them; raises what BlockSource.blocks() does."""
+    began, waited_s = time.perf_counter(), source.waited_s
+    blocks = [make_block_rows(fetched, selection) for fetched in source.blocks(first, last)]
+    node_s = source.waited_s - waited_s
+    return FetchedRows(blocks, node_s, time.perf_counter() - began - node_s)
+
+
 class FetchResult(NamedTuple):
     """The blocks of a range, or the error; and notes of requests, for metrics."""
 
-    blocks: list[BlockRows]
+    rows: FetchedRows
     error: Exception | None
     rpc_notes: list[metrics.RpcNote]
 
@@ -54,9 +75,10 @@ class FetchResult(NamedTuple):
 class PrefetchProcess:
     """Runs from its construction, which raises ProcessNotStarted, to close()."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, limit: FetchLimit) -> None:
+        self._limit = limit
         context = multiprocessing.get_context("spawn")
-        pipes = [context.Pipe() for _ in range(CONCURRENT_FETCHES)]
+        pipes = [context.Pipe() for _ in range(MAX_CONCURRENCY)]
         ours, theirs = zip(*pipes, strict=True)
         self._connections: SimpleQueue[Connection] = SimpleQueue()
         for connection in ours:
@@ -64,7 +86,7 @@ class PrefetchProcess:
         self._reaping = threading.Lock()  # of two threads that wait, one would get no exit code
         self._process = context.Process(target=_serve, args=(settings, theirs), daemon=True)
         self._start(ours[0], theirs)
-        self._threads = ThreadPoolExecutor(CONCURRENT_FETCHES, "fetch")
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, "fetch")
 
     @property
     def pid(self) -> int | None:
@@ -77,9 +99,9 @@ class PrefetchProcess:
 
     def submit(
         self, first: int, last: int, selection: LogSelection = NO_LOGS
-    ) -> "Future[list[BlockRows]]":
+    ) -> "Future[FetchedRows]":
         """Blocks first..last. The future raises what BlockSource.blocks() does, or ProcessEnded."""
-        return self._threads.submit(self._fetch, first, last, selection)
+        return self._threads.submit(self._limit.run, lambda: self._fetch(first, last, selection))
 
     def close(self) -> None:
         """Kill it; it has no state that needs cleaning up."""
@@ -104,7 +126,7 @@ class PrefetchProcess:
         except (EOFError, OSError) as error:
             raise ProcessNotStarted(str(error) or f"it ended with {self._exit_code()}") from None
 
-    def _fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
+    def _fetch(self, first: int, last: int, selection: LogSelection) -> FetchedRows:
         connection = self._connections.get()
         try:
             connection.send((first, last, selection))
@@ -118,7 +140,7 @@ class PrefetchProcess:
             metrics.count_rpc(note)
         if result.error is not None:
             raise result.error
-        return result.blocks
+        return result.rows
 
     def _exit_code(self) -> int | None:
         with self._reaping:
@@ -136,7 +158,10 @@ def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     source = BlockSource(node, traces=settings.traces)
-    connections[0].send(None)
+    try:
+        connections[0].send(None)
+    except OSError:  # the parent ended while this process started
+        os._exit(0)
     for connection in connections:
         threading.Thread(target=_serve_connection, args=(connection, source), daemon=True).start()
     parent = multiprocessing.parent_process()
@@ -159,10 +184,10 @@ def _serve_connection(connection: Connection, source: BlockSource) -> None:
 
 def _result(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchResult:
     try:
-        blocks = [make_block_rows(fetched, selection) for fetched in source.blocks(first, last)]
-        return FetchResult(blocks, None, metrics.take_notes())
+        rows = fetch_rows(source, first, last, selection)
+        return FetchResult(rows, None, metrics.take_notes())
     except (NodeError, RpcError, MalformedBlock) as error:
-        return FetchResult([], error, metrics.take_notes())
+        return FetchResult(NO_ROWS, error, metrics.take_notes())
     except Exception as error:
         error.add_note("".join(traceback.format_exception(error)))  # which is lost on the way
-        return FetchResult([], error, metrics.take_notes())
+        return FetchResult(NO_ROWS, error, metrics.take_notes())

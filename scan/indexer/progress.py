@@ -7,6 +7,8 @@ from typing import Never
 
 from tqdm import tqdm
 
+from scan.indexer.stage_seconds import StageSeconds
+
 log = logging.getLogger(__name__)
 
 LOG_EVERY_S = 5.0
@@ -14,13 +16,14 @@ LONG_CATCH_UP_BLOCKS = 50
 
 
 class CatchUpProgress:
-    """Blocks/s, share done and time left of one catch-up from `first` to `last`."""
+    """Blocks/s, share done, time left and time by stage of one catch-up from `first` to `last`."""
 
     def __init__(self, first: int, last: int) -> None:
         self._first = first
         self.last = last
         self._began = self._logged_at = time.monotonic()
         self._transactions = 0
+        self.seconds = StageSeconds()
         self._is_long = last - first >= LONG_CATCH_UP_BLOCKS
         self._bar: tqdm[Never] | None = None
         if self._is_long and sys.stderr.isatty():
@@ -41,13 +44,14 @@ class CatchUpProgress:
         elapsed_s = max(now - self._began, 1e-6)
         left_s = (self.last - number) * elapsed_s / written
         log.info(
-            "block %d of %d (%.0f %%), %.0f blocks/s, %.0f transactions/s, %s left",
+            "block %d of %d (%.0f %%), %.0f blocks/s, %.0f transactions/s, %s left; %s",
             number,
             self.last,
             100 * written / (self.last - self._first + 1),
             written / elapsed_s,
             self._transactions / elapsed_s,
             f"{left_s / 60:.0f} min" if left_s > 120 else f"{left_s:.0f} s",
+            self.seconds,
         )
 
     def close(self) -> None:

@@ -32,6 +32,9 @@ RPC_SECONDS = Histogram("scan_rpc_request_seconds", "Response time of the node."
 
 INDEXED_BLOCKS = Counter("scan_indexed_blocks", "Blocks written.")
 INDEXED_TRANSACTIONS = Counter("scan_indexed_transactions", "Transactions written.")
+INDEXER_SECONDS = Counter(
+    "scan_indexer_seconds", "Seconds of a long catch-up by stage; stages overlap.", ["stage"]
+)
 REORGANISED_BLOCKS = Counter("scan_reorganised_blocks", "Blocks removed in reorgs.")
 INDEXER_STALLED = Gauge("scan_indexer_stalled", "1 while the head cannot advance.")
 

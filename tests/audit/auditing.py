@@ -9,7 +9,8 @@ from scan.settings import Settings
 
 
 def run(settings: Settings, **options: object) -> int:
-    chosen = {"repair": False, "node": False, "blocks": 0, "digest": False, **options}
+    chosen = {"repair": False, "node": False, "blocks": 0, "digest": False}
+    chosen |= {"first": None, "last": None, **options}
     return derived_tables.run(settings, Namespace(**chosen))
 
 

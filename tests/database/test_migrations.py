@@ -27,7 +27,7 @@ FIRST = (
 )  # the demo chain as first indexed
 DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 NOWHERE = "http://127.0.0.1:1"
-AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False)
+AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False, first=None, last=None)
 
 
 @pytest.fixture(scope="module")

@@ -30,7 +30,7 @@ ACTS = (
     scenario.creations,
     scenario.failures,
 )
-AUDIT = Namespace(repair=False, node=True, blocks=0, digest=False)
+AUDIT = Namespace(repair=False, node=True, blocks=0, digest=False, first=None, last=None)
 
 
 def name_of(url: str) -> str:

@@ -11,7 +11,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.indexer import catch_up, prefetch
+from scan.indexer import catch_up, fetch_limit
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
@@ -138,7 +138,7 @@ def test_tables_are_the_same_however_blocks_are_put_into_batches(
     blocks: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(prefetch, "FETCH_BLOCKS", blocks)
+    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", blocks)
     monkeypatch.setattr(catch_up, "BATCH_BLOCKS", blocks)
     with Indexing(database_url, scenario.anvil.url) as indexing:
         indexing.wait_for(scenario.anvil.head())

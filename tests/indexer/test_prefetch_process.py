@@ -14,8 +14,9 @@ from prometheus_client import REGISTRY
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError, RpcError, TimedOut
-from scan.indexer import catch_up, contract_inspection, follower, prefetch
+from scan.indexer import catch_up, contract_inspection, fetch_limit, follower, prefetch
 from scan.indexer.block_rows import BlockRows
+from scan.indexer.fetch_limit import FetchLimit
 from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded, ProcessNotStarted
 from tests.conftest import Played
 from tests.support import faulty_node
@@ -94,9 +95,14 @@ def node(scenario: Played) -> Iterator[FaultyNode]:
         yield proxy
 
 
+def start_process(url: str) -> PrefetchProcess:
+    limit = FetchLimit(threading.Event())
+    return PrefetchProcess(settings_for("postgresql://none", url), limit)
+
+
 @pytest.fixture
 def process(node: FaultyNode) -> Iterator[PrefetchProcess]:
-    started = PrefetchProcess(settings_for("postgresql://none", node.url))
+    started = start_process(node.url)
     try:
         yield started
     finally:
@@ -122,7 +128,7 @@ def test_tables_are_the_same_when_nearly_all_is_forgotten_between_batches(
 ) -> None:
     """A batch is inspected before the one before it can be asked of the database."""
     monkeypatch.setattr(contract_inspection, "MAX_CONTRACTS", 0)
-    monkeypatch.setattr(prefetch, "FETCH_BLOCKS", 2)
+    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 2)
     monkeypatch.setattr(catch_up, "BATCH_BLOCKS", 2)
     with Indexing(database_url, scenario.anvil.url) as indexing:
         indexing.wait_for(scenario.anvil.head())
@@ -136,7 +142,7 @@ def test_faults_of_the_node_cost_nothing(
     processes: list[int],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(prefetch, "FETCH_BLOCKS", 5)
+    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 5)
     monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)
     with (
         FaultyNode(scenario.anvil.url, seed=3, rate=0.1) as node,
@@ -251,7 +257,7 @@ def test_errors_arrive_whole(process: PrefetchProcess, node: FaultyNode) -> None
     with pytest.raises(MalformedBlock, match=r"block [0-9]+: "):
         process.submit(1, 3).result(PATIENCE_S)
     node.fault = None
-    blocks = process.submit(0, 3).result(PATIENCE_S)
+    blocks = process.submit(0, 3).result(PATIENCE_S).blocks
     assert [block.number for block in blocks] == [0, 1, 2, 3]
     assert all(isinstance(block, BlockRows) for block in blocks)
 
@@ -288,7 +294,7 @@ def test_results_belong_to_their_ranges_and_are_counted(
 
     before = counted()
     futures = [process.submit(number, number) for number in range(6)]
-    assert [f.result(PATIENCE_S)[0].number for f in futures] == list(range(6))
+    assert [f.result(PATIENCE_S).blocks[0].number for f in futures] == list(range(6))
     node.fault = faulty_node.refuse_method("eth_getBlockByNumber")
     with pytest.raises(NodeError):
         process.submit(0, 0).result(PATIENCE_S)
@@ -304,7 +310,7 @@ def test_results_belong_to_their_ranges_and_are_counted(
 
 def test_an_ended_process_returns_nothing(node: FaultyNode) -> None:
     node.fault = stuck_receipts
-    process = PrefetchProcess(settings_for("postgresql://none", node.url))
+    process = start_process(node.url)
     waiting = process.submit(0, 3)
     assert process.pid
     os.kill(process.pid, signal.SIGKILL)
@@ -320,7 +326,7 @@ def test_an_ended_process_returns_nothing(node: FaultyNode) -> None:
 def test_a_process_killed_while_it_sends_leaves_nobody_waiting(node: FaultyNode) -> None:
     """Of a result that is longer than a pipe holds, a part may have come."""
     for delay_s in (0.0, 0.01, 0.02, 0.05):
-        process = PrefetchProcess(settings_for("postgresql://none", node.url))
+        process = start_process(node.url)
         futures = [process.submit(0, 40) for _ in range(3)]
         wait_until(lambda: node.requests > 0)
         time.sleep(delay_s)
@@ -334,7 +340,7 @@ def test_a_process_killed_while_it_sends_leaves_nobody_waiting(node: FaultyNode)
 def test_a_process_that_does_not_come_up_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
     start_with(monkeypatch, "/bin/false")
     with pytest.raises(ProcessNotStarted, match="ended with 1"):
-        PrefetchProcess(settings_for("postgresql://none", "http://127.0.0.1:1"))
+        start_process("http://127.0.0.1:1")
 
 
 @pytest.fixture

@@ -1,0 +1,39 @@
+"""Where the time of indexing goes: seconds of each stage, which overlap.
+
+`node` is waiting for answers and `decode` what is done with them, both summed over the requests in
+flight; `inspect` asks about contracts and tokens; `write` is PostgreSQL.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from scan.observability import metrics
+
+STAGES = ("node", "decode", "inspect", "write")
+
+
+class StageSeconds:
+    """Sums by stage; for several threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sums: Counter[str] = Counter()
+
+    def add(self, stage: str, seconds: float) -> None:
+        metrics.INDEXER_SECONDS.labels(stage).inc(seconds)
+        with self._lock:
+            self._sums[stage] += seconds  # type: ignore[assignment]
+
+    @contextmanager
+    def clock(self, stage: str) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(stage, time.perf_counter() - began)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{stage} {self._sums[stage]:.1f} s" for stage in STAGES)

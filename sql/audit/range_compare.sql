@@ -1,0 +1,145 @@
+-- Rows of a range of blocks that contradict each other or their blocks, in one statement and so of one
+-- snapshot; of the block before only how many rows come before the range. Derived tables are not looked
+-- at: what they hold of an address or a token is the sum over all blocks. Scalar subqueries in the place
+-- of EXISTS, which the planner would have read by block or as a whole.
+-- params: block_from bigint, block_to bigint
+-- returns: what is wrong, how many such there are, where one of them is
+-- index: blocks_pkey, transactions_pkey, token_transfers_pkey, dex_trades_pkey, internal_transfers_pkey,
+--   logs_pkey, withdrawals_pkey, tokens_pkey, pools_pkey, log_emitters_pkey
+WITH span AS MATERIALIZED (
+    SELECT b.number, b.hash, b.parent_hash, b.transactions_before, b.transaction_count,
+        b.token_transfers_before, b.token_transfer_count, b.dex_trades_before, b.dex_trade_count,
+        b.internal_transfers_before, b.internal_transfer_count, b.logs_before, b.log_count,
+        b.withdrawal_count, b.gas_price_sum, b.traced, lag(b) OVER numbered AS previous
+    FROM blocks b
+    WHERE b.number BETWEEN %(block_from)s - 1 AND %(block_to)s
+    WINDOW numbered AS (ORDER BY b.number)
+), counted AS (
+    SELECT b.number, b.transaction_count, b.token_transfer_count, b.dex_trade_count,
+        b.internal_transfer_count, b.log_count, b.withdrawal_count, b.gas_price_sum, b.traced,
+        t.transactions, t.gas_prices, t.transactions_follow, x.transfers, x.transfers_follow,
+        d.trades, d.trades_follow, i.internal_transfers, i.internal_transfers_follow, l.logs,
+        l.logs_follow, w.withdrawals
+    FROM span b
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS transactions, coalesce(sum(t.gas_price), 0) AS gas_prices,
+            coalesce(bool_and(t.block_number = b.number
+                AND t.transaction_index = t.ordinal - b.transactions_before), true)
+                AS transactions_follow
+        FROM transactions t
+        WHERE t.ordinal BETWEEN b.transactions_before
+            AND b.transactions_before + b.transaction_count - 1
+    ) AS t
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS transfers, coalesce(bool_and(placed.follows), true) AS transfers_follow
+        FROM (
+            SELECT x.block_number = b.number AND x.transaction_index < b.transaction_count
+                AND coalesce((SELECT k.block_number FROM tokens k
+                    WHERE k.address = x.token_address) <= b.number, false)
+                AND coalesce((x.log_index, coalesce(x.batch_index, 0)) > (lag(x.log_index) OVER in_order,
+                    lag(coalesce(x.batch_index, 0)) OVER in_order), true) AS follows
+            FROM token_transfers x
+            WHERE x.ordinal BETWEEN b.token_transfers_before
+                AND b.token_transfers_before + b.token_transfer_count - 1
+            WINDOW in_order AS (ORDER BY x.ordinal)
+        ) AS placed
+    ) AS x
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS trades, coalesce(bool_and(placed.follows), true) AS trades_follow
+        FROM (
+            SELECT d.block_number = b.number
+                AND d.transaction_index < b.transaction_count
+                AND coalesce((SELECT t.from_address FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + d.transaction_index) = d.maker, false)
+                AND coalesce((SELECT p.block_number FROM pools p
+                    WHERE p.address = d.pool_address) <= b.number, false)
+                AND coalesce(d.log_index > lag(d.log_index) OVER in_order, true) AS follows
+            FROM dex_trades d
+            WHERE d.ordinal BETWEEN b.dex_trades_before
+                AND b.dex_trades_before + b.dex_trade_count - 1
+            WINDOW in_order AS (ORDER BY d.ordinal)
+        ) AS placed
+    ) AS d
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS internal_transfers,
+            coalesce(bool_and(placed.follows), true) AS internal_transfers_follow
+        FROM (
+            SELECT i.block_number = b.number
+                AND i.transaction_index < b.transaction_count
+                AND coalesce((SELECT t.status FROM transactions t
+                    WHERE t.ordinal = b.transactions_before + i.transaction_index), false)
+                AND i.transfer_index = row_number() OVER (
+                    PARTITION BY i.transaction_index ORDER BY i.ordinal) - 1
+                AND coalesce(i.transaction_index >= lag(i.transaction_index) OVER (
+                    ORDER BY i.ordinal), true) AS follows
+            FROM internal_transfers i
+            WHERE i.ordinal BETWEEN b.internal_transfers_before
+                AND b.internal_transfers_before + b.internal_transfer_count - 1
+        ) AS placed
+    ) AS i
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS logs, coalesce(bool_and(placed.follows), true) AS logs_follow
+        FROM (
+            SELECT l.block_number = b.number AND l.transaction_index < b.transaction_count
+                AND (SELECT e.address FROM log_emitters e
+                    WHERE e.address = l.address AND e.block_number = b.number) IS NOT NULL
+                AND coalesce(l.log_index > lag(l.log_index) OVER in_order, true) AS follows
+            FROM logs l
+            WHERE l.ordinal BETWEEN b.logs_before AND b.logs_before + b.log_count - 1
+            WINDOW in_order AS (ORDER BY l.ordinal)
+        ) AS placed
+    ) AS l
+    CROSS JOIN LATERAL (
+        SELECT count(*) AS withdrawals FROM withdrawals w WHERE w.block_number = b.number
+    ) AS w
+    WHERE b.number >= %(block_from)s
+)
+SELECT what, count(*), 'block ' || min(number)
+FROM (
+    SELECT 'blocks are missing' AS what, %(block_from)s::bigint AS number
+    WHERE (SELECT count(*) FROM counted) <> %(block_to)s - %(block_from)s + 1
+    UNION ALL
+    SELECT 'a block does not follow the one before it', number
+    FROM span
+    WHERE number >= %(block_from)s AND (previous).number IS NOT NULL
+        AND ((previous).number <> number - 1 OR (previous).hash <> parent_hash)
+    UNION ALL
+    SELECT 'a block miscounts the rows before it', number
+    FROM span
+    WHERE number >= %(block_from)s AND (previous).number IS NOT NULL AND (transactions_before, token_transfers_before, dex_trades_before,
+            internal_transfers_before, logs_before)
+        <> ((previous).transactions_before + (previous).transaction_count,
+            (previous).token_transfers_before + (previous).token_transfer_count,
+            (previous).dex_trades_before + (previous).dex_trade_count,
+            (previous).internal_transfers_before + (previous).internal_transfer_count,
+            (previous).logs_before + (previous).log_count)
+    UNION ALL
+    SELECT 'transactions are missing or misplaced', number
+    FROM counted
+    WHERE transactions <> transaction_count OR NOT transactions_follow
+    UNION ALL
+    SELECT 'gas prices do not add up', number FROM counted WHERE gas_prices <> gas_price_sum
+    UNION ALL
+    SELECT 'token transfers are missing or misplaced', number
+    FROM counted
+    WHERE transfers <> token_transfer_count OR NOT transfers_follow
+    UNION ALL
+    SELECT 'trades are missing or misplaced', number
+    FROM counted
+    WHERE trades <> dex_trade_count OR NOT trades_follow
+    UNION ALL
+    SELECT 'internal transfers are missing or misplaced', number
+    FROM counted
+    WHERE internal_transfers <> internal_transfer_count OR NOT internal_transfers_follow
+        OR (internal_transfers > 0 AND traced IS NOT TRUE)
+    UNION ALL
+    SELECT 'logs are missing or misplaced', number
+    FROM counted
+    WHERE logs <> log_count OR NOT logs_follow
+    UNION ALL
+    SELECT 'withdrawals are missing or too many', number
+    FROM counted
+    WHERE withdrawals <> coalesce(withdrawal_count, 0)
+) AS wrong
+GROUP BY what
+ORDER BY what;

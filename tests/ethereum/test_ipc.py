@@ -1,0 +1,188 @@
+"""A node behind a Unix socket: the same answers as over HTTP, and no more trust in it."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scan.ethereum.client import (
+    AnswerTooLarge,
+    BatchRefused,
+    Call,
+    Node,
+    NodeError,
+    TimedOut,
+)
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest, fresh_digest
+
+Serve = Callable[[socket.socket, Any], None]
+
+
+@pytest.fixture(scope="module")
+def ipc_anvil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Anvil, str]]:
+    path = str(tmp_path_factory.mktemp("ipc") / "node.ipc")
+    with Anvil("--ipc", path) as anvil:
+        for number in range(30):
+            anvil.send(anvil.accounts[0], anvil.accounts[1], value=number)
+            anvil.mine()
+        yield anvil, path
+
+
+def test_a_node_answers_as_over_http(ipc_anvil: tuple[Anvil, str]) -> None:
+    anvil, path = ipc_anvil
+    calls = [Call("eth_getBlockByNumber", (hex(number), True)) for number in range(30)]
+    assert Node([path]).batch(calls) == Node([anvil.url]).batch(calls)
+    assert Node([path]).call("eth_chainId") == anvil.call("eth_chainId")
+
+
+def test_an_index_from_ipc_is_the_same(
+    ipc_anvil: tuple[Anvil, str], database_url: str, postgres: Postgres, template: str
+) -> None:
+    anvil, path = ipc_anvil
+    with Indexing(database_url, path) as indexing:
+        indexing.wait_for(30)
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+@contextmanager
+def served(folder: Path, serve: Serve) -> Iterator[tuple[str, list[Any]]]:
+    """A socket whose every request `serve` answers; and the requests."""
+    path = str(folder / "node.ipc")
+    requests: list[Any] = []
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(path)
+    listener.listen()
+
+    def accept() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=converse, args=(connection,), daemon=True).start()
+
+    def converse(connection: socket.socket) -> None:
+        with connection, connection.makefile("rb") as lines:
+            try:
+                for line in lines:
+                    requests.append(json.loads(line))
+                    serve(connection, requests[-1])
+            except OSError:
+                return
+
+    threading.Thread(target=accept, daemon=True).start()
+    try:
+        yield path, requests
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+
+
+def answer(request: Any, result: str) -> bytes:
+    return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
+
+
+@pytest.mark.parametrize("end", [b"", b"\n", b" \r\n"], ids=["none", "newline", "space"])
+@pytest.mark.parametrize(
+    "text", ["}", "{{", '"]', "plain"], ids=["close", "open", "quote", "plain"]
+)
+def test_brackets_in_texts_end_no_answer(tmp_path: Path, text: str, end: bytes) -> None:
+    def serve(connection: socket.socket, request: Any) -> None:
+        for byte in answer(request, text) + end:
+            connection.sendall(bytes([byte]))
+
+    with served(tmp_path, serve) as (path, requests):
+        node = Node([path])
+        assert [node.call("web3_clientVersion") for _ in range(3)] == [text] * 3
+    assert len(requests) == 3
+
+
+def test_an_answer_in_two_halves_is_waited_for(tmp_path: Path) -> None:
+    def serve(connection: socket.socket, request: Any) -> None:
+        whole = answer(request, "}}}]" * 5)
+        connection.sendall(whole[:-3])
+        time.sleep(0.2)
+        connection.sendall(whole[-3:])
+
+    with served(tmp_path, serve) as (path, _):
+        assert Node([path]).call("web3_clientVersion") == "}}}]" * 5
+
+
+def silent(connection: socket.socket, request: Any) -> None:
+    pass
+
+
+def dripping(connection: socket.socket, request: Any) -> None:
+    while True:
+        connection.sendall(b"[]}")
+        time.sleep(0.01)
+
+
+def endless(connection: socket.socket, request: Any) -> None:
+    while True:
+        connection.sendall(b"[" * 65536)
+
+
+def closing(connection: socket.socket, request: Any) -> None:
+    connection.sendall(b'{"jsonrpc":"2.0"')
+    connection.shutdown(socket.SHUT_RDWR)
+
+
+def nested(connection: socket.socket, request: Any) -> None:
+    connection.sendall(b"[" * 100_000 + b"]" * 100_000)
+
+
+@pytest.mark.parametrize(
+    ("serve", "error"),
+    [
+        (silent, TimedOut),
+        (dripping, TimedOut),
+        (endless, AnswerTooLarge),
+        (closing, BatchRefused),
+        (nested, AnswerTooLarge),
+    ],
+)
+def test_a_faulty_node_holds_nobody_up(
+    tmp_path: Path, serve: Serve, error: type[Exception]
+) -> None:
+    with served(tmp_path, serve) as (path, _):
+        node = Node([path], timeout_s=0.5)
+        with pytest.raises(error):
+            node.call("eth_chainId", most_bytes=1 << 20)
+
+
+def test_a_late_answer_is_nobodys(tmp_path: Path) -> None:
+    def serve(connection: socket.socket, request: Any) -> None:
+        if request["method"] == "slow":
+            time.sleep(0.5)
+        connection.sendall(answer(request, request["method"]))
+
+    with served(tmp_path, serve) as (path, _):
+        node = Node([path])
+        with pytest.raises(TimedOut):
+            node.call("slow", timeout_s=0.1)
+        time.sleep(0.6)
+        assert node.call("quick") == "quick"
+
+
+def test_a_restarted_node_is_reached_anew(tmp_path: Path) -> None:
+    def serve(connection: socket.socket, request: Any) -> None:
+        connection.sendall(answer(request, request["method"]))
+        connection.shutdown(socket.SHUT_RDWR)
+
+    with served(tmp_path, serve) as (path, _):
+        node = Node([path])
+        for _ in range(3):
+            assert node.call("eth_chainId") == "eth_chainId"
+            time.sleep(0.05)
+    with pytest.raises(NodeError, match="cannot be reached"):
+        Node([str(tmp_path / "none.ipc")]).call("eth_chainId")

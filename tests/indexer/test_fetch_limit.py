@@ -1,0 +1,92 @@
+"""Requests for blocks follow what the node takes: as many at a time, as many blocks in each."""
+
+import threading
+import time
+
+import pytest
+
+from scan.ethereum.client import RateLimited
+from scan.indexer import fetch_limit, follower, prefetch
+from scan.indexer.fetch_limit import FetchLimit
+from tests.conftest import Played
+from tests.support import faulty_node
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+
+@pytest.fixture
+def limit(monkeypatch: pytest.MonkeyPatch) -> FetchLimit:
+    monkeypatch.setattr(fetch_limit, "REFUSAL_PAUSE_S", 0.0)
+    return FetchLimit(threading.Event())
+
+
+def refuse(retry_after_s: float | None = None) -> None:
+    raise RateLimited("no", retry_after_s=retry_after_s)
+
+
+def test_requests_that_are_waited_for_become_more(limit: FetchLimit) -> None:
+    for _ in range(100):
+        limit.record_answer(5, 750, was_waited_for=False)
+    assert limit.concurrency == fetch_limit.FIRST_CONCURRENCY
+    for _ in range(100):
+        limit.record_answer(5, 750, was_waited_for=True)
+    assert limit.concurrency == fetch_limit.MAX_CONCURRENCY
+
+
+def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit: FetchLimit) -> None:
+    with pytest.raises(RateLimited):
+        limit.run(refuse)
+    assert limit.concurrency == 1
+    assert limit.run(lambda: 7) == 7
+
+
+def test_a_long_pause_is_left_to_the_caller(limit: FetchLimit) -> None:
+    began = time.monotonic()
+    with pytest.raises(RateLimited):
+        limit.run(lambda: refuse(300))
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize(
+    ("transactions", "blocks"), [(0, 20), (10, 20), (150, 5), (400, 2), (5000, 1)]
+)
+def test_large_blocks_come_fewer_at_a_time(
+    limit: FetchLimit, transactions: int, blocks: int
+) -> None:
+    for _ in range(40):
+        limit.record_answer(1, transactions, was_waited_for=False)
+    assert limit.blocks == blocks
+
+
+@pytest.mark.parametrize("has_process", [False, True])
+def test_a_node_that_takes_two_requests_at_a_time_is_indexed(
+    scenario: Played,
+    indexed: Indexing,
+    database_url: str,
+    monkeypatch: pytest.MonkeyPatch,
+    has_process: bool,
+) -> None:
+    monkeypatch.setattr(prefetch, "MIN_PROCESS_BLOCKS", 1 if has_process else 10**9)
+    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 2)
+    monkeypatch.setattr(fetch_limit, "REFUSAL_PAUSE_S", 0.05)
+    monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)
+    places = threading.Semaphore(2)
+    refused = []
+
+    def takes_two(calls: Calls, forward: Forward) -> Reply:
+        if not places.acquire(blocking=False):
+            refused.append(calls)
+            return faulty_node.too_many_requests(0)(calls, forward)
+        try:
+            time.sleep(0.01)
+            return Reply(body=forward(calls))
+        finally:
+            places.release()
+
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = takes_two
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+    assert refused
+    assert digest(database_url) == digest(indexed.settings.database_url)
