@@ -6,9 +6,11 @@ PIP := $(BIN)/pip --quiet --disable-pip-version-check
 SYNC = $(PIP) install --require-hashes $(2) --requirement $(1) && \
 	$(PIP) install --no-deps --no-build-isolation --editable .
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
-# At most 8 workers, since each starts its own servers and more would compete for the processors. The
-# tests of a file share fixtures, so they run in one worker; tests/conftest.py defines the order of files.
-PARALLEL := --numprocesses logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder
+# One worker more than processors, since tests wait for a third of their time; at most 8, since each
+# starts its own servers. The tests of a file share fixtures, so they run in one worker;
+# tests/conftest.py defines the order of files.
+WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
+PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help run test test-long check lint bench chaos install servers lock clean
 .DEFAULT_GOAL := help

@@ -74,6 +74,8 @@ def ask(
         direction=direction,
         limit=limit,
         offset=offset,
+        after=None,
+        seen_block=None,
     )
     assert row is not None
     return orjson.loads(row[1]), row[3], seeded.plans[-1]
@@ -137,6 +139,8 @@ def test_transfers_of_an_address_use_an_index(
         direction=direction,
         limit=LIMIT,
         offset=0,
+        after=None,
+        seen_block=None,
     )
     plan = seeded.plans[-1]
     assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
