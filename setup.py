@@ -86,14 +86,10 @@ setup(
         # The client that limits needs for SCAN_RATE_LIMIT_STORAGE=redis://, pure Python: counting
         # in one place for several hosts or workers. In-process limits do without it.
         "redis": ["redis==8.1.0"],
-        # A whole chain at once (scan backfill chain), and rows as Parquet files.
-        "bulk": [
-            "pyarrow==26.0.1",  # Parquet
+        # Rows as Parquet files (scan export).
+        "parquet": [
+            "pyarrow==26.0.1",
             "numpy==2.4.6",  # 256-bit integers split into the columns of a Parquet file
-            "duckdb==2.0.0",  # derives tables: an eighth of the time of PostgreSQL's statements
-            "distributed==2026.8.0",  # fetches by many processes; one killed is replaced
-            "dask==2026.8.0",  # its settings
-            "cryptography==50.0.2",  # certificates between those processes
         ],
         # For installing the project itself without fetching its build system unverified.
         "build": ["setuptools==84.2.1"],
@@ -109,6 +105,7 @@ setup(
             "openapi-python-client==0.29.1",  # somebody else's client, from our document
             "schemathesis==4.32.5",  # requests nobody thought of, from our document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
+            "duckdb==2.0.0",  # reads exported files as their users do
             "standardwebhooks==1.1.0",  # receivers' library, which checks what is sent
             "etherscan-python==2.1.0",  # a script's client of Etherscan's form
             # Failover of PostgreSQL in tests; what it follows etcd with is built from its source.

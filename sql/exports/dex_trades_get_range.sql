@@ -1,6 +1,6 @@
 -- Trades of a range of blocks, in the chain's order.
 -- params: block_from bigint, block_to bigint
--- returns: the columns of its kind in scan/bulk/columns.py; numeric as text
+-- returns: the columns of its kind in scan/exports/columns.py; numeric as text
 -- index: dex_trades_pkey, dexes_pkey, blocks_pkey
 SELECT d.block_number, d.log_index, d.transaction_index,
     (SELECT e.name FROM dexes e WHERE e.dex_id = d.dex_id), d.pool_address, d.maker, d.token_in,

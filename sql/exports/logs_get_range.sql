@@ -1,6 +1,6 @@
 -- Stored logs of a range of blocks, in the chain's order.
 -- params: block_from bigint, block_to bigint
--- returns: the columns of its kind in scan/bulk/columns.py; numeric as text
+-- returns: the columns of its kind in scan/exports/columns.py; numeric as text
 -- index: logs_pkey, event_topics_pkey, blocks_pkey
 SELECT l.block_number, l.log_index, l.transaction_index,
     (SELECT e.topic0 FROM event_topics e WHERE e.topic_id = l.topic_id), l.address, l.topics,

@@ -1,6 +1,6 @@
 -- Transactions of a range of blocks, in the chain's order.
 -- params: block_from bigint, block_to bigint
--- returns: the columns of its kind in scan/bulk/columns.py; numeric as text
+-- returns: the columns of its kind in scan/exports/columns.py; numeric as text
 -- index: transactions_pkey, blocks_pkey
 SELECT t.block_number, t.transaction_index, t.hash, t.from_address, t.to_address,
     t.contract_address, t.value::text, t.gas_price::text, t.gas_used::text, t.status, t.type,

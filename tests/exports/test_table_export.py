@@ -15,11 +15,11 @@ from typing import Any
 import duckdb
 import pytest
 
-from scan.bulk.columns import KINDS, integers, read_file
 from scan.commands import main
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.exports import table_export
+from scan.exports.columns import KINDS, integers, read_file
 from scan.exports.manifest import Manifest, read_manifest
 from scan.exports.table_export import ExportOptions, export
 from scan.exports.table_rows import RANGE_TABLES, TABLES

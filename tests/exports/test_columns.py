@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scan.bulk import columns
-from scan.bulk.columns import KINDS, UINT256, ColumnFormat
+from scan.exports import columns
+from scan.exports.columns import KINDS, UINT256, ColumnFormat
 
 EDGES = [0, 1, 2**63, 2**64 - 1, 2**64, 2**127, 10**38, 2**128 - 1, 2**192, 2**256 - 1]
 AMOUNTS = {"value": ColumnFormat(UINT256, is_nullable=True)}
