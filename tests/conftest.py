@@ -87,7 +87,9 @@ COSTLY_FILES = {
 # that are lost or shared, chance at length, and other people's programs one after the other.
 LONG_FILES = {
     *("test_backups", "test_failover", "test_frozen_servers", "test_poolers", "test_replica"),
-    *("test_rolling_restart", "test_storm", "test_clients", "test_schemathesis"),
+    *("test_rolling_restart", "test_storm", "test_clients", "test_schemathesis", "test_faults"),
+    *("test_high_availability", "test_redis_cluster", "test_processes", "test_killed_consumer"),
+    *("test_node_faults", "test_frozen_node", "test_other_nodes", "test_hostile_chain"),
 }
 
 
