@@ -9,6 +9,7 @@ import orjson
 from flask import Blueprint, Response, send_from_directory
 
 from scan.api.openapi import PREFIX, document
+from scan.http.requests import query_arguments
 from scan.http.responses import json_body
 
 DOCUMENT = f"{PREFIX}/openapi.json"
@@ -32,9 +33,9 @@ def docs() -> Blueprint:
     """Swagger UI with our page, style and script; all files are served from here."""
     blueprint = Blueprint("docs", __name__)
 
-    @blueprint.get("/", defaults={"path": "index.html"})
+    @blueprint.get("/")
     @blueprint.get("/<path:path>")
-    def file(path: str) -> Response:
+    def file(path: str = "index.html") -> Response:
         response = send_from_directory(PAGE if path in PAGE_FILES else SWAGGER_UI, path)
         response.headers["Content-Security-Policy"] = POLICY
         response.headers["X-Content-Type-Options"] = "nosniff"
@@ -50,6 +51,7 @@ def describe(base_path: str, etherscan_actions: Mapping[str, Collection[str]]) -
 
     @blueprint.get(DOCUMENT)
     def openapi() -> Response:
+        query_arguments()
         return json_body(body())
 
     return blueprint

@@ -133,12 +133,14 @@ class Middleware:
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
         state = RequestState(environ, path, str(request_id), time.perf_counter())
+        is_api = path.startswith(f"{API}/")
         state.is_open = (
             (path.rstrip("/") or "/") in self._open_paths
             and state.method in ("GET", "HEAD")
             and not state.has_body
+            and not (is_api and environ.get("QUERY_STRING"))  # which Flask may refuse
         )
-        if not state.is_open or path.startswith(f"{API}/"):  # its responses show what is left
+        if not state.is_open or is_api:  # its responses show what is left
             state.interface = interface_of(path, environ, self._interfaces, self._pages)
         return state
 

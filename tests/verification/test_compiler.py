@@ -441,8 +441,10 @@ def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def no_pinned_digest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scan.verification.compiler_install._pinned_digests", dict)
+def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    none = tmp_path / "no_digests.json"
+    none.write_text("{}")
+    monkeypatch.setattr("scan.verification.compiler_install._NPM_DIGESTS", none)
 
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
@@ -479,7 +481,7 @@ def test_a_package_that_holds_another_version_is_not_placed(
     script = (folder / "npm").read_text().replace("0.8.28", "0.8.27")
     (folder / "npm").write_text(script)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
-    with pytest.raises(NotFetched, match=r"states version 0\.8\.28"):
+    with pytest.raises(NotFetched, match=r"reports version 0\.8\.28"):
         install((0, 8, 27), placed_in(tmp_path / "solc"))
     with pytest.raises(NotPublished):
         install((0, 8, 25), placed_in(tmp_path / "solc"))
@@ -527,7 +529,7 @@ def test_a_package_must_have_its_pinned_digest_whatever_is_listed(
 
 def test_every_compiler_of_the_tests_has_its_digest_pinned() -> None:
     packages = json.loads((NODE / "package-lock.json").read_text())["packages"]
-    pinned = compiler_install._pinned_digests()
+    pinned = json.loads(compiler_install._NPM_DIGESTS.read_text())
     compilers = [found for found in packages.values() if found.get("name") == "solc"]
     assert len(compilers) == 20
     for found in compilers:

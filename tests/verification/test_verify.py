@@ -200,7 +200,7 @@ def test_a_changed_constant_is_a_mismatch_and_a_changed_comment_a_partial_match(
     answer = explorer.verify(address, MODERN_BOX, "0.8.28", **given)
     assert (answer.status_code, answer.json["match"]) == (200, "full")
     answer = explorer.verify(address, comment, "0.8.28", **given)
-    assert "stays" in answer.json["message"]
+    assert "already stored and is kept" in answer.json["message"]
     assert explorer.verify(address, changed, "0.8.28", **given).status_code == 422
     stored = explorer.contract(address).json
     assert stored["match"] == "full"
@@ -284,7 +284,7 @@ def test_wrong_constructor_arguments_void_the_creation_match_alone(explorer: Exp
     )
     assert (answer.json["match"], answer.json["creationMatch"]) == ("full", None)
     assert answer.json["constructorArguments"] == "0x" + SEVEN
-    assert "not those of the creating transaction" in answer.json["warning"]
+    assert "differ from those of the creating transaction" in answer.json["warning"]
     assert explorer.contract(address).json["creationMatch"] == "full"  # as the chain shows
     answer = explorer.verify(address, MODERN_BOX, "0.8.28", constructorArguments=SEVEN, **given)
     assert (answer.json["creationMatch"], answer.json["warning"]) == ("full", None)
