@@ -105,7 +105,9 @@ INSERT INTO dex_trades
     (ordinal, block_number, log_index, transaction_index, dex_id, pool_address, maker, token_in,
      token_out, amount_in, amount_out)
 SELECT t.ordinal / 25, t.block_number, t.transaction_index * 2 + 1, t.transaction_index, x.dex_id,
-    pg_temp.address_of('pool', t.block_number % 3000), t.from_address,
+    -- Half of all trades are in one pool.
+    pg_temp.address_of('pool', CASE WHEN t.transaction_index % 50 = 7 THEN 0
+        ELSE t.block_number % 3000 END), t.from_address,
     pg_temp.address_of('token', t.block_number % 5000),
     pg_temp.address_of('token', (t.block_number + 1) % 5000),
     t.block_number * 1000000000000::numeric, t.transaction_index * 1000000000000::numeric

@@ -1,7 +1,7 @@
 -- What the history of an address counts, and the price of blobs. The counters are filled here from the
 -- rows, in one statement: the indexer of an older release does not know them, so this waits until it is
 -- stopped. `scan backfill fields` reads the price of blobs, and base fees that are missing, from the
--- node; `scan audit --repair` corrects the sums of addresses after it.
+-- node, and corrects the sums of addresses by them.
 ALTER TABLE IF EXISTS transactions ADD COLUMN IF NOT EXISTS blob_gas_price bytea;
 ALTER TABLE IF EXISTS addresses
     ADD COLUMN IF NOT EXISTS coin_sent_count bigint,

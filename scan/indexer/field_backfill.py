@@ -2,7 +2,7 @@
 
 It may run beside the indexer, and be killed at any time: what is filled stays, and the next run
 walks past it. A row gets what a block of the very hash it stands in has for it, or stays as it is;
-the indexer removes no rows meanwhile (indexer/unwind_lock).
+the indexer writes nothing meanwhile (indexer/backfill_lock). The sums of addresses follow.
 """
 
 import json
@@ -22,7 +22,7 @@ from scan.settings import Settings
 
 WINDOW_BLOCKS = MIN_PROCESS_BLOCKS - 1  # fetched in their order; windows go from new to old
 FIND_BLOCKS = 2_000  # looked at by one statement: a range that the planner takes for small
-WRITE_TRANSACTIONS = 2_000  # at once: a fork's unwinding waits for that, a tenth of a second
+WRITE_TRANSACTIONS = 2_000  # at once: the indexer waits for that, a tenth of a second
 
 
 class FieldBackfill:
@@ -95,12 +95,12 @@ class FieldBackfill:
             for block in blocks
         ]
         with self._database.transaction() as tx:
-            tx.execute("indexer/unwind_lock")
+            tx.execute("indexer/backfill_lock")
             tx.execute("indexer/fields_create")
             lines = [block.transactions for block in blocks]
             tx.copy_lines("fetched_transactions", TRANSACTION_COLUMNS, lines)
-            filled = tx.execute("indexer/fields_fill_transactions", **keys)
-            if filled + tx.execute("indexer/fields_fill_blocks", fetched=json.dumps(fetched)):
+            filled = tx.value("indexer/fields_fill_transactions", **keys)
+            if filled + tx.value("indexer/fields_fill_blocks", fetched=json.dumps(fetched)):
                 tx.execute("indexer/chain_notify")
         self.filled += filled
         for block in blocks:

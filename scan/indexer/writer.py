@@ -114,7 +114,6 @@ class Writer:
         if head is None or head.number <= last_kept:
             return
         with self._locked_transaction(head) as tx:
-            tx.execute("indexer/unwind_lock")
             orphaned = read_block_range(tx, last_kept + 1, head.number)
             now = datetime.now(UTC)
             tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
@@ -157,6 +156,7 @@ class Writer:
         with self._database.transaction() as tx:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
+            tx.execute("indexer/backfill_lock")
             # Under the lock, so that nothing can be written between the check and the write.
             hashes = [bytes(row[1]) for row in tx.rows("indexer/blocks_get_head")]
             if hashes != ([head.hash] if head else []):

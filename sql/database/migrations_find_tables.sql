@@ -1,5 +1,9 @@
--- What kind of database this is, before anything of ours may be asked.
+-- What kind of database this is, before anything of ours may be asked. It reads pg_class: to_regclass
+-- would miss a table that another instance made while this session waited for its lock.
 -- params: none
 -- returns: one row: whether it has tables of Scan, whether these know of migrations
 -- index: none
-SELECT to_regclass('blocks') IS NOT NULL, to_regclass('migrations') IS NOT NULL;
+SELECT count(*) FILTER (WHERE relname = 'blocks') > 0,
+    count(*) FILTER (WHERE relname = 'migrations') > 0
+FROM pg_class
+WHERE relname IN ('blocks', 'migrations') AND pg_table_is_visible(oid);
