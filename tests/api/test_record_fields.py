@@ -35,7 +35,7 @@ PATHS = {
     "/tokens/{token}/holders": "TokenHolderPage",
     "/tokens/{collection}/items": "ItemPage",
     "/tokens/{collection}/items/{item}": "ItemDetail",
-    "/tokens/{collection}/items/{item}/transfers": "ItemTransferPage",
+    "/tokens/{collection}/items/{item}/transfers": "TransferPage",
     "/addresses?addresses={holder}": "AddressList",
     "/addresses/{holder}": "Address",
     "/addresses/{holder}/tokens": "TokenBalancePage",

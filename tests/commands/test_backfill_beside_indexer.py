@@ -16,7 +16,13 @@ COMMAND = [sys.executable, "-m", "scan", "backfill", "fields"]
 BLOCKS, PER_BLOCK = 24, 120  # more transactions than a write of the backfill takes
 DEEPEST = 20
 EMPTY = (
-    "UPDATE blocks SET base_fee_per_gas = NULL",
+    # Without base fees, producers earned all that was paid for gas.
+    "WITH emptied AS (UPDATE blocks b SET base_fee_per_gas = NULL FROM blocks old"
+    " WHERE old.number = b.number"
+    " RETURNING b.miner, producer_fees(b) - producer_fees(old) AS fees)"
+    " UPDATE addresses a SET net_wei = nullif(coalesce(a.net_wei, 0) + s.fees, 0)"
+    " FROM (SELECT miner, sum(fees) AS fees FROM emptied GROUP BY miner) AS s"
+    " WHERE a.address = s.miner",
     "UPDATE transactions SET type = NULL, nonce = NULL, gas_limit = NULL, max_fee_per_gas = NULL,"
     " max_priority_fee_per_gas = NULL, max_fee_per_blob_gas = NULL, cumulative_gas_used = NULL,"
     " method = NULL, blob_versioned_hashes = NULL",

@@ -145,7 +145,7 @@ def test_an_index_with_nothing_in_it_is_empty(server: Postgres, url: str) -> Non
     with server.cloned("template_scan") as empty:
         client = create_app(settings_for(empty, NOBODY)).test_client()
         for name in ("blocks", "transactions", "tokens"):
-            assert client.get(f"/api/v1/{name}").json == {name: [], "total": 0}
+            assert client.get(f"/api/v1/{name}").json == {name: [], "total": 0, "next": None}
         stats = client.get("/api/v1/stats").json
         assert {key: value for key, value in stats.items() if key != "version"} == {
             "latestBlock": 0,
@@ -157,7 +157,7 @@ def test_an_index_with_nothing_in_it_is_empty(server: Postgres, url: str) -> Non
         }
         for entity in ("transactions", "blocks", "tokens", "token_transfers", "dex_trades"):
             found = client.post("/api/v1/query", json={"entity": entity}).json
-            assert found == {"entity": entity, "count": 0, "data": [], "total": 0}
+            assert found == {"entity": entity, "count": 0, "data": [], "total": 0, "next": None}
         assert client.get("/readyz").json["indexedBlock"] is None
 
 

@@ -169,7 +169,12 @@ def test_without_any_traces_the_reason_is_given(
             client = create_app(indexing.settings).test_client()
             plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
             # Payments to people run no code, so no traces are needed to know it.
-            assert plain.get_json() == {"internalTransfers": [], "total": 0, "untracedBlocks": 0}
+            assert plain.get_json() == {
+                "internalTransfers": [],
+                "total": 0,
+                "untracedBlocks": 0,
+                "next": None,
+            }
             purses(Stage(anvil))
             indexing.wait_for(anvil.head())
             last = anvil.call("eth_getBlockByNumber", "latest", False)["transactions"][0]

@@ -29,7 +29,15 @@ def newest(database: ExplainingDatabase, statement: str, **params: object) -> An
 
 @pytest.fixture(scope="module")
 def token(database: ExplainingDatabase) -> bytes:
-    row = newest(database, "queries/tokens_list", direction="desc", limit=1, offset=0)
+    row = newest(
+        database,
+        "queries/tokens_list",
+        direction="desc",
+        limit=1,
+        offset=0,
+        after_count=None,
+        after_address=None,
+    )
     return bytes.fromhex(row[1].split('"address":"0x')[1][:40])
 
 
@@ -44,7 +52,12 @@ def token(database: ExplainingDatabase) -> bytes:
             {"addresses": [bytes([n]) * 20 for n in range(100)]},
             3_000,
         ),
-        ("queries/verified_contracts_list", {"limit": 25, "offset": 0}, 100),
+        (
+            "queries/verified_contracts_list",
+            {"limit": 25, "offset": 0}
+            | dict.fromkeys(("after_us", "after_address", "after_code_hash")),
+            100,
+        ),
     ],
     ids=str,
 )
@@ -81,6 +94,8 @@ def test_events_of_a_transaction_are_found_in_its_block_alone(
         direction="desc",
         limit=1,
         offset=0,
+        after=None,
+        seen_block=None,
     )
     hash_ = bytes.fromhex(row[1].split('"hash":"0x')[1][:64])
     database.plans.clear()

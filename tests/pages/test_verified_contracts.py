@@ -28,7 +28,10 @@ def listed(explorer: Explorer, address: str) -> tuple[bool, bool, int]:
     """Whether the page and the search show it, which are cached, and how many the page counts."""
     page = explorer.client.get("/contracts")
     found = explorer.client.get("/api/v1/search", query_string={"q": "LogicE"}).json["results"]
-    row = explorer.database.row("queries/verified_contracts_list", limit=25, offset=0)
+    after = dict.fromkeys(("after_us", "after_address", "after_code_hash"))
+    row = explorer.database.prepared_row(
+        "queries/verified_contracts_list", limit=25, offset=0, **after
+    )
     assert row is not None and row[2] == len(json.loads(row[1])) == row[3]
     return address in page.text, address in [result["value"] for result in found], row[3]
 
