@@ -4,7 +4,7 @@ LISTEN need: a pooler in transaction or statement mode lends it another one for 
 import logging
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from typing import Any
 
 import psycopg2
@@ -68,6 +68,8 @@ def require_own_session(
         finally:
             second.close()
     except (psycopg2.Error, NoResponse) as error:
+        with suppress(psycopg2.Error, NoResponse):
+            _require(isinstance(error, NoResponse) or not _refuses_transactions(connect, limit))
         log.debug("cannot detect whether sessions are shared: %s", error)
         return False
     return True
@@ -76,6 +78,29 @@ def require_own_session(
 def _require(is_as_expected: bool) -> None:
     if not is_as_expected:
         raise SharedSession(SHARED_SESSION)
+
+
+def _refuses_transactions(
+    connect: Callable[[], Any], limit: Callable[[Any], AbstractContextManager[None]]
+) -> bool:
+    """A pooler in statement mode closes every connection that begins a transaction; a server that
+    is lost closes one, and refuses the next."""
+    for _ in range(2):
+        connection = connect()
+        try:
+            with limit(connection):
+                _mark_of(connection)  # in session mode it has its session from here on
+            try:
+                with limit(connection), connection.cursor() as cursor:
+                    cursor.execute("BEGIN")
+            except psycopg2.OperationalError:
+                if not connection.closed:
+                    raise
+            else:
+                return False
+        finally:
+            connection.close()
+    return True
 
 
 def _mark_of(connection: Any) -> object:

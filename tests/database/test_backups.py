@@ -17,13 +17,14 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import NOWHERE, gunicorn
 from tests.support.table_digest import digest
 
-# What the chain says, or follows from it, or is of no use after a restore.
+# What the chain says, or follows from it, or is of no use after a restore, as orphaned_blocks: a
+# journal of forks, of which a new index has seen none.
 INDEXED = {
     *("blocks", "transactions", "log_emitters", "codes", "contracts", "tokens", "token_transfers"),
     *("token_holders", "dexes", "pools", "rejected_emitters", "dex_trades", "addresses", "chain"),
     *("list_checkpoints", "indexer_status", "migrations", "schema_state", "label_state"),
     *("verification_jobs", "token_items", "item_balances"),
-    *("internal_transfers", "withdrawals", "logs", "event_topics"),
+    *("internal_transfers", "withdrawals", "logs", "event_topics", "orphaned_blocks"),
 }
 
 

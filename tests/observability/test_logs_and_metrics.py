@@ -3,6 +3,7 @@
 import io
 import json
 import logging
+import time
 from collections.abc import Iterator
 
 import pytest
@@ -11,6 +12,7 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from app import create_app
+from scan.http.cache_keys import CACHED_FOR_S
 from scan.observability import logs
 from scan.settings import Settings
 from tests.support.indexing import settings_for
@@ -136,6 +138,7 @@ def test_requests_are_counted_by_route_and_status(client: FlaskClient) -> None:
     before = value(scrape(client), "scan_http_requests_total", **labels)
     for number in (10**9, 10**9 + 1):
         client.get(f"/api/v1/blocks/{number}")
+    time.sleep(CACHED_FOR_S["/metrics"] + 0.1)
     after = scrape(client)
     assert value(after, "scan_http_requests_total", **labels) == before + 2
     assert value(after, "scan_http_request_seconds_count", route=labels["route"]) >= 2
