@@ -121,7 +121,8 @@ def _nginx_main(folder: Path) -> str:
 @contextmanager
 def redis_cluster(folder: Path) -> Iterator[tuple[str, int]]:
     """A cluster of one server, which has all slots: its address, and its process."""
-    cluster = ("--cluster-enabled", "yes")
+    # By default the bus has the port plus 10,000, which a connection may have.
+    cluster = ("--cluster-enabled", "yes", "--cluster-port", str(free_port()))
     with redis_server(folder, None, *cluster) as address, Redis.from_url(address) as client:
         client.execute_command("CLUSTER ADDSLOTSRANGE", 0, 16383)
         wait_until(lambda: client.execute_command("CLUSTER INFO")["cluster_state"] == "ok")

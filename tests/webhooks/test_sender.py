@@ -167,6 +167,8 @@ def test_a_receiver_that_hangs_is_cut(post: Post, receiver: Receiver, at: str) -
         with socket.create_server(("127.0.0.1", 0)) as silent:
             outcome = post(f"https://localhost:{silent.getsockname()[1]}/")
         assert not outcome.sent
+        # The time of the connection ends with that of the whole attempt.
+        assert outcome.error in ("no response within 1 s", "no connection in time")
     else:
 
         def hang(handler: Handler, _: Received) -> None:
@@ -177,7 +179,8 @@ def test_a_receiver_that_hangs_is_cut(post: Post, receiver: Receiver, at: str) -
         receiver.behaviour = hang
         outcome = post(receiver.url())
         assert outcome.sent
-    assert (outcome.response_code, outcome.error) == (None, "no response within 1 s")
+        assert outcome.error == "no response within 1 s"
+    assert outcome.response_code is None
 
 
 @pytest.mark.parametrize(
