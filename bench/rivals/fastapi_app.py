@@ -59,6 +59,8 @@ def _json(body: str | bytes) -> Response:
 
 def _window(limit: int, offset: int, **more: object) -> dict[str, object]:
     whole = {"direction": "desc", "block_from": 0, "block_to": BIGINT_MAX}
+    cursors = ("after", "after_count", "after_address", "seen_block")  # are not measured here
+    whole |= dict.fromkeys(cursors)
     return whole | {"limit": limit, "offset": offset} | more
 
 
