@@ -21,6 +21,7 @@ from typing import NamedTuple, Self
 import orjson
 
 from scan.errors import InvalidParameter
+from scan.ethereum.block_parameter import BlockId
 
 DIGEST_BYTES = 8
 MAX_CURSOR = 600  # characters
@@ -46,23 +47,18 @@ ADDRESS = Kind(bytes, 20)
 HASH = Kind(bytes, 32)
 
 
-class BlockReference(NamedTuple):
-    number: int
-    hash: bytes
-
-    @classmethod
-    def read(cls, column: bytes | None) -> Self | None:
-        """What block_reference() of schema.sql made."""
-        if column is None:
-            return None
-        return cls(int.from_bytes(column[:8]), bytes(column[8:]))
+def read_reference(column: bytes | None) -> BlockId | None:
+    """What block_reference() of schema.sql made."""
+    if column is None:
+        return None
+    return BlockId(int.from_bytes(column[:8]), bytes(column[8:]))
 
 
 class Cursor(NamedTuple):
     """`newest` is None for a list whose rows are not of blocks."""
 
     position: tuple[Value, ...]
-    newest: BlockReference | None
+    newest: BlockId | None
 
 
 @dataclass(frozen=True)
@@ -103,9 +99,7 @@ class Traversal:
     def seen_block(self) -> int | None:
         return self.cursor.newest.number if self.cursor and self.cursor.newest else None
 
-    def next(
-        self, position: Sequence[Value] | None, newest: BlockReference | None = None
-    ) -> str | None:
+    def next(self, position: Sequence[Value] | None, newest: BlockId | None = None) -> str | None:
         """The text for a page that ended at `position`; None where no rows follow.
 
         Descending, the newest of all rows stood on the first page.
@@ -116,7 +110,7 @@ class Traversal:
             newest = self.cursor.newest
         return _encode(Cursor(tuple(position), newest), self.scope)
 
-    def restart(self, position: Sequence[Value], newest: BlockReference) -> str:
+    def restart(self, position: Sequence[Value], newest: BlockId) -> str:
         """The text for a client that has dropped its rows above a block, the newest it has now."""
         return _encode(Cursor(tuple(position), newest), self.scope)
 
@@ -149,7 +143,7 @@ def _decode(text: str, scope: bytes, kinds: Sequence[Kind], *, has_blocks: bool)
     except ValueError:
         raise InvalidParameter(INVALID, field="cursor") from None
     position, reference = values[: len(kinds)], values[len(kinds) :]
-    return Cursor(position, BlockReference(*reference) if reference else None)  # type: ignore[arg-type]
+    return Cursor(position, BlockId(*reference) if reference else None)  # type: ignore[arg-type]
 
 
 def _value(kind: Kind, text: str) -> Value:

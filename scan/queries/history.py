@@ -11,7 +11,7 @@ from typing import NamedTuple
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
-from scan.queries.cursors import ORDINAL, BlockReference, Traversal, Value
+from scan.queries.cursors import ORDINAL, Traversal, Value, read_reference
 from scan.queries.orphaned_cursors import RowEnds, require_same_chain
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
@@ -78,9 +78,9 @@ def page(
         symbol=symbol,
     )
     require_same_chain(
-        reader, traversal, BlockReference.read(seen), lambda ends: _position_at(traversal, ends)
+        reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
     )
-    following = traversal.next(position, BlockReference.read(newest))
+    following = traversal.next(position, read_reference(newest))
     *stored, head_number, head_hash, unchanged_from, net, start_block, untraced, are_consistent = (
         state
     )

@@ -10,11 +10,12 @@ from scan.contracts.contract_abis import Block, Contract, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.transaction_details import decode_event, decode_event_by
 from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.log_filter import TOPICS, LogFilter, having_all
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import data, to_hex
 from scan.queries import node_logs
-from scan.queries.cursors import ORDINAL, BlockReference
+from scan.queries.cursors import ORDINAL
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.pages import Page, Window, filtered_page, in_blocks
@@ -114,7 +115,7 @@ def _of_node(
         newest = logs[0] if direction == "desc" else logs[-1]
         following = traversal.next(
             (logs[-1].block_number, logs[-1].log_index),
-            BlockReference(newest.block_number, newest.block_hash),
+            BlockId(newest.block_number, newest.block_hash),
         )
     return LogPage(_records(reader, logs), total, following)
 
@@ -126,9 +127,9 @@ def _position_at(direction: str, after: tuple[int, int] | None, next_block: int)
     return min((next_block, 0), after or (0, 0))
 
 
-def _reference(reader: Reader, number: int | None) -> BlockReference | None:
+def _reference(reader: Reader, number: int | None) -> BlockId | None:
     block_hash = None if number is None else node_logs.hash_at(reader, number)
-    return None if number is None or block_hash is None else BlockReference(number, block_hash)
+    return None if number is None or block_hash is None else BlockId(number, block_hash)
 
 
 def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from scan.errors import Reorganised, Unavailable
-from scan.queries.cursors import BlockReference, Traversal, Value
+from scan.ethereum.block_parameter import BlockId
+from scan.queries.cursors import Traversal, Value
 from scan.queries.reader import Reader
-from scan.queries.reorganisations import BlockId, newest_common_block
+from scan.queries.reorganisations import newest_common_block
 
 # A replica that is behind may still have the other branch here.
 UNSETTLED_BLOCKS = 64
@@ -27,7 +28,7 @@ class RowEnds(NamedTuple):
 def require_same_chain(
     reader: Reader,
     traversal: Traversal,
-    seen: BlockReference | None,
+    seen: BlockId | None,
     position_at: Callable[[RowEnds], Sequence[Value]],
 ) -> None:
     """`seen` is what the statement returned for `seen_block`; `position_at` gives the position
@@ -38,14 +39,14 @@ def require_same_chain(
     cursor = traversal.cursor
     if cursor is None or cursor.newest is None or seen == cursor.newest:
         return
-    common = newest_common_block(reader, BlockId(*cursor.newest))
+    common = newest_common_block(reader, cursor.newest)
     if common is None:
         common = _oldest_block(reader, cursor.newest.number)
     ends = reader.row("queries/blocks_get_row_ends", **common._asdict())
     reader.do_not_cache()
     following = None
     if ends[0] is not None:
-        following = traversal.restart(position_at(RowEnds(*ends)), BlockReference(*common))
+        following = traversal.restart(position_at(RowEnds(*ends)), common)
     raise Reorganised(
         "A fork took blocks that this cursor stands on: drop what is of blocks above commonBlock,"
         " and go on with the cursor of this response.",

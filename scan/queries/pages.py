@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, Self
 
 from scan.database.transaction import Row
 from scan.parameters import BIGINT_MAX
-from scan.queries.cursors import ORDINAL, BlockReference, Kind, Traversal
+from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.reader import Reader
 
@@ -102,11 +102,11 @@ class Page:
         require_same_chain(
             reader,
             traversal,
-            BlockReference.read(seen),
+            read_reference(seen),
             lambda ends: [_position_at(traversal, getattr(ends, entity))],
         )
         after = None if position is None else [position]
-        following = traversal.next(after, BlockReference.read(newest))
+        following = traversal.next(after, read_reference(newest))
         return cls(data, count, total, following, *untraced_blocks)
 
 

@@ -8,10 +8,11 @@ import pytest
 
 from app import create_app
 from scan.database.connection import Database
+from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.queries.reader import Reader
-from scan.queries.reorganisations import BlockId, newest_common_block
+from scan.queries.reorganisations import newest_common_block
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
