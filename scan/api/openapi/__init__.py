@@ -33,6 +33,7 @@ from scan.api.openapi.schemas import (
     RATE_HEADERS,
     SCALARS,
     Json,
+    array,
     headers,
     moment,
     nullable,
@@ -156,6 +157,17 @@ def document(
     }  # fmt: skip
 
 
+_REVERTED: Json = {
+    "reason": {
+        "type": "object",
+        "description": "With call_reverted: the contract's error, decoded.",
+        "properties": {
+            "name": text("Its name.", "Panic"),
+            "signature": text("Its signature.", "Panic(uint256)"),
+            "arguments": array(ref("DecodedArgument"), "Its arguments."),
+        },
+    },
+}
 _REORGANISED: Json = {
     "commonBlock": record(
         "With reorganised: the newest block that is still in the chain. Discard records of later"
@@ -184,7 +196,7 @@ def _error(*statuses: int) -> Json:
         described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
     codes = [code for status in statuses for code in ERRORS[status][1]]
     code = {"description": "The error code.", "enum": codes}
-    more = _REORGANISED if statuses == (409,) else {}
+    more = _REORGANISED if statuses == (409,) else _REVERTED if statuses == (422,) else {}
     schema = {"allOf": [ref("Error"), {"properties": {"code": code, **more}}]}
     return {
         "description": " ".join(described),
