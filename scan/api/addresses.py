@@ -12,8 +12,7 @@ from scan.http.list_responses import LISTED, list_response
 from scan.http.lists import list_body
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import json_body, json_value
-from scan.http.services import services
-from scan.queries import addresses, history, network
+from scan.queries import addresses, history
 from scan.queries.entities import RANGE
 from scan.queries.history import HistoryFilter, HistoryPage
 from scan.queries.pages import Page, Window
@@ -105,12 +104,11 @@ def list_items_held(address: str) -> Response:
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
     arguments = query_arguments(*HISTORY_FILTERS, *RANGE, "orderBy", "limit", "cursor", "format")
-    key, wanted = parameters.address(address), _history_filter(arguments)
-    symbol = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
+    key, filters = parameters.address(address), _history_filter(arguments)
     return list_response(
         "history",
         arguments,
-        lambda window: history.page(reader(), key, window, wanted, symbol=symbol),
+        lambda window: history.page(reader(), key, window, filters),
         own=key,
         body=_history_body,
     )

@@ -65,8 +65,8 @@ def list_response(
     for paged in ("page", "limit"):
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
-    coin = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
     own_address = None if own is None else to_hex(own)
+    coin = network.coin_symbol(reader())
     source = ListSource(kind or name, read_for_file or read, own_address, coin)
     return _send_file(source, chosen, window_of(arguments, direction))
 
