@@ -18,7 +18,7 @@ FORMATS = (PARQUET, CSV)
 _INTEGERS = frozenset(
     (
         *("type", "nonce", "gas_limit", "max_fee_per_gas", "max_priority_fee_per_gas"),
-        *("max_fee_per_blob_gas", "cumulative_gas_used"),
+        *("max_fee_per_blob_gas", "blob_gas_price", "cumulative_gas_used"),
     )
 )
 
