@@ -23,6 +23,8 @@ TYPES = (
 DIRECTIONS = ("in", "out", "self")
 # Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals.
 POSITION = (ORDINAL,) * 7
+# Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
+MAX_COUNTED = 100_000
 REASONS = (
     *("start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
     "inconsistent_events",
@@ -59,10 +61,12 @@ def page(
     """
     traversal = window.traversal("history", {"address": address, **wanted._asdict()}, POSITION)
     window = in_blocks(reader, window)
-    data, count, total, position, newest, seen, *state = reader.row(
+    has_total = wanted.token is None and wanted.counterparty is None
+    wanted = _with_itself(address, wanted)
+    data, count, counted, position, newest, seen, *state = reader.row(
         "queries/history_list",
         # Which index is the narrowest depends on the values themselves.
-        planned_per_call=wanted.token is not None or wanted.counterparty is not None,
+        planned_per_call=not has_total,
         address=address,
         types=list(wanted.types),
         flow=wanted.direction or "all",
@@ -76,11 +80,13 @@ def page(
         direction=window.direction,
         limit=window.limit,
         symbol=symbol,
+        most_counted=MAX_COUNTED,
     )
     require_same_chain(
         reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
     )
     following = traversal.next(position, read_reference(newest))
+    total = counted if has_total else None
     *stored, head_number, head_hash, unchanged_from, net, start_block, untraced, are_consistent = (
         state
     )
@@ -94,6 +100,14 @@ def page(
         unexplained = int(balance.wei) - int(net)
     reason = _reason(start_block, untraced, unexplained)
     return HistoryPage(data, count, total, following, reason=reason, unexplained_wei=unexplained)
+
+
+def _with_itself(address: bytes, wanted: HistoryFilter) -> HistoryFilter:
+    """Where the counterparty is the address itself: by direction, which has an index."""
+    if wanted.counterparty != address:
+        return wanted
+    types = wanted.types if wanted.direction in (None, "self") else ()
+    return wanted._replace(types=types, direction="self", counterparty=None)
 
 
 def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
