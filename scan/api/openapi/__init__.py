@@ -33,7 +33,6 @@ from scan.api.openapi.schemas import (
     RATE_HEADERS,
     SCALARS,
     Json,
-    array,
     headers,
     moment,
     nullable,
@@ -160,12 +159,8 @@ def document(
 _REVERTED: Json = {
     "reason": {
         "type": "object",
-        "description": "With call_reverted: the contract's error, decoded.",
-        "properties": {
-            "name": text("Its name.", "Panic"),
-            "signature": text("Its signature.", "Panic(uint256)"),
-            "arguments": array(ref("DecodedArgument"), "Its arguments."),
-        },
+        "description": "With call_reverted: the error's name, signature and arguments.",
+        "examples": [{"name": "Panic", "signature": "Panic(uint256)", "arguments": []}],
     },
 }
 _REORGANISED: Json = {

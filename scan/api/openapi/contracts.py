@@ -78,18 +78,14 @@ CONTRACT_PATHS: Json = {
             description="Of any function of a verified contract, as in /call. Nothing is signed or"
             " sent. With `from` the call is tried first; if it reverts, the response is 422.",
             parameters=(CONTRACT,),
-            body=sends(
-                ref("EncodeRequest"),
-                transfer={"functionName": "transfer", "args": [CONTRACT_EXAMPLE, "1000000"]},
-            ),
+            body=sends(ref("EncodeRequest"), mint={"functionName": "mint", "args": ["1"]}),
             errors=(404, 422, 502),
         ),
     },
     "/contracts/{address}/values": {
         "get": operation(
             "getContractValues", TAG, "All functions without arguments, called", ref("Values"),
-            description="View and pure functions of a verified contract, and of a proxy's"
-            " implementation, called at the newest indexed block.",
+            description="Also of a proxy's implementation; at the newest indexed block.",
             parameters=(CONTRACT,), errors=(404, 422, 502),
         ),
     },
@@ -251,13 +247,11 @@ CONTRACT_SCHEMAS: Json = {
         "A function, its arguments and the coin sent along.",
         {
             "functionName": text("As in /call.", "transfer", maxLength=500),
-            "args": array({"description": "As in /call."}, "Its arguments, in order.",
-                          maxItems=1000, default=[]),
+            "args": array({}, "As in /call.", maxItems=1000, default=[]),
             "value": {
-                "description": "Wei to send, as a number or as text; only to payable functions.",
+                "description": "Wei for a payable function; also as text.",
                 "examples": ["0"],
-                "anyOf": [{"type": "integer"}, {"type": "string"}],
-                "default": 0,
+                "type": ["integer", "string"],
             },
             "from": any_case_address("The sender, to try the call."),
         },
@@ -290,11 +284,7 @@ CONTRACT_SCHEMAS: Json = {
         "What one function returns.",
         {
             "function": text("Its signature.", "totalSupply()"),
-            "outputs": array(
-                record("An output.", {"name": text("Its name, or empty.", "amount"),
-                                      "type": text("Its type.", "uint256")}),
-                "Names and types of what it returns.",
-            ),
+            "outputs": array({"type": "object"}, "The name and type of each output."),
             "result": {"description": "As in /call; null with an error.", "examples": ["1000"]},
             "error": nullable(text("Why there is no result.", "It failed.")),
         },
