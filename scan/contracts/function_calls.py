@@ -263,6 +263,22 @@ def _labelled(arguments: Sequence[Argument]) -> str:
     )
 
 
+def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
+    """A constructor's decoded arguments; None where the ABI's constructor has none like these."""
+    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
+    inputs: list[dict[str, Any]] = constructor.get("inputs", [])
+    try:
+        types = parse_types(inputs)
+        values = decode(types, data, most_values=1000)
+    except AbiError:
+        return None
+    labels = (str(parameter.get("name") or "")[:100] for parameter in inputs)
+    return [
+        Argument(label, type_.name, render(type_, value))
+        for label, type_, value in zip(labels, types, values, strict=True)
+    ]
+
+
 def revert_data(error_data: object, depth: int = 0) -> bytes | None:
     """The returned bytes in a JSON-RPC error's `data`, which nodes nest in different ways."""
     if isinstance(error_data, str):
