@@ -11,7 +11,9 @@ from scan.api.openapi.schemas import ERRORS
 from scan.errors import ScanError
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
 
-PAGES = {"/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
+# For people, Prometheus and language models, in forms of their own.
+PAGES = {"/metrics", "/docs/", "/docs/{path}", "/mcp", "/llms.txt"}
+PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt"}
 
 
 def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
