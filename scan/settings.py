@@ -21,23 +21,12 @@ _RATE = re.compile(
 )
 # Paths of Scan's own, which below a base path of such a name could not be told from another's.
 _OWN_PATHS = frozenset(
-    "blocks,chains,contracts,healthz,keys,live,llms.txt,mcp,metrics,readyz,search,tokens,txs"
-    ",webhooks".split(",")  # noqa: SIM905
+    ("blocks", "chains", "contracts", "healthz", "keys", "live", "llms.txt", "mcp", "metrics")
+    + ("readyz", "search", "tokens", "txs", "webhooks")
 )
 _OWN_FOLDERS = frozenset(
-    (
-        ".well-known",
-        "address",
-        "api",
-        "block",
-        "docs",
-        "nft",
-        "server",
-        "static",
-        "token",
-        "tx",
-        "v2",
-    )
+    (".well-known", "address", "api", "block", "docs", "nft", "server", "static", "token", "tx")
+    + ("v2",)
 )
 _T = TypeVar("_T")
 

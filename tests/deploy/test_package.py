@@ -28,6 +28,7 @@ DISTRIBUTIONS = {
     "bs4": "beautifulsoup4",
 }
 OURS = {"scan", "app"}
+EXTRAS = "embedded|redis|parquet|mcp"
 
 
 def run(*command: object) -> None:
