@@ -20,14 +20,14 @@ _RATE = re.compile(
     r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?"
 )
 # Paths of Scan's own, which below a base path of such a name could not be told from another's.
-_OWN_PATHS = frozenset(
-    ("blocks", "chains", "contracts", "healthz", "keys", "live", "llms.txt", "mcp", "metrics")
-    + ("readyz", "search", "tokens", "txs", "webhooks")
-)
-_OWN_FOLDERS = frozenset(
-    (".well-known", "address", "api", "block", "docs", "nft", "server", "static", "token", "tx")
-    + ("v2",)
-)
+_OWN_PATHS = {
+    *("blocks", "chains", "contracts", "healthz", "keys", "live", "llms.txt", "mcp", "metrics"),
+    *("readyz", "search", "tokens", "txs", "webhooks"),
+}
+_OWN_FOLDERS = {
+    *(".well-known", "address", "api", "block", "docs", "nft", "server", "static", "token", "tx"),
+    "v2",
+}
 _T = TypeVar("_T")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
