@@ -31,7 +31,7 @@ def get_address(address: str) -> Response:
     tab = request.args.get("tab")
     tab = tab if tab in TABS else TABS[0]
     if tab == "contract":
-        return contract_page(key, read_contract(key))
+        return contract_page(key, read_contract(key, with_values=True))
     shown = _list(tab, key)
     return page(
         "address.html",
