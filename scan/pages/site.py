@@ -22,7 +22,10 @@ from scan.settings import Settings
 FOLDER = Path(__file__).parent
 PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
-    {"", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search", "/keys", "/webhooks"}
+    {
+        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search"),
+        *("/watchlist", "/keys", "/webhooks"),
+    }
 )
 POLICY = "; ".join(
     (
@@ -124,6 +127,8 @@ def _templates() -> Environment:
         "grouped": formatting.grouped,
         "amount": formatting.amount,
         "short_amount": formatting.short_amount,
+        "aligned": formatting.aligned,
+        "checksummed": formatting.checksummed,
         "gwei": formatting.gwei,
         "day_time": formatting.day_time,
         "visible": formatting.visible,
