@@ -122,6 +122,8 @@ setup(
             "types-psycopg2==2.9.21.20261008",
             "types-tqdm==4.70.0.20261106",
         ],
+        # Reads exported files with a cluster of its own in one long test; it needs a JRE.
+        "spark": ["pyspark==4.3.0"],
         # What the service is measured beside; wrk comes from Debian.
         "bench": [
             "fastapi==0.163.2",

@@ -112,7 +112,7 @@ def imported(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("name", ["runtime", "parquet", "dev", "bench"])
+@pytest.mark.parametrize("name", ["runtime", "parquet", "dev", "spark", "bench"])
 def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
@@ -123,10 +123,12 @@ def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
     assert "://" not in text and "--index-url" not in text
 
 
-@pytest.mark.parametrize("extra", ["", "embedded", "redis", "build", "parquet", "dev", "bench"])
+@pytest.mark.parametrize(
+    "extra", ["", "embedded", "redis", "build", "parquet", "dev", "spark", "bench"]
+)
 def test_locks_are_of_the_declared_versions(extra: str) -> None:
     """`make lock` was run after setup.py was changed."""
-    name = extra if extra in ("parquet", "dev", "bench") else "runtime"
+    name = extra if extra in ("parquet", "dev", "spark", "bench") else "runtime"
     locked = (ROOT / "requirements" / f"{name}.txt").read_text().lower()
     for requirement in metadata.requires("scan") or []:
         wanted, _, marker = requirement.lower().partition(";")
