@@ -14,7 +14,7 @@ ERROR_STRING = bytes.fromhex("08c379a0")  # Error(string)
 PANIC = bytes.fromhex("4e487b71")  # Panic(uint256)
 
 # Solidity documentation, "Panic via assert and Error via require".
-_PANICS = {
+PANICS = {
     0x00: "generic panic",
     0x01: "assertion failed",
     0x11: "arithmetic overflow or underflow",
@@ -168,7 +168,7 @@ def revert_reason(data: bytes, abis: Sequence[AbiEntries]) -> str:
             return f"The call reverted: {text.decode('utf-8', 'replace')[:1000]}"
         if data[:4] == PANIC:
             [code] = decode(parse_types([{"type": "uint256"}]), data[4:])
-            meaning = _PANICS.get(code, "unknown code")
+            meaning = PANICS.get(code, "unknown code")
             return f"The call reverted: panic 0x{code:02x} ({meaning})"
         for abi in abis:
             custom = _custom_error(data, abi)
