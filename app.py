@@ -40,12 +40,14 @@ from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
+from scan.contracts.transaction_failures import TransactionFailures
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
 from scan.ethereum.gateway import NodeGateway
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
+from scan.ethereum.transaction_traces import TransactionTraces
 from scan.etherscan import blueprint as etherscan
 from scan.etherscan.actions import PUBLISHED
 from scan.etherscan.caches import new_caches
@@ -192,6 +194,7 @@ def _services(settings: Settings) -> Services:
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     waiting_threads = WaitingThreads()
     transactions_read, abis = TransactionReader(), ContractAbis(reads)
+    traces = TransactionTraces(settings.traces)
     installer = CompilerInstaller(InstalledCompilers(settings))
     sources = Sources(
         reads,
@@ -207,6 +210,8 @@ def _services(settings: Settings) -> Services:
         abis,
         transactions_read,
         TransactionDetailsReader(transactions_read, abis),
+        traces,
+        TransactionFailures(writes, reads, traces, abis, transactions_read),
         TokenUris(),
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),
