@@ -131,6 +131,12 @@ class HistoryUnavailable(ScanError):
     status, code = 422, "history_unavailable"
 
 
+class TracesUnavailable(ScanError):
+    """The node has no trace of the transaction."""
+
+    status, code = 422, "traces_unavailable"
+
+
 class RateLimited(ScanError):
     status, code = 429, "rate_limited"
 

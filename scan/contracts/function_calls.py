@@ -27,7 +27,7 @@ PANIC = bytes.fromhex("4e487b71")  # Panic(uint256)
 
 MAX_ERROR_BYTES = 16 * 1024  # of a custom error's arguments
 # Solidity documentation, "Panic via assert and Error via require".
-_PANICS = {
+PANICS = {
     0x00: "generic panic",
     0x01: "assertion failed",
     0x11: "arithmetic overflow or underflow",
@@ -230,7 +230,7 @@ def _error_string(data: bytes) -> RevertReason:
 
 def _panic(data: bytes) -> RevertReason:
     [code] = decode(parse_types([{"type": "uint256"}]), data[4:])
-    meaning = _PANICS.get(code, "unknown code")
+    meaning = PANICS.get(code, "unknown code")
     argument = Argument("code", "uint256", str(code))
     sentence = f"The call reverted: panic 0x{code:02x} ({meaning})"
     return RevertReason(sentence, "Panic", "Panic(uint256)", [argument])
