@@ -175,7 +175,7 @@ def _read_only(entries: AbiEntries, function: str) -> list[Function]:
 def function_of(entry: dict[str, Any]) -> Function:
     """Raises AbiError where its types cannot be decoded."""
     inputs, outputs = parse_types(entry.get("inputs", [])), parse_types(entry.get("outputs", []))
-    return Function(str(entry["name"]), inputs, outputs, mutability_of(entry))
+    return Function(str(entry.get("name")), inputs, outputs, mutability_of(entry))
 
 
 def _of_length(candidates: list[Function], length: int) -> list[Function]:

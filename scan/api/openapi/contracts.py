@@ -294,6 +294,7 @@ CONTRACT_SCHEMAS: Json = {
                 "type": ["object", "null"],
                 "description": "What the compiler wrote at its end: offset, compilerVersion,"
                 " hashType and hash.",
+                "examples": [{"offset": 24_523, "compilerVersion": _VERSION}],
             },
             "delegate": nullable(address("Of an account (EIP-7702).", CONTRACT_EXAMPLE)),
             "verified": flag("Whether its source is verified."),
