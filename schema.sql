@@ -659,6 +659,23 @@ RETURN format(
     hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
     topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
 
+-- A day, as far as it is counted; a day without blocks counts nothing.
+CREATE OR REPLACE FUNCTION daily_stats_record(day date, s daily_stats, is_counted boolean)
+RETURNS text LANGUAGE sql STABLE
+RETURN CASE WHEN is_counted THEN format(
+    '{"date":"%s","blocks":%s,"transactions":%s,"failedTransactions":%s,"activeAddresses":%s,'
+    '"newAddresses":%s,"contractsCreated":%s,"tokenTransfers":%s,"dexTrades":%s,"gasUsed":"%s",'
+    '"fees":"%s","burntFees":"%s"}',
+    day, coalesce(s.last_block - s.first_block + 1, 0), coalesce(s.transaction_count, 0),
+    coalesce(s.failed_transaction_count, 0), coalesce(s.active_address_count, 0),
+    coalesce(s.new_address_count, 0), coalesce(s.created_contract_count, 0),
+    coalesce(s.token_transfer_count, 0), coalesce(s.dex_trade_count, 0), coalesce(s.gas_used, 0),
+    coalesce(s.fees_wei, 0), coalesce(s.burnt_wei, 0))
+ELSE format(
+    '{"date":"%s","blocks":null,"transactions":null,"failedTransactions":null,'
+    '"activeAddresses":null,"newAddresses":null,"contractsCreated":null,"tokenTransfers":null,'
+    '"dexTrades":null,"gasUsed":null,"fees":null,"burntFees":null}', day) END;
+
 CREATE OR REPLACE FUNCTION search_record(
     type text, value text, name text, symbol text, match text)
 RETURNS json LANGUAGE sql STABLE

@@ -1,0 +1,79 @@
+"""GET /stats/daily."""
+
+from scan.api.network import DAILY_FORMATS
+from scan.api.openapi.schemas import (
+    Json,
+    array,
+    flag,
+    nullable,
+    operation,
+    query,
+    record,
+    ref,
+    text,
+)
+from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
+
+_TAG = "Chain"
+
+
+def _date(description: str) -> Json:
+    return text(description, "2026-01-31", pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
+
+
+STATISTICS_PATHS: Json = {
+    "/stats/daily": {
+        "get": operation(
+            "listDays", _TAG, "What happened on each day (UTC)", ref("DailyStats"),
+            description="Exact, oldest day first; the newest one counts what is indexed so far. A"
+            " day that an older version indexed has null until it is counted.",
+            parameters=(
+                query("from", _date(f"First day; by default {DEFAULT_DAYS} days.")),
+                query("to", _date(f"Last day, at most {MAX_DAYS} in all; by default the newest.")),
+                query("format", {"type": "string", "enum": [*DAILY_FORMATS], "default": "json",
+                                 "description": "csv: the same as a file."}),
+            ),
+        ),
+    },
+}  # fmt: skip
+
+_COUNTS = {
+    "blocks": "Blocks.",
+    "transactions": "All.",
+    "failedTransactions": "Failed ones.",
+    "activeAddresses": "Distinct addresses seen, in any part.",
+    "newAddresses": "Never seen before.",
+    "contractsCreated": "By transactions and, where traced, contracts.",
+    "tokenTransfers": "Of all tokens.",
+    "dexTrades": "On all exchanges.",
+}
+_AMOUNTS = {
+    "gasUsed": "Gas.",
+    "fees": "Wei that senders paid.",
+    "burntFees": "Base fees and blobs' prices.",
+}
+STATISTICS_SCHEMAS: Json = {
+    "DailyStats": record(
+        "Days within those that the chain has.",
+        {
+            "from": nullable(_date("First day asked for; null before the first block.")),
+            "to": nullable(_date("Last day.")),
+            "complete": flag("Whether all these days are counted."),
+            "days": array(ref("Day"), "Oldest first.", maxItems=MAX_DAYS),
+        },
+    ),
+    "Day": record(
+        "A day; null where it is not counted yet.",
+        {
+            "date": text("The day (UTC).", "2026-01-31"),
+            **{
+                name: {**ref("CountOrNull"), "description": description}
+                for name, description in _COUNTS.items()
+            },
+            **{
+                name: {**ref("AmountOrNull"), "description": description}
+                for name, description in _AMOUNTS.items()
+            },
+        },
+    ),
+}
