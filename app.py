@@ -69,7 +69,7 @@ from scan.pages import search as page_search
 from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
-from scan.queries.reader import Sources
+from scan.queries.reader import ChainId, Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -200,7 +200,9 @@ def _services(settings: Settings) -> Services:
         TransactionDetailsReader(transactions_read, abis),
         TokenUris(),
         log_blocks=SizedCache(LOG_LISTS_BYTES),
+        chain_id=ChainId(reads),
         traces=settings.traces,
+        coin_symbol=settings.coin_symbol,
     )
     return Services(
         settings,
@@ -219,7 +221,7 @@ def _services(settings: Settings) -> Services:
 
 def _site(app: Flask) -> Site:
     served: Services = app.extensions["scan"]
-    return Site(served.settings, served.reads)
+    return Site(served.settings, served.sources.chain_id)
 
 
 def _streams(app: Flask) -> Streams:

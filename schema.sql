@@ -1585,8 +1585,9 @@ CREATE INDEX IF NOT EXISTS verified_contracts_listed
 -- serves queries/search_list
 CREATE INDEX IF NOT EXISTS verified_contracts_by_name
     ON verified_contracts (lower(contract_name) text_pattern_ops);
--- Pages show contracts by their names.
-CREATE OR REPLACE TRIGGER verified_contracts_announced AFTER INSERT OR UPDATE ON verified_contracts
+-- Pages show contracts by their names, and Etherscan's form names functions by verified ABIs.
+CREATE OR REPLACE TRIGGER verified_contracts_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- What is verified about the code that stands at an address now: its own verification first, then the
@@ -1650,16 +1651,20 @@ CREATE OR REPLACE TRIGGER contracts_deleted AFTER DELETE ON contracts
     REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
 -- What an indexer of an earlier release did until it met these triggers, such as between migration
--- 0016 and this. Creating them has waited for its transactions, and its next ones have them.
-UPDATE verified_contracts v
-SET is_indexed = NOT v.is_indexed
-WHERE v.is_indexed <> is_code_indexed(v.address, v.code_hash);
-
--- Responses in Etherscan's form name functions by verified ABIs, so a verification ends what was
--- cached, as a change of labels does.
-CREATE OR REPLACE TRIGGER verified_contracts_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON verified_contracts
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+-- 0016 and this. Creating them has waited for its transactions, and its next ones have them. An
+-- UPDATE of no rows would run verified_contracts_announced, too, and end all cached responses.
+DO $$
+BEGIN
+    IF EXISTS (SELECT
+        FROM verified_contracts v
+        WHERE v.is_indexed <> is_code_indexed(v.address, v.code_hash))
+    THEN
+        UPDATE verified_contracts v
+        SET is_indexed = NOT v.is_indexed
+        WHERE v.is_indexed <> is_code_indexed(v.address, v.code_hash);
+    END IF;
+END
+$$;
 
 -- Rows in Etherscan's form: every value is text. `called` is whom the transaction called, for the name
 -- of its function. `missing` is what scan/etherscan reads from the node: nothing, the `input`, or `all`

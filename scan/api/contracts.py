@@ -9,10 +9,16 @@ from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, list_response
 from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import client_address, json_object, query_arguments, reader
+from scan.http.requests import (
+    block_argument,
+    client_address,
+    json_object,
+    query_arguments,
+    reader,
+)
 from scan.http.responses import json_value
 from scan.http.services import services
-from scan.queries import blocks, contracts
+from scan.queries import contracts
 from scan.queries.contracts import Contract
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
@@ -104,19 +110,16 @@ def _hex(content: bytes | None) -> str | None:
 @blueprint.post("/contracts/<address>/call")
 @requires(Prerequisite.NODE)
 def call_contract(address: str) -> Response:
-    named = query_arguments("block").get("block", "latest")
-    wanted = parameters.address(address)
+    sent = query_arguments("block")
+    contract = parameters.address(address)
     body = json_object()
     parameters.only_known(body, ("functionName", "args"), "field")
     function = parameters.text(parameters.required(body, "functionName"), "functionName", most=500)
     arguments = body.get("args", [])
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise InvalidParameter("args must be an array.", field="args")
-    block = None
-    if named != "latest":
-        block = blocks.find(reader(), parameters.block_number_or_hash(named))
-    called = reader().sources.read_calls.call(reader().node, wanted, function, arguments, block)
-    value: dict[str, object] = {"result": called.value}
-    if called.proxy is not None:
-        value["implementation"] = to_hex(called.proxy.implementation)
+    result = contracts.call(reader(), contract, function, arguments, block_argument(sent))
+    value: dict[str, object] = {"result": result.value}
+    if result.proxy is not None:
+        value["implementation"] = to_hex(result.proxy.implementation)
     return json_value(value)

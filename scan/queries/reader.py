@@ -18,6 +18,20 @@ from scan.rate_limits.concurrency import ConcurrencyLimit
 PLACE_WAIT_S = 0.25
 
 
+class ChainId:
+    """The id of the indexed chain, as text. It never changes, so it is read once."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.known: str | None = None
+
+    def read(self) -> str | None:
+        """None before the first block is indexed."""
+        if self.known is None:
+            self.known = self._database.prepared_value("queries/chain_get_id")
+        return self.known
+
+
 @dataclass(frozen=True)
 class Sources:
     """What questions about the chain are answered from; lives as long as the process."""
@@ -32,7 +46,9 @@ class Sources:
     transaction_details: TransactionDetailsReader
     token_uris: TokenUris
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
+    chain_id: ChainId
     traces: str  # as SCAN_TRACES has it
+    coin_symbol: str  # as SCAN_COIN_SYMBOL has it
 
 
 class Reader:
