@@ -18,7 +18,7 @@ _TAG = "Chain"
 
 
 def _date(description: str) -> Json:
-    return text(description, "2026-01-31", pattern="^[0-9]{4}-[0-9]{2}-[0-9]{2}$")
+    return text(description, "2026-01-31", format="date")
 
 
 STATISTICS_PATHS: Json = {
@@ -37,21 +37,19 @@ STATISTICS_PATHS: Json = {
     },
 }  # fmt: skip
 
-_COUNTS = {
-    "blocks": "Blocks.",
-    "transactions": "All.",
-    "failedTransactions": "Failed ones.",
+_COUNTS = (
+    "blocks",
+    "transactions",
+    "failedTransactions",
+    "newAddresses",
+    "tokenTransfers",
+    "dexTrades",
+)
+_DESCRIBED_COUNTS = {
     "activeAddresses": "Distinct addresses seen, in any part.",
-    "newAddresses": "Never seen before.",
     "contractsCreated": "By transactions and, where traced, contracts.",
-    "tokenTransfers": "Of all tokens.",
-    "dexTrades": "On all exchanges.",
 }
-_AMOUNTS = {
-    "gasUsed": "Gas.",
-    "fees": "Wei that senders paid.",
-    "burntFees": "Base fees and blobs' prices.",
-}
+_AMOUNTS = ("gasUsed", "fees", "burntFees")  # in wei
 STATISTICS_SCHEMAS: Json = {
     "DailyStats": record(
         "Days within those that the chain has.",
@@ -63,17 +61,15 @@ STATISTICS_SCHEMAS: Json = {
         },
     ),
     "Day": record(
-        "A day; null where it is not counted yet.",
+        "A day, amounts in wei; null where it is not counted yet.",
         {
-            "date": text("The day (UTC).", "2026-01-31"),
+            "date": _date("The day (UTC)."),
+            **{name: ref("CountOrNull") for name in _COUNTS},
             **{
                 name: {**ref("CountOrNull"), "description": description}
-                for name, description in _COUNTS.items()
+                for name, description in _DESCRIBED_COUNTS.items()
             },
-            **{
-                name: {**ref("AmountOrNull"), "description": description}
-                for name, description in _AMOUNTS.items()
-            },
+            **{name: ref("AmountOrNull") for name in _AMOUNTS},
         },
     ),
 }
