@@ -25,8 +25,8 @@ STATISTICS_PATHS: Json = {
     "/stats/daily": {
         "get": operation(
             "listDays", _TAG, "What happened on each day (UTC)", ref("DailyStats"),
-            description="Exact, oldest day first; the newest one counts what is indexed so far. A"
-            " day that an older version indexed has null until it is counted.",
+            description="Oldest first; the newest counts what is indexed so far. Null: indexed by an"
+            " older version and not counted yet.",
             parameters=(
                 query("from", _date(f"First day; by default {DEFAULT_DAYS} days.")),
                 query("to", _date(f"Last day, at most {MAX_DAYS} in all; by default the newest.")),
