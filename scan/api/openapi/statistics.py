@@ -25,8 +25,7 @@ STATISTICS_PATHS: Json = {
     "/stats/daily": {
         "get": operation(
             "listDays", _TAG, "What happened on each day (UTC)", ref("DailyStats"),
-            description="Oldest first; the newest counts what is indexed so far. Null: indexed by an"
-            " older version and not counted yet.",
+            description="Oldest first; null: indexed by an older version, not counted yet.",
             parameters=(
                 query("from", _date(f"First day; by default {DEFAULT_DAYS} days.")),
                 query("to", _date(f"Last day, at most {MAX_DAYS} in all; by default the newest.")),
