@@ -30,14 +30,17 @@ def list_transactions_of_address(address: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    """What is stored of it, and then what the node has of it, decoded."""
+    """What is stored of it, what the node has of it, decoded, and why it failed if it did."""
     query_arguments()
     key = parameters.hash32(transaction_hash)
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound("This transaction is not indexed.")
-    details = transactions.details(reader(), orjson.loads(record))
-    whole = record.encode()[:-1] + b"," + orjson.dumps(details.record())[1:]
+    indexed = orjson.loads(record)
+    details = transactions.details(reader(), indexed)
+    failure = transactions.failure(reader(), indexed)
+    more = {**details.record(), "error": None if failure is None else failure.record()}
+    whole = record.encode()[:-1] + b"," + orjson.dumps(more)[1:]
     if len(whole) > MOST_CACHED_BYTES:
         reader().do_not_cache()
     return json_body(whole)

