@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -10,8 +10,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from tests.api.test_transaction_details import verify
-from tests.support.anvil import Anvil, Contract, RpcError, creation_code
+from tests.support.anvil import RpcError
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import (
     Calls,
@@ -21,75 +20,14 @@ from tests.support.faulty_node import (
     cut_connection,
     refuse_method,
 )
-from tests.support.indexing import Indexing, settings_for
-from tests.support.solidity import artifact
-
-GAS = 300_000
-
-
-class Played(NamedTuple):
-    """What was sent, by a name of its own; Reasons is verified, and so is the Guard it calls."""
-
-    anvil: Anvil
-    url: str
-    client: FlaskClient
-    reasons: Contract
-    guard: str
-    sent: dict[str, str]
-
-
-SENT: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
-    ("require", "withRequire", (False,)),
-    ("silent", "withoutReason", ()),
-    ("own error", "ownError", (7,)),
-    ("callee's error", "calleesError", (42,)),
-    ("caught, then another", "caughtThenOther", ()),
-    ("caught, then silent", "caughtThenSilent", ()),
-    ("caught, then the next", "afterCaught", ()),
-    ("panic 0x11", "overflow", (1,)),
-    ("panic 0x12", "divide", (0,)),
-    ("panic 0x01", "insist", (False,)),
-    ("panic 0x32", "item", (0,)),
-    ("out of gas", "burn", ()),
-    ("out of gas inside", "burnInside", ()),
-    ("silent inside", "silentInside", ()),
-    ("invalid opcode", "invalid", ()),
-    ("missing inside", "missing", ()),
-    ("overspend", "overspend", ()),
-    ("overspend, told", "overspendLow", ()),
-    ("unknown data", "unknownData", (bytes.fromhex("12345678") + bytes(40),)),
-    ("short data", "unknownData", (b"\1\2",)),
-    ("bad Error", "unknownData", (bytes.fromhex("08c379a0") + b"\xff" * 40,)),
-    ("write", "writeWhileReading", ()),
-    ("library", "byLibrary", ("nothing",)),
-    ("recurse", "recurse", (5,)),
-    ("fine", "fine", (3,)),
-)
+from tests.support.indexing import settings_for
+from tests.support.reasons import Played, play_reasons
 
 
 @pytest.fixture(scope="module")
 def played(postgres: Postgres, template: str) -> Iterator[Played]:
-    with Anvil() as anvil, postgres.cloned(template) as url:
-        one = anvil.accounts[0]
-        reasons = anvil.deploy(one, "Reasons")
-        guard = anvil.read(reasons, "guard")
-        sent = {
-            name: anvil.transact(one, reasons, function, *args, gas=GAS)
-            for name, function, args in SENT
-        }
-        sent["missing function"] = anvil.send(one, reasons.address, data="0xdeadbeef", gas=GAS)
-        sent["not payable"] = anvil.transact(one, reasons, "increase", value=1, gas=GAS)
-        sent["creation"] = anvil.send(
-            one, None, data=creation_code(artifact("Unborn"), 77), gas=GAS
-        )
-        sent["creation of nothing valid"] = anvil.send(one, None, data="0x60ef60005360016000f3")
-        sent["payment"] = anvil.send(one, anvil.accounts[1], value=5)
-        anvil.mine()
-        with Indexing(url, anvil.url) as indexing:
-            indexing.wait_for(anvil.head())
-            verify(url, [reasons, Contract(guard, artifact("Guard"))])
-            client = create_app(indexing.settings).test_client()
-            yield Played(anvil, url, client, reasons, guard, sent)
+    with play_reasons(postgres, template) as found:
+        yield found
 
 
 def error_of(played: Played, name: str, client: FlaskClient | None = None) -> Any:
