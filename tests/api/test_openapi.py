@@ -11,8 +11,10 @@ from scan.api.openapi.schemas import ERRORS
 from scan.errors import ScanError
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
 
+# For people, Prometheus and language models, in forms of their own.
+PAGES = {"/metrics", "/docs/", "/docs/{path}", "/mcp", "/llms.txt"}
+PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt"}
 MOST_BYTES_AN_OPERATION = 2_450  # on average
-PAGES = {"/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
 
 
 def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -106,7 +106,7 @@ def test_the_reason_and_the_call_that_failed(played: Played, name: str) -> None:
 
 def test_sentences_say_what_a_person_can_understand(played: Played) -> None:
     said = {name: error_of(played, name)["reason"] for name in WHY}
-    assert said["require"] == "The contract reverted: the door is shut"
+    assert said["require"] == "The call reverted: the door is shut"
     assert said["panic 0x11"].endswith("panic 0x11 (arithmetic overflow or underflow)")
     assert said["callee's error"].endswith(f"NotAllowed(who={played.reasons.address}, code=42)")
     assert said["out of gas"] == "Out of gas: the transaction's limit of 300,000 was too low."
@@ -140,7 +140,7 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
     error = error_of(played, "creation")
     execute(played.url, "DELETE FROM signatures")
     assert (error["kind"], error["source"]) == ("custom", "imported")
-    assert error["reason"] == "The contract reverted: BadStart(number=77)"
+    assert error["reason"] == "The call reverted: BadStart(number=77)"
 
 
 def test_the_node_is_asked_once_and_never_again(played: Played) -> None:

@@ -85,7 +85,7 @@ DETAIL_SCHEMAS: Json = {
     "CallError": record(
         "Why a call failed.",
         {
-            "reason": text("A sentence.", "The contract reverted: no reason to go on"),
+            "reason": text("A sentence.", "The call reverted: no reason to go on"),
             "kind": one_of("What refused it; `unknown` where nothing says why.", REASON_KINDS),
             "name": nullable(text("The error's name: Error, Panic or a custom one.", "Error")),
             "signature": nullable(text("The error's signature.", "Error(string)")),
