@@ -1,4 +1,4 @@
--- Verified contracts whose code has a length, one for each distinct code pattern; of more than 200
+-- Verified contracts whose code has a length; of more than 100
 -- verifications the full ones first, then the oldest.
 -- params: code_length integer
 -- literals: none
@@ -13,5 +13,5 @@ SELECT index_version(), (
         FROM verified_contracts
         WHERE code_length = %(code_length)s AND is_indexed
         ORDER BY match, verified_at, address
-        LIMIT 200
+        LIMIT 100
     ) AS v);

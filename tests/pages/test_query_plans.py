@@ -6,19 +6,24 @@ from typing import Any
 import pytest
 
 from bench.seed import seed
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
 
 SMALL = {"chain", "label_state", "dexes"}
 
 
 @pytest.fixture(scope="module")
-def database(postgres: Postgres, template: str) -> Iterator[ExplainingDatabase]:
+def seeded_url(postgres: Postgres, template: str) -> Iterator[str]:
     with postgres.cloned(template) as url:
         seed(url, 100_000)
-        found = ExplainingDatabase(url)
-        yield found
-        found.close()
+        yield url
+
+
+@pytest.fixture(scope="module")
+def database(seeded_url: str) -> Iterator[ExplainingDatabase]:
+    found = ExplainingDatabase(seeded_url)
+    yield found
+    found.close()
 
 
 def newest(database: ExplainingDatabase, statement: str, **params: object) -> Any:
@@ -103,3 +108,34 @@ def test_events_of_a_transaction_are_found_in_its_block_alone(
     [plan] = database.plans
     assert plan.sequential_scans() - SMALL == set()
     assert plan.buffers <= 2_000
+
+
+def test_similar_code_and_creations_are_found_by_indexes(
+    database: ExplainingDatabase, seeded_url: str
+) -> None:
+    execute(
+        seeded_url,
+        "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
+        " compiler_version, settings, abi, sources, verified_at, code_length, masked_hash,"
+        " variable_ranges) SELECT decode(md5(n::text) || '00000000', 'hex'), '', 'full', '', '',"
+        " '', '{}', '[]', '{}', now(), mod(n, 20), '', '[]' FROM generate_series(1, 20000) AS n",
+    )
+    execute(seeded_url, "UPDATE verified_contracts SET is_indexed = true")
+    # One with many internal transfers, and its own creation.
+    [(receiver,)] = execute(
+        seeded_url,
+        "SELECT to_address FROM internal_transfers GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
+    )
+    execute(
+        seeded_url,
+        "UPDATE transactions SET contract_address = %s, to_address = NULL"
+        " WHERE ordinal = (SELECT min(ordinal) FROM transactions WHERE status)",
+        bytes(receiver),
+    )
+    database.plans.clear()
+    newest(database, "queries/verified_contracts_list_similar", code_length=7)
+    row = newest(database, "queries/contracts_get_creation", address=bytes(receiver))
+    assert row[1] is not None
+    for plan in database.plans:
+        assert plan.sequential_scans() - SMALL == set()
+        assert plan.buffers <= 2_000
