@@ -65,6 +65,11 @@ the replica, Redis, compilers and disks. Each line is ok, a warning, or an error
 Changes nothing. With --url it also sends three requests to the service. Exits 1 if there is an
 error."""
 
+SQL_ROLE = """\
+Creates a role of PostgreSQL that can only read the chain's tables and the views of schema v1, with
+a random password, which is printed; no API keys, webhooks or their secrets. For a role that exists
+it sets a new password. DATABASE_URL must be of a role that may create roles. See docs/tables.md."""
+
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
     0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
@@ -134,7 +139,7 @@ def _parser() -> argparse.ArgumentParser:
         _add_labels,
         _add_signatures,
     )
-    for add in (*groups, _add_key, _add_solc, _add_mcp):
+    for add in (*groups, _add_key, _add_solc, _add_mcp, _add_sql_role):
         add(commands)
     return parser
 
@@ -295,3 +300,10 @@ def _add_solc(commands: Any) -> None:
 def _add_mcp(commands: Any) -> None:
     mcp = _add(commands, "mcp", "serve tools for language models over stdin and stdout", MCP)
     mcp.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+
+
+def _add_sql_role(commands: Any) -> None:
+    text = "create a role that reads the chain by SQL"
+    role = _add(commands, "sql-role", text, SQL_ROLE, "sql_role.create")
+    role.add_argument("name", metavar="NAME")
+    role.add_argument("--statement-timeout", default="60s", metavar="TIME", help="60s by default")
