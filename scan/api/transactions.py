@@ -8,7 +8,8 @@ from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
-from scan.queries import internal_transfers, transactions
+from scan.http.services import services
+from scan.queries import internal_transfers, network, transactions
 from scan.queries.pages import Page, Window
 
 # A response with thousands of logs would push all others out of the cache.
@@ -36,8 +37,12 @@ def get_transaction(transaction_hash: str) -> Response:
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound("This transaction is not indexed.")
-    details = transactions.details(reader(), orjson.loads(record))
-    whole = record.encode()[:-1] + b"," + orjson.dumps(details.record())[1:]
+    stored = orjson.loads(record)
+    details = transactions.details(reader(), stored)
+    coin = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
+    summary = transactions.summary(reader(), stored, details, coin).record()
+    added = orjson.dumps({**details.record(), "summary": summary})
+    whole = record.encode()[:-1] + b"," + added[1:]
     if len(whole) > MOST_CACHED_BYTES:
         reader().do_not_cache()
     return json_body(whole)

@@ -5,9 +5,11 @@ from typing import NamedTuple
 
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.transaction_details import DecodedLog
+from scan.contracts.transaction_summary import Summary
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
+from scan.pages.site import site
 from scan.queries import internal_calls, transactions
 from scan.queries.internal_calls import InternalCall
 
@@ -33,6 +35,7 @@ class ShownDetails(NamedTuple):
     log_count: int | None
     unavailable: str | None
     internal: Sequence[InternalCall] | None
+    summary: Summary
 
     def addresses(self) -> Iterator[str]:
         """Addresses to show with their names."""
@@ -60,6 +63,7 @@ def shown_details(transaction: Record, *, with_internal: bool) -> ShownDetails:
         details.log_count,
         details.unavailable,
         internal,
+        transactions.summary(reader(), transaction, details, site().chain().symbol),
     )
 
 

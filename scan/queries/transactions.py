@@ -3,10 +3,20 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+import orjson
+
+from scan.contracts import transaction_summary
+from scan.contracts.summary_facts import Facts
+from scan.contracts.summary_parts import Names
 from scan.contracts.transaction_details import TransactionDetails
+from scan.contracts.transaction_summary import Summary
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.hex import data
+from scan.queries import internal_transfers
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
+
+MAX_INTERNAL = 200  # of a transaction's internal transfers, for its summary
 
 
 class TransactionEvents(NamedTuple):
@@ -62,3 +72,34 @@ def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
 
 def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:
     return TransactionEvents(*reader.row("queries/transactions_get_events", hash=transaction_hash))
+
+
+def summary(
+    reader: Reader, record: Mapping[str, Any], details: TransactionDetails, coin: str
+) -> Summary:
+    """What it did, in one sentence; `coin` is the coin's symbol."""
+    facts = _facts(reader, record, details)
+    keys = [data(address, 20) for address in facts.addresses()]
+    (parties,) = reader.row("queries/transactions_list_parties", addresses=keys)
+    return transaction_summary.summarise(facts, Names(orjson.loads(parties), coin))
+
+
+def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:
+    """Without further statements where the input is empty and nothing was emitted, or it failed."""
+    if not record["status"] or (details.input == b"" and details.log_count == 0):
+        return Facts(record, details, (), 0, (), 0, None)
+    key = data(record["hash"], 32)
+    stored = events(reader, key)
+    internal, is_traced = internal_transfers.of_transaction(
+        reader, key, Window(MAX_INTERNAL, 0, "asc")
+    )
+    is_whole = is_traced and (internal.total or 0) <= MAX_INTERNAL
+    return Facts(
+        record,
+        details,
+        orjson.loads(stored.transfers or "[]"),
+        stored.transfer_count,
+        orjson.loads(stored.trades or "[]"),
+        stored.trade_count,
+        orjson.loads(internal.data or "[]") if is_whole else None,
+    )

@@ -4,6 +4,7 @@ from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
     address,
+    amount,
     array,
     extended,
     flag,
@@ -16,7 +17,9 @@ from scan.api.openapi.schemas import (
     ref,
     text,
 )
+from scan.contracts.summary_parts import PART_TYPES
 from scan.contracts.transaction_details import MAX_CONTRACTS
+from scan.contracts.transaction_summary import ACTIONS
 from scan.ethereum.transaction_reader import MAX_LOGS
 
 SOURCES = ("verified", "standard", "imported")
@@ -69,6 +72,26 @@ DETAIL_SCHEMAS: Json = {
             "event": or_null("Decoded", "Its event; null if it cannot be decoded."),
         },
     ),
+    "SummaryPart": record(
+        "A piece of the sentence.",
+        {
+            "text": text("Its text.", "1,000 BET"),
+            "type": one_of("What it names; absent for plain text.", PART_TYPES),
+            "address": address("The token, pool, contract or account.", TOKEN_EXAMPLE),
+            "tokenId": amount("An item's id."),
+            "value": amount("The exact amount, in the smallest unit."),
+            "verified": flag("Of a token: whether its contract is verified."),
+        },
+        optional=("type", "address", "tokenId", "value", "verified"),
+    ),
+    "TransactionSummary": record(
+        "What the transaction did. Tokens name themselves: tell them apart by address.",
+        {
+            "text": text("The whole sentence.", "Swapped 1,000 BET for 0.99 ALF on uniswap-v2"),
+            "action": one_of("What it did.", ACTIONS),
+            "parts": array(ref("SummaryPart"), "The sentence in pieces."),
+        },
+    ),
     "TransactionDetail": extended(
         "Transaction",
         "A transaction with decoded input and logs from the node. The ABIs of the first"
@@ -86,6 +109,7 @@ DETAIL_SCHEMAS: Json = {
                 )
             ),
             "logCount": nullable(number("Number of logs; null if unknown.", 1)),
+            "summary": ref("TransactionSummary"),
         },
     ),
 }
