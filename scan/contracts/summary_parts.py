@@ -20,8 +20,8 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 # Letters that show nothing, though Unicode calls them letters or symbols.
 _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
 # A symbol with other characters could end its amount and go on as our sentence.
-_PLAIN_SYMBOL = re.compile(r"[\w.$+-]+\Z")
-_PLAIN_NAME = re.compile(r"[^\W\d_][\w.'+&!-]*(?: [\w.'+&!-]+)*\Z")
+_PLAIN_SYMBOL = re.compile(r"[\w.$+-]+…?\Z")
+_PLAIN_NAME = re.compile(r"[^\W\d_][\w.'+&!-]*(?: [\w.'+&!-]+)*…?\Z")
 _ADDRESS = re.compile(r"0x[0-9a-f]{40}")
 _QUOTES = re.compile('[“”"]')
 

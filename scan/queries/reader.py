@@ -13,6 +13,7 @@ from scan.database.transaction import Row
 from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
+from scan.queries.item_media import ItemMedia
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 PLACE_WAIT_S = 0.25
@@ -31,6 +32,7 @@ class Sources:
     node_transactions: TransactionReader
     transaction_details: TransactionDetailsReader
     token_uris: TokenUris
+    item_media: ItemMedia
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     traces: str  # as SCAN_TRACES has it
 

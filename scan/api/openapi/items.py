@@ -88,7 +88,31 @@ ITEM_SCHEMAS: Json = {
                 ref("TokenHolder"), "Its first 100 owners, largest balance first.", maxItems=100
             ),
             "transfers": array(ref("TokenTransfer"), "Its newest 25 transfers.", maxItems=25),
+            "metadata": {
+                "anyOf": [ref("ItemMetadata"), {"type": "null"}],
+                "description": "What tokenUri leads to: read from a data: URI, and from https and"
+                " ipfs where the operator has them fetched.",
+            },
+            "metadataUnavailable": nullable(
+                text("Why metadata or picture are missing.", "The metadata is not JSON.")
+            ),
         },
+    ),
+    "ItemMetadata": record(
+        "An item's metadata, written by whoever made its contract.",
+        {
+            "name": text("Its name.", "Lamp #7"),
+            "description": text("Its description.", "A lamp."),
+            "image": nullable(
+                text("Where its picture is; null if in the URI.", "ipfs://bafy/7.png")
+            ),
+            "imageType": nullable(text("What its picture is, if it was read.", "image/svg+xml")),
+            "attributes": array(ref("ItemAttribute"), "Its traits.", maxItems=50),
+        },
+    ),
+    "ItemAttribute": record(
+        "A trait.",
+        {"trait": text("Its name.", "Colour"), "value": text("Its value.", "red")},
     ),
     "ItemBalance": record(
         "An item held by an address.",
