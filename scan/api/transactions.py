@@ -8,8 +8,7 @@ from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
-from scan.http.services import services
-from scan.queries import internal_transfers, network, transactions
+from scan.queries import internal_transfers, transactions
 from scan.queries.pages import Page, Window
 
 # A response with thousands of logs would push all others out of the cache.
@@ -31,18 +30,21 @@ def list_transactions_of_address(address: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    """What is stored of it, and then what the node has of it, decoded."""
+    """What is stored of it, what the node has of it, decoded, and why it failed if it did."""
     query_arguments()
     key = parameters.hash32(transaction_hash)
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound("This transaction is not indexed.")
-    stored = orjson.loads(record)
-    details = transactions.details(reader(), stored)
-    coin = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
-    summary = transactions.summary(reader(), stored, details, coin).record()
-    added = orjson.dumps({**details.record(), "summary": summary})
-    whole = record.encode()[:-1] + b"," + added[1:]
+    indexed = orjson.loads(record)
+    details = transactions.details(reader(), indexed)
+    failure = transactions.failure(reader(), indexed)
+    more = {
+        **details.record(),
+        "error": None if failure is None else failure.record(),
+        "summary": transactions.summary(reader(), indexed, details, failure).record(),
+    }
+    whole = record.encode()[:-1] + b"," + orjson.dumps(more)[1:]
     if len(whole) > MOST_CACHED_BYTES:
         reader().do_not_cache()
     return json_body(whole)

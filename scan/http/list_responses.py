@@ -1,6 +1,6 @@
 """A list as one page of JSON, or whole as a file, as the client asks for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 
 from flask import Response, request
@@ -33,9 +33,10 @@ NAMES = {
 ReadPage = Callable[[Window], Page]
 
 
-def entity_list(entity: str, **fixed: str) -> Response:
-    """A list that can be filtered by all keys of its entity but those that its path fixes."""
-    keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
+def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:
+    """A list that can be filtered by all keys of its entity but those that its path fixes, and
+    those `left_out` because they say the same."""
+    keys = [key for key in FILTER_KEYS[entity] if key not in fixed and key not in left_out]
     arguments = query_arguments(*keys, *ORDERED)
     filters = {**arguments, **fixed}
     return list_response(
@@ -65,8 +66,8 @@ def list_response(
     for paged in ("page", "limit"):
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
-    coin = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
     own_address = None if own is None else to_hex(own)
+    coin = network.coin_symbol(reader())
     source = ListSource(kind or name, read_for_file or read, own_address, coin)
     return _send_file(source, chosen, window_of(arguments, direction))
 

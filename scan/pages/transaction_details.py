@@ -9,7 +9,6 @@ from scan.contracts.transaction_summary import Summary
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
-from scan.pages.site import site
 from scan.queries import internal_calls, transactions
 from scan.queries.internal_calls import InternalCall
 
@@ -51,6 +50,7 @@ class ShownDetails(NamedTuple):
 
 def shown_details(transaction: Record, *, with_internal: bool) -> ShownDetails:
     details = transactions.details(reader(), transaction)
+    failure = transactions.failure(reader(), transaction)
     internal = None
     if with_internal and details.input is not None:  # None: it may be in another block now
         internal = internal_calls.of_transaction(reader(), transaction)
@@ -63,7 +63,7 @@ def shown_details(transaction: Record, *, with_internal: bool) -> ShownDetails:
         details.log_count,
         details.unavailable,
         internal,
-        transactions.summary(reader(), transaction, details, site().chain().symbol),
+        transactions.summary(reader(), transaction, details, failure),
     )
 
 

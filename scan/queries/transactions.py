@@ -6,13 +6,15 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts import transaction_summary
+from scan.contracts.failure_reasons import ERROR, UNKNOWN
 from scan.contracts.summary_facts import Facts
 from scan.contracts.summary_parts import Names
 from scan.contracts.transaction_details import TransactionDetails
+from scan.contracts.transaction_failures import TransactionFailure
 from scan.contracts.transaction_summary import Summary
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.hex import data
-from scan.queries import internal_transfers
+from scan.queries import internal_transfers, network
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -70,18 +72,43 @@ def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
     return details
 
 
+def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
+    """Why it failed; None where it succeeded. Not cached where asking again may give more."""
+    if record["status"]:
+        return None
+    failure = reader.sources.transaction_failures.read(reader.node, record)
+    if failure.is_passing:
+        reader.do_not_cache()
+    return failure
+
+
 def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:
     return TransactionEvents(*reader.row("queries/transactions_get_events", hash=transaction_hash))
 
 
 def summary(
-    reader: Reader, record: Mapping[str, Any], details: TransactionDetails, coin: str
+    reader: Reader,
+    record: Mapping[str, Any],
+    details: TransactionDetails,
+    failure: TransactionFailure | None,
 ) -> Summary:
-    """What it did, in one sentence; `coin` is the coin's symbol."""
+    """What it did, in one sentence; `failure` is why it failed."""
     facts = _facts(reader, record, details)
+    if failure is not None:
+        facts = facts._replace(error=_reason(failure))
     keys = [data(address, 20) for address in facts.addresses()]
     (parties,) = reader.row("queries/transactions_list_parties", addresses=keys)
-    return transaction_summary.summarise(facts, Names(orjson.loads(parties), coin))
+    return transaction_summary.summarise(
+        facts, Names(orjson.loads(parties), network.coin_symbol(reader))
+    )
+
+
+def _reason(failure: TransactionFailure) -> str | None:
+    """In few words: what the contract said, or else a sentence without its end."""
+    reason = failure.reason
+    if reason.kind == ERROR and reason.decoded is not None:
+        return str(reason.decoded.arguments[0].value) or None
+    return None if reason.kind == UNKNOWN else reason.sentence.removesuffix(".")
 
 
 def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:

@@ -1,4 +1,4 @@
-"""Fetches a document from a URL that anybody may have written, over the same checked connections."""
+"""Fetches a document from a URL that anybody may have written, over checked connections."""
 
 from collections.abc import Sequence
 from http.client import HTTPException

@@ -66,6 +66,7 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
     assert set(refused) == {  # not verified; nobody's; a parameter is missing
         *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
         "/address/<address>/source",
+        "/.well-known/security.txt",
         "/api/v1/addresses",
         "/api/v1/search",
         "/static/<version>/<name>",

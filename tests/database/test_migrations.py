@@ -131,6 +131,7 @@ def test_the_schema_is_safe_to_repeat(database_url: str) -> None:
     with cursor_of(database_url) as cursor:
         cursor.execute(migrations.expected_schema().schema)
     assert shape(database_url) == before
+    assert rows_of(database_url, "SELECT version FROM label_state") == []  # caches stay valid
 
 
 def test_the_first_schema_becomes_the_present_one(first_url: str, database_url: str) -> None:

@@ -20,6 +20,8 @@ from scan.api.openapi.schemas import (
 from scan.contracts.summary_parts import PART_TYPES
 from scan.contracts.transaction_details import MAX_CONTRACTS
 from scan.contracts.transaction_summary import ACTIONS
+from scan.contracts.failure_reasons import REASON_KINDS
+from scan.ethereum.call_failures import MAX_DATA
 from scan.ethereum.transaction_reader import MAX_LOGS
 
 SOURCES = ("verified", "standard", "imported")
@@ -47,7 +49,50 @@ def or_null(name: str, description: str) -> Json:
     return {"anyOf": [ref(name), {"type": "null"}], "description": description}
 
 
+_REVERTING = record(
+    "The call that failed by itself. Calls around it passed that on.",
+    {
+        "address": nullable(address("Whose code it is; null of a creation.")),
+        "type": text("Its type.", "CALL"),
+        "traceAddress": array(
+            number("A position among the calls of a call.", 0),
+            "Its place; empty for the transaction's own call.",
+        ),
+        "depth": number("How many calls are around it.", 1),
+        "methodId": ref("MethodId"),
+        "function": nullable(text("The function.", "withdraw(uint256)")),
+    },
+)
+
 DETAIL_SCHEMAS: Json = {
+    "CallError": record(
+        "Why a call failed.",
+        {
+            "reason": text("A sentence.", "The contract reverted: no reason to go on"),
+            "kind": one_of("What refused it; `unknown` where nothing says why.", REASON_KINDS),
+            "name": nullable(text("The error's name: Error, Panic or a custom one.", "Error")),
+            "signature": nullable(text("The error's signature.", "Error(string)")),
+            "arguments": nullable(array(ref("DecodedArgument"), "The error's arguments.")),
+            "source": nullable(one_of("As of Decoded.", SOURCES)),
+            "data": hex_bytes(f"What the contract reverted with; at most {MAX_DATA:,} bytes."),
+            "dataSize": number("The size of all of it.", 100),
+        },
+    ),
+    "TransactionError": extended(
+        "CallError",
+        "Why a transaction failed, from the node's trace; where it has none, from the same call on"
+        " the state of the block before.",
+        {
+            "reverting": {
+                "anyOf": [_REVERTING, {"type": "null"}],
+                "description": "Null if it is not known.",
+            },
+            "approximate": flag(
+                "Whether it is from a call on the state of the block before: transactions of the"
+                " same block may have changed what it reads."
+            ),
+        },
+    ),
     "DecodedArgument": _ARGUMENT,
     "Decoded": record(
         "A decoded call or event.",
@@ -109,6 +154,7 @@ DETAIL_SCHEMAS: Json = {
                 )
             ),
             "logCount": nullable(number("Number of logs; null if unknown.", 1)),
+            "error": or_null("TransactionError", "Why it failed; null if it succeeded."),
             "summary": ref("TransactionSummary"),
         },
     ),
