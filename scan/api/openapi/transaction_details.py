@@ -17,10 +17,10 @@ from scan.api.openapi.schemas import (
     ref,
     text,
 )
+from scan.contracts.failure_reasons import REASON_KINDS
 from scan.contracts.summary_parts import PART_TYPES
 from scan.contracts.transaction_details import MAX_CONTRACTS
 from scan.contracts.transaction_summary import ACTIONS
-from scan.contracts.failure_reasons import REASON_KINDS
 from scan.ethereum.call_failures import MAX_DATA
 from scan.ethereum.transaction_reader import MAX_LOGS
 
