@@ -81,11 +81,18 @@ def from_data_uri(uri: str, most_bytes: int) -> bytes | None:
 _FROM_URL_SAFE = str.maketrans("-_", "+/")
 
 
-def remote_url(uri: str, ipfs_gateway: str) -> str:
+class RemoteUrl(NamedTuple):
+    """`is_of_gateway`: made of an ipfs: URI, so the operator chose the host and we the path."""
+
+    url: str
+    is_of_gateway: bool
+
+
+def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
     """Where an https: or ipfs: URI is fetched from; raises BadContent for any other."""
     scheme, _, rest = uri.partition("://")
     if scheme.lower() == "https":
-        return uri
+        return RemoteUrl(uri, False)
     if scheme.lower() != "ipfs":
         raise BadContent("Only data:, https: and ipfs: URIs are read.")
     if not ipfs_gateway:
@@ -96,7 +103,7 @@ def remote_url(uri: str, ipfs_gateway: str) -> str:
     whole = "/".join([content_id, *path])
     if "\\" in whole or not whole.isprintable():
         raise BadContent("The ipfs: URI is malformed.")
-    return f"{ipfs_gateway.rstrip('/')}/ipfs/{quote(whole)}"
+    return RemoteUrl(f"{ipfs_gateway.rstrip('/')}/ipfs/{quote(whole)}", True)
 
 
 def with_id(uri: str, token_id: int) -> str:

@@ -14,6 +14,7 @@ from scan.contracts.item_metadata import (
     BadContent,
     Metadata,
     Picture,
+    RemoteUrl,
 )
 from scan.ethereum.sized_cache import SizedCache
 from scan.settings import Network
@@ -71,8 +72,8 @@ class ItemMedia:
         self._gateway_networks = gateway_networks
         self._now = now
         self._cache: SizedCache[_Content] = SizedCache(CACHE_BYTES)
-        self._waiting: queue.Queue[tuple[str, int]] = queue.Queue(MAX_WAITING)
-        self._pending: set[str] = set()
+        self._waiting: queue.Queue[tuple[RemoteUrl, int]] = queue.Queue(MAX_WAITING)
+        self._pending: set[RemoteUrl] = set()
         self._lock = threading.Lock()
         self._threads = 0
 
@@ -114,7 +115,7 @@ class ItemMedia:
             return _Content(None, OFF)
         return self._fetched(url, most_bytes)
 
-    def _fetched(self, url: str, most_bytes: int) -> _Content:
+    def _fetched(self, url: RemoteUrl, most_bytes: int) -> _Content:
         """From the cache; otherwise it is to be fetched."""
         cached = self._cache.get(url)
         if cached is not None and self._now() < cached.until:
@@ -142,13 +143,12 @@ class ItemMedia:
                 with self._lock:
                     self._pending.discard(url)
 
-    def _fetch(self, url: str, most_bytes: int) -> None:
+    def _fetch(self, url: RemoteUrl, most_bytes: int) -> None:
         assert self._fetcher is not None
-        is_gateway = bool(self._gateway) and url.startswith(self._gateway.rstrip("/") + "/ipfs/")
-        allowed = self._gateway_networks if is_gateway else ()
+        allowed = self._gateway_networks if url.is_of_gateway else ()
         try:
-            body = self._fetcher.get(url, most_bytes, allowed)
+            body = self._fetcher.get(url.url, most_bytes, allowed)
             content = _Content(body, None, False, False, self._now() + KEPT_S)
         except NotFetched as error:
             content = _Content(None, str(error), False, False, self._now() + FAILURE_KEPT_S)
-        self._cache.store(url, content, ENTRY_BYTES + len(url) + len(content.body or b""))
+        self._cache.store(url, content, ENTRY_BYTES + len(url.url) + len(content.body or b""))

@@ -90,8 +90,7 @@ ITEM_SCHEMAS: Json = {
             "transfers": array(ref("TokenTransfer"), "Its newest 25 transfers.", maxItems=25),
             "metadata": {
                 "anyOf": [ref("ItemMetadata"), {"type": "null"}],
-                "description": "What tokenUri leads to: read from a data: URI, and from https and"
-                " ipfs where the operator has them fetched.",
+                "description": "From a data: URI; from https and ipfs if the operator allows it.",
             },
             "metadataUnavailable": nullable(
                 text("Why metadata or picture are missing.", "The metadata is not JSON.")
@@ -99,14 +98,12 @@ ITEM_SCHEMAS: Json = {
         },
     ),
     "ItemMetadata": record(
-        "An item's metadata, written by whoever made its contract.",
+        "What tokenUri leads to.",
         {
             "name": text("Its name.", "Lamp #7"),
             "description": text("Its description.", "A lamp."),
-            "image": nullable(
-                text("Where its picture is; null if in the URI.", "ipfs://bafy/7.png")
-            ),
-            "imageType": nullable(text("What its picture is, if it was read.", "image/svg+xml")),
+            "image": nullable(text("Its picture's URI, unless data:.", "ipfs://bafy/7.png")),
+            "imageType": nullable(text("Of the picture, if read.", "image/png")),
             "attributes": array(ref("ItemAttribute"), "Its traits.", maxItems=50),
         },
     ),

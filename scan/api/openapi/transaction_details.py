@@ -20,7 +20,6 @@ from scan.api.openapi.schemas import (
 from scan.contracts.failure_reasons import REASON_KINDS
 from scan.contracts.summary_parts import PART_TYPES
 from scan.contracts.transaction_details import MAX_CONTRACTS
-from scan.contracts.transaction_summary import ACTIONS
 from scan.ethereum.call_failures import MAX_DATA
 from scan.ethereum.transaction_reader import MAX_LOGS
 
@@ -121,19 +120,19 @@ DETAIL_SCHEMAS: Json = {
         "A piece of the sentence.",
         {
             "text": text("Its text.", "1,000 BET"),
-            "type": one_of("What it names; absent for plain text.", PART_TYPES),
-            "address": address("The token, pool, contract or account.", TOKEN_EXAMPLE),
+            "type": one_of("Absent for plain text.", PART_TYPES),
+            "address": address("What it names.", TOKEN_EXAMPLE),
             "tokenId": amount("An item's id."),
-            "value": amount("The exact amount, in the smallest unit."),
-            "verified": flag("Of a token: whether its contract is verified."),
+            "value": amount("The exact amount."),
+            "verified": flag("Whether the token's contract is verified."),
         },
         optional=("type", "address", "tokenId", "value", "verified"),
     ),
     "TransactionSummary": record(
-        "What the transaction did. Tokens name themselves: tell them apart by address.",
+        "What it did. Tokens name themselves: tell them apart by address.",
         {
             "text": text("The whole sentence.", "Swapped 1,000 BET for 0.99 ALF on uniswap-v2"),
-            "action": one_of("What it did.", ACTIONS),
+            "action": text("What it did, in one word.", "swap"),
             "parts": array(ref("SummaryPart"), "The sentence in pieces."),
         },
     ),
