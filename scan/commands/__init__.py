@@ -40,6 +40,11 @@ nonce, gas limit, type, fees, cumulative gas and method. Starts with the newest 
 and the API may run meanwhile. After an interruption, the next run continues. Exits with 0 when
 every row is filled, with 1 when it was stopped or the node did not return all data."""
 
+BACKFILL_DAILY = """\
+Counts the days (UTC) that an older version indexed, for /api/v1/stats/daily and the page of charts.
+Starts with the newest day. The indexer and the API may run meanwhile. After an interruption, the
+next run continues. Exits with 0 when every day is counted, with 1 when it was stopped."""
+
 EXPORT = """\
 Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
@@ -194,8 +199,9 @@ def _block_number(text: str) -> int:
 
 
 def _add_backfill(commands: Any) -> None:
-    actions = _add_group(commands, "backfill", "fill columns of rows indexed by an older version")
+    actions = _add_group(commands, "backfill", "fill in what an older version did not index")
     _add(actions, "fields", "fill null columns from the node", BACKFILL_FIELDS, "backfill.fields")
+    _add(actions, "daily", "count days from their blocks", BACKFILL_DAILY, "backfill.daily")
 
 
 def _count(text: str) -> int:

@@ -33,7 +33,7 @@ REASON_KINDS = (
 )
 
 _SENTENCES = {
-    NO_REASON: "The contract reverted without a reason.",
+    NO_REASON: "The call reverted without a reason.",
     OUT_OF_GAS: "Out of gas.",
     "invalid_opcode": "The contract ran an invalid instruction.",
     "invalid_jump": "The contract jumped to an invalid place in its code.",
@@ -119,14 +119,14 @@ def _decoded(
 
 def _sentence(kind: str, decoded: Decoded | None) -> str:
     if decoded is None:
-        return "The contract reverted with data that no known ABI decodes."
+        return "The call reverted with data that no known ABI decodes."
     if kind == ERROR:
-        return f"The contract reverted: {decoded.arguments[0].value}"[:MAX_SENTENCE]
+        return f"The call reverted: {decoded.arguments[0].value}"[:MAX_SENTENCE]
     if kind == PANICKED:
         code = int(decoded.arguments[0].value)
-        return f"The contract reverted: panic 0x{code:02x} ({PANICS.get(code, 'unknown code')})"
+        return f"The call reverted: panic 0x{code:02x} ({PANICS.get(code, 'unknown code')})"
     values = ", ".join(map(_labelled, decoded.arguments))
-    return f"The contract reverted: {decoded.name}({values})"[:MAX_SENTENCE]
+    return f"The call reverted: {decoded.name}({values})"[:MAX_SENTENCE]
 
 
 def _labelled(argument: Argument) -> str:

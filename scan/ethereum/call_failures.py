@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from scan.ethereum.traces import is_creation
 from scan.hex import data
 
 MAX_DATA = 8192  # bytes kept of what a reverting call returned
@@ -82,7 +83,7 @@ def failure_in(outermost: Any) -> CallFailure | None:
     return own_failure(frame)._replace(
         type=str(frame["type"])[:20],
         trace_address=tuple(path),
-        selector=b"" if is_creation(frame) else data(frame.get("input") or "0x")[:4],
+        selector=b"" if is_creation(frame["type"]) else data(frame.get("input") or "0x")[:4],
         code_addresses=(*distinct[: MAX_CODE_ADDRESSES - 1], *distinct[-1:])
         if len(distinct) > MAX_CODE_ADDRESSES
         else distinct,
@@ -98,10 +99,6 @@ def own_failure(frame: Any) -> CallFailure:
         raise Undisclosed
     returned = data(frame.get("output") or "0x") if kind == REVERT else b""
     return CallFailure(kind, words if kind == OTHER else "", returned[:MAX_DATA], len(returned))
-
-
-def is_creation(frame: Any) -> bool:
-    return str(frame["type"]).startswith("CREATE")
 
 
 def _cause(frame: Any) -> int | None:

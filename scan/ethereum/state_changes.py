@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan.hex import BadHex, data, quantity
+from scan.hex import BadHex, data, quantity, to_hex
 
 MAX_ACCOUNTS = 500
 MAX_SLOTS = 2000  # of all accounts together
@@ -33,6 +33,26 @@ class AccountChange(NamedTuple):
     nonce: tuple[int, int] | None
     code: tuple[Code | None, Code | None] | None
     slots: Sequence[SlotChange]
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "address": to_hex(self.address),
+            "balance": self.balance and _numbers(*self.balance),
+            "nonce": self.nonce and _numbers(*self.nonce),
+            "code": self.code
+            and {"before": _code_record(self.code[0]), "after": _code_record(self.code[1])},
+            "storage": [
+                {name: to_hex(word) for name, word in slot._asdict().items()} for slot in self.slots
+            ],
+        }
+
+
+def _numbers(before: int, after: int) -> dict[str, str]:
+    return {"before": str(before), "after": str(after)}
+
+
+def _code_record(code: Code | None) -> dict[str, Any] | None:
+    return None if code is None else {"size": code.size, "hash": to_hex(code.hash)}
 
 
 class StateChanges(NamedTuple):

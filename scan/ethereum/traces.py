@@ -48,6 +48,11 @@ class BlockTraces(NamedTuple):
     transfers: list[InternalTransfer]
 
 
+def is_creation(kind: object) -> bool:
+    """By a frame's type."""
+    return kind in ("CREATE", "CREATE2")
+
+
 class CallFrame(NamedTuple):
     """One call of a transaction; `undone` if it or an enclosing call failed."""
 

@@ -61,7 +61,7 @@ class TraceFrame(NamedTuple):
     """A call, in callTracer's terms; `to_address` is where the code is, None of a failed creation.
 
     Sizes are those of the whole input and output; both are cut where a trace has too much of them.
-    `undone`: it, or one around it, failed. `failure` is set where it failed. `logs` is None where
+    `is_undone`: it failed, or one around it. `failure` is set where it failed. `logs` is None where
     the node does not give them.
     """
 
@@ -74,10 +74,10 @@ class TraceFrame(NamedTuple):
     gas_used: int | None
     input: bytes
     input_size: int
-    output: bytes | None
+    output: bytes
     output_size: int
     failure: CallFailure | None
-    undone: bool
+    is_undone: bool
     logs: tuple[TransactionLog, ...] | None
 
 
@@ -333,7 +333,16 @@ def _size_of_trace(trace: TransactionTrace) -> int:
         FRAME_BYTES
         + 8 * len(frame.trace_address)
         + len(frame.input)
-        + len(frame.output or b"")
+        + len(frame.output)
         + sum(FRAME_BYTES + len(log.data) for log in frame.logs or ())
         for frame in trace.frames
     )
+
+
+def with_gas_of_transaction(
+    trace: TransactionTrace, gas_limit: str | None, gas_used: int
+) -> TransactionTrace:
+    """The outermost call has the gas of the transaction, as in geth; nodes differ in that."""
+    first, *others = trace.frames
+    gas = first.gas if gas_limit is None else int(gas_limit)
+    return trace._replace(frames=[first._replace(gas=gas, gas_used=gas_used), *others])

@@ -9,7 +9,7 @@ from scan.contracts.transaction_summary import Summary
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
-from scan.queries import internal_calls, transactions
+from scan.queries import internal_calls, summaries, transactions
 from scan.queries.internal_calls import InternalCall
 
 MAX_LOGS = 100
@@ -63,7 +63,7 @@ def shown_details(transaction: Record, *, with_internal: bool) -> ShownDetails:
         details.log_count,
         details.unavailable,
         internal,
-        transactions.summary(reader(), transaction, details, failure),
+        summaries.summary(reader(), transaction, details, failure),
     )
 
 

@@ -93,9 +93,13 @@ class Reader:
         return self._node
 
     @property
+    def has_node_failed(self) -> bool:
+        return self._node is not None and self._node.failed
+
+    @property
     def is_cacheable(self) -> bool:
         """Not where the node failed, which may answer the next request."""
-        return self._is_cacheable and not (self._node and self._node.failed)
+        return self._is_cacheable and not self.has_node_failed
 
     def do_not_cache(self) -> None:
         """The response depends on more than the index."""

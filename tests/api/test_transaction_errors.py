@@ -1,8 +1,9 @@
 """Why transactions failed: `error` of GET /transactions/:hash, beside the node's own trace."""
 
 import json
+import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -10,8 +11,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from tests.api.test_transaction_details import verify
-from tests.support.anvil import Anvil, Contract, RpcError, creation_code
+from tests.support.anvil import RpcError
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import (
     Calls,
@@ -21,75 +21,14 @@ from tests.support.faulty_node import (
     cut_connection,
     refuse_method,
 )
-from tests.support.indexing import Indexing, settings_for
-from tests.support.solidity import artifact
-
-GAS = 300_000
-
-
-class Played(NamedTuple):
-    """What was sent, by a name of its own; Reasons is verified, and so is the Guard it calls."""
-
-    anvil: Anvil
-    url: str
-    client: FlaskClient
-    reasons: Contract
-    guard: str
-    sent: dict[str, str]
-
-
-SENT: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
-    ("require", "withRequire", (False,)),
-    ("silent", "withoutReason", ()),
-    ("own error", "ownError", (7,)),
-    ("callee's error", "calleesError", (42,)),
-    ("caught, then another", "caughtThenOther", ()),
-    ("caught, then silent", "caughtThenSilent", ()),
-    ("caught, then the next", "afterCaught", ()),
-    ("panic 0x11", "overflow", (1,)),
-    ("panic 0x12", "divide", (0,)),
-    ("panic 0x01", "insist", (False,)),
-    ("panic 0x32", "item", (0,)),
-    ("out of gas", "burn", ()),
-    ("out of gas inside", "burnInside", ()),
-    ("silent inside", "silentInside", ()),
-    ("invalid opcode", "invalid", ()),
-    ("missing inside", "missing", ()),
-    ("overspend", "overspend", ()),
-    ("overspend, told", "overspendLow", ()),
-    ("unknown data", "unknownData", (bytes.fromhex("12345678") + bytes(40),)),
-    ("short data", "unknownData", (b"\1\2",)),
-    ("bad Error", "unknownData", (bytes.fromhex("08c379a0") + b"\xff" * 40,)),
-    ("write", "writeWhileReading", ()),
-    ("library", "byLibrary", ("nothing",)),
-    ("recurse", "recurse", (5,)),
-    ("fine", "fine", (3,)),
-)
+from tests.support.indexing import settings_for
+from tests.support.reasons import Played, play_reasons
 
 
 @pytest.fixture(scope="module")
 def played(postgres: Postgres, template: str) -> Iterator[Played]:
-    with Anvil() as anvil, postgres.cloned(template) as url:
-        one = anvil.accounts[0]
-        reasons = anvil.deploy(one, "Reasons")
-        guard = anvil.read(reasons, "guard")
-        sent = {
-            name: anvil.transact(one, reasons, function, *args, gas=GAS)
-            for name, function, args in SENT
-        }
-        sent["missing function"] = anvil.send(one, reasons.address, data="0xdeadbeef", gas=GAS)
-        sent["not payable"] = anvil.transact(one, reasons, "increase", value=1, gas=GAS)
-        sent["creation"] = anvil.send(
-            one, None, data=creation_code(artifact("Unborn"), 77), gas=GAS
-        )
-        sent["creation of nothing valid"] = anvil.send(one, None, data="0x60ef60005360016000f3")
-        sent["payment"] = anvil.send(one, anvil.accounts[1], value=5)
-        anvil.mine()
-        with Indexing(url, anvil.url) as indexing:
-            indexing.wait_for(anvil.head())
-            verify(url, [reasons, Contract(guard, artifact("Guard"))])
-            client = create_app(indexing.settings).test_client()
-            yield Played(anvil, url, client, reasons, guard, sent)
+    with play_reasons(postgres, template) as found:
+        yield found
 
 
 def error_of(played: Played, name: str, client: FlaskClient | None = None) -> Any:
@@ -168,7 +107,7 @@ def test_the_reason_and_the_call_that_failed(played: Played, name: str) -> None:
 
 def test_sentences_say_what_a_person_can_understand(played: Played) -> None:
     said = {name: error_of(played, name)["reason"] for name in WHY}
-    assert said["require"] == "The contract reverted: the door is shut"
+    assert said["require"] == "The call reverted: the door is shut"
     assert said["panic 0x11"].endswith("panic 0x11 (arithmetic overflow or underflow)")
     assert said["callee's error"].endswith(f"NotAllowed(who={played.reasons.address}, code=42)")
     assert said["out of gas"] == "Out of gas: the transaction's limit of 300,000 was too low."
@@ -199,10 +138,12 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
     selector = keccak(text="BadStart(uint256)")[:4]
     insert = "INSERT INTO signatures (selector, signature) VALUES (%s, %s)"
     execute(played.url, insert, selector, "BadStart(uint256 number)")
-    error = error_of(played, "creation")
+    deadline = time.monotonic() + 30  # the cache of responses learns of it a moment later
+    while (error := error_of(played, "creation"))["name"] is None and time.monotonic() < deadline:
+        time.sleep(0.05)
     execute(played.url, "DELETE FROM signatures")
     assert (error["kind"], error["source"]) == ("custom", "imported")
-    assert error["reason"] == "The contract reverted: BadStart(number=77)"
+    assert error["reason"] == "The call reverted: BadStart(number=77)"
 
 
 def test_the_node_is_asked_once_and_never_again(played: Played) -> None:

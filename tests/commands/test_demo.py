@@ -71,6 +71,7 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
         "/api/v1/search",
         "/static/<version>/<name>",
         "/api/v1/contracts/<address>",
+        "/api/v1/contracts/<address>/values",
         "/api/v1/webhooks/<webhook_id>/deliveries",
         "/api/v1/keys",
         "/api/v1/webhooks",

@@ -26,6 +26,10 @@ contract Guard {
     }
 
     function sink() external payable {}
+
+    function hear(bytes calldata words) external pure returns (bytes calldata) {
+        return words;
+    }
 }
 
 library Checks {
@@ -162,6 +166,22 @@ contract Reasons {
     function recurse(uint256 depth) external {
         if (depth == 0) revert Empty();
         this.recurse(depth - 1);
+    }
+
+    function wide(uint256 calls) external {
+        for (uint256 n = 0; n < calls; n++) guard.sink();
+    }
+
+    function large(uint256 size) external {
+        guard.hear(new bytes(size));
+    }
+
+    event Said(uint256 indexed number, string words);
+
+    function speak(uint256 number) external {
+        emit Said(number, "before");
+        guard.sink();
+        emit Said(number, "after");
     }
 
     function fine(uint256 value) external returns (uint256 doubled) {
