@@ -15,7 +15,7 @@ MAX_NAME = 60
 MAX_WHOLE_DIGITS = 15  # of amounts in lists; longer ones are shown as powers of ten
 CHECKSUMS = 65_536  # kept ones: 17 MB
 
-BNB_CHAINS = (56, 97, 204, 5611)  # BNB Smart Chain and opBNB, with their test networks
+BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 # Printable characters without ink: fillers of Hangul, and the empty Braille pattern.
@@ -88,7 +88,7 @@ def compact(value: int, decimals: int = 0) -> str:
     return amount(value, decimals)
 
 
-def standard(token_type: str, chain_id: int | None) -> str:
+def standard(token_type: str, chain_id: str | None) -> str:
     """The usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20."""
     return f"{'BEP' if chain_id in BNB_CHAINS else 'ERC'}-{token_type.removeprefix('BEP')}"
 

@@ -32,7 +32,7 @@ def page(
 
 
 def count_by_day(reader: Reader, token: bytes, days: int) -> str:
-    """[{time, transfers}] as JSON text: of the newest days that are counted, since the token's first.
+    """[{time, transfers}] as JSON text: of the newest counted days since its first.
 
     A day without blocks is left out.
     """

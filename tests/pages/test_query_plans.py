@@ -53,6 +53,11 @@ def token(database: ExplainingDatabase) -> bytes:
             3_000,
         ),
         (
+            "queries/transactions_list_parties",
+            {"addresses": [bytes([n]) * 20 for n in range(100)]},
+            3_000,
+        ),
+        (
             "queries/verified_contracts_list",
             {"limit": 25, "offset": 0}
             | dict.fromkeys(("after_us", "after_address", "after_code_hash")),
@@ -77,6 +82,7 @@ def test_charts_of_one_token_and_one_address_are_bounded(
     database.plans.clear()
     newest(database, "queries/token_transfers_count_over_time", address=token)
     newest(database, "queries/addresses_list_sample_blocks", address=token, points=40)
+    newest(database, "queries/token_transfers_count_by_day", address=token, days=60)
     for plan in database.plans:
         assert plan.sequential_scans() - SMALL == set()
         assert plan.buffers <= 2_000
