@@ -195,9 +195,9 @@ def test_lines_of_several_files_can_be_linked_to(
     page.wait(f"{line}.closest('details').open")
     assert page.evaluate(f"{line}.textContent").strip() == "uint256 constant X = 31;"
     assert page.evaluate("document.querySelector(':target').id") == "F2-L3"
-    tree = page.evaluate("document.querySelector('nav.tree').innerText").split()
+    tree = page.evaluate("document.querySelector('nav.paths').innerText").split()
     assert tree == ["src/", "Main.sol", "lib/", "deep/", "Math.sol"]
-    page.click("nav.tree a[href='#L1']")
+    page.click("nav.paths a[href='#L1']")
     page.wait("location.hash === '#L1'")
     assert "pragma" in page.evaluate("document.getElementById('L1').textContent")
 
