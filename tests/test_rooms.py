@@ -18,7 +18,7 @@ FLOORS = (
     "indexer webhooks verification",
     "queries audit server",
     "exports",
-    "http streams",
+    "http streams bulk",
     "api pages etherscan sourcify",
     "app commands",
 )
