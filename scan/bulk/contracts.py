@@ -17,7 +17,6 @@ from scan.exports.columns import ADDRESS, read_file
 from scan.indexer.block_rows import BlockRows, SwapLog, TransferLog
 from scan.indexer.contract_inspection import ContractFindings, ContractInspector
 
-
 MAX_REMEMBERED = 1_000_000
 
 

@@ -5,10 +5,19 @@ from collections.abc import Callable, Mapping, Sequence
 import pyarrow
 
 from scan.bulk.block_columns import SPOOLED
-from scan.exports.columns import ADDRESS, BLOCK_NUMBER, BOOLEAN, HASH, KINDS, TEXT, schema, write_file
 from scan.bulk.range_files import SELECTED, Range, RangeFiles
 from scan.bulk.warehouse import Warehouse
 from scan.database.connection import Database
+from scan.exports.columns import (
+    ADDRESS,
+    BLOCK_NUMBER,
+    BOOLEAN,
+    HASH,
+    KINDS,
+    TEXT,
+    schema,
+    write_file,
+)
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of schema.sql
 # Kinds whose rows have ordinals.

@@ -1,10 +1,11 @@
-"""Columns of hex text as Arrow's columns, whole columns at a time: what scan/hex.py does to one value.
+"""Columns of hex text as Arrow's, all values at once: what scan/hex.py does to one of them.
 
 Raises Surprising for whatever is not as nearly all of it is; the caller then decodes each value.
 """
 
 from binascii import unhexlify
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy
 import pyarrow
@@ -12,9 +13,9 @@ from numpy.typing import NDArray
 
 from scan.exports.columns import LIMBS, UINT256_BYTES
 
-Bytes = NDArray[numpy.uint8]  # a row of bytes for each value
-Numbers = NDArray[numpy.int64]
-Mask = NDArray[numpy.bool_]
+Bytes: TypeAlias = NDArray[numpy.uint8]  # a row of bytes for each value
+Numbers: TypeAlias = NDArray[numpy.int64]
+Mask: TypeAlias = NDArray[numpy.bool_]
 
 QUANTITY_DIGITS = 2 * UINT256_BYTES
 WIDTHS = (16, 32, QUANTITY_DIGITS)  # in digits, of one to four limbs
@@ -69,11 +70,11 @@ class Texts:
     def value(self, row: int) -> bytes:
         start = self._starts[row]
         digits = self._nibbles[start : start + 2 * self.sizes[row]].reshape(-1, 2)
-        return _packed(digits).tobytes()
+        return bytes(_packed(digits))
 
     def binary(self, kept: Mask) -> pyarrow.Array:
         """Those of the rows that are kept, whole."""
-        is_digit = numpy.ones(len(self._nibbles), numpy.bool_)
+        is_digit: Mask = numpy.ones(len(self._nibbles), numpy.bool_)
         is_digit[self._starts - 1] = is_digit[self._starts - 2] = False
         is_digit &= numpy.repeat(kept, 2 * self.sizes + _PREFIX)
         digits = self._nibbles[is_digit].reshape(-1, 2)
@@ -124,22 +125,17 @@ def binary(rows: Bytes, mask: Mask | None = None) -> pyarrow.Array:
 
 def unsigned(big_endian: Bytes, mask: Mask | None = None) -> pyarrow.Array:
     """Binary without leading zeros, so that zero has no byte; null where the mask is true."""
-    count, size = big_endian.shape
     significant = numpy.logical_or.accumulate(big_endian != 0, axis=1)
-    return variable(big_endian[significant], significant.sum(axis=1), count, mask)
+    return variable(big_endian[significant], significant.sum(axis=1), len(big_endian), mask)
 
 
-def leading(
-    rows: Bytes, sizes: Numbers, mask: Mask | None = None
-) -> pyarrow.Array:
+def leading(rows: Bytes, sizes: Numbers, mask: Mask | None = None) -> pyarrow.Array:
     """Binary of the first bytes of each row, as many as its size says."""
     kept = numpy.arange(rows.shape[1]) < sizes[:, None]
     return variable(rows[kept], sizes, len(rows), mask)
 
 
-def optional(
-    texts: Sequence[str | None], stand_in: str
-) -> tuple[Sequence[str], Mask | None]:
+def optional(texts: Sequence[str | None], stand_in: str) -> tuple[Sequence[str], Mask | None]:
     """With the stand-in for None, and where that is."""
     if None not in texts:
         return texts, None  # type: ignore[return-value]
@@ -147,10 +143,8 @@ def optional(
     return [stand_in if text is None else text for text in texts], mask
 
 
-def variable(
-    content: Bytes, sizes: Numbers, count: int, mask: Mask | None = None
-) -> pyarrow.Array:
-    offsets = numpy.zeros(count + 1, numpy.int32)
+def variable(content: Bytes, sizes: Numbers, count: int, mask: Mask | None = None) -> pyarrow.Array:
+    offsets: NDArray[numpy.int32] = numpy.zeros(count + 1, numpy.int32)
     numpy.cumsum(sizes, out=offsets[1:])
     return pyarrow.Array.from_buffers(
         pyarrow.binary(),

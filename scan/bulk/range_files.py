@@ -64,7 +64,7 @@ class RangeFiles:
 
     def remove(self, blocks: Range) -> None:
         """The file of its blocks first."""
-        for kind in [*reversed(SPOOLED), *SELECTED]:
+        for kind in [*reversed(list(SPOOLED)), *SELECTED]:
             self.path(kind, blocks).unlink(missing_ok=True)
 
     def remove_temporary(self) -> None:

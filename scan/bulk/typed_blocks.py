@@ -63,7 +63,7 @@ class BlockJson(Json):
     gas_used: str
     gas_limit: str
     transactions: list[TransactionJson]
-    base_fee_per_gas: str | None | UnsetType = UNSET
+    base_fee_per_gas: str | UnsetType | None = UNSET
     size: str | None = None
     withdrawals: list[dict[str, Any]] | None = None
 

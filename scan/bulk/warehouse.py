@@ -14,8 +14,8 @@ import duckdb
 import pyarrow
 from duckdb.sqltypes import HUGEINT, VARCHAR
 
-from scan.exports.columns import LIMB_BITS
 from scan.database.statements import load_statements
+from scan.exports.columns import LIMB_BITS
 
 FILE = "derived.duckdb"
 MACROS = ("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text")
@@ -28,16 +28,21 @@ class Warehouse:
     def __init__(self, folder: Path, *, memory_bytes: int, threads: int) -> None:
         """Raises duckdb's IOException while another process has it."""
         folder.mkdir(parents=True, exist_ok=True)
-        self._connection = duckdb.connect(
-            str(folder / FILE),
-            config={
-                "memory_limit": f"{memory_bytes}B",
-                "threads": threads,
-                "temp_directory": str(folder / "spill"),
-                "autoinstall_known_extensions": False,
-                "autoload_known_extensions": False,
-            },
-        )
+        path = folder / FILE
+        config = {
+            "memory_limit": f"{memory_bytes}B",
+            "threads": threads,
+            "temp_directory": str(folder / "spill"),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        try:
+            self._connection = duckdb.connect(str(path), config=config)
+        except duckdb.IOException as error:
+            if "not a valid DuckDB database file" not in str(error):
+                raise
+            path.unlink()  # SIGKILL came while it was made
+            self._connection = duckdb.connect(str(path), config=config)
         self._connection.create_function(
             "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
         )

@@ -205,9 +205,6 @@ def _add_backfill(commands: Any) -> None:
     chain.add_argument(
         "--workers", type=_count, default=os.cpu_count(), help="processes that fetch"
     )
-    chain.add_argument(
-        "--scheduler", metavar="ADDRESS", help="of dask, whose workers fetch; FOLDER is shared then"
-    )
     chain.add_argument("--memory", type=_count, metavar="GB", help="default: a quarter of all")
     chain.add_argument("--range-blocks", type=_count, default=500, help="blocks in one file (500)")
     chain.add_argument(

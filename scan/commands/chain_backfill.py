@@ -25,7 +25,7 @@ from scan.indexer.writer import NotTheWriter
 from scan.settings import Settings
 
 DONE, NOT_DONE = 0, 1
-AUDITED_BLOCKS = 400
+AUDITED_BLOCKS = 100
 MAX_SHOWN = 5
 GB = 10**9
 
@@ -38,7 +38,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     """DONE when the head is set; NOT_DONE when it was stopped, or failed, and may be continued."""
     try:
         from scan.bulk.chain_backfill import CannotBackfill, ChainBackfill, Resources
-        from scan.bulk.spool import SpoolFailed, dask_client
+        from scan.bulk.spool import SpoolFailed
         from scan.bulk.warehouse import WarehouseError
     except ImportError as error:
         raise ExtraMissing(
@@ -63,7 +63,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             database,
             node,
             Resources(
-                partial(dask_client, options.workers, options.scheduler or ""),
+                options.workers,
                 memory_bytes,
                 threads=len(os.sched_getaffinity(0)),
             ),

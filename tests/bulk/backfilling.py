@@ -1,12 +1,8 @@
-"""A bulk backfill in this process, with dask's workers in it too."""
+"""A bulk backfill in this process, but for its worker."""
 
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from distributed import Client, LocalCluster
 
 from scan.bulk.chain_backfill import ChainBackfill, Resources
 from scan.database.connection import Database
@@ -15,17 +11,6 @@ from scan.settings import Settings
 from tests.support.indexing import Indexing
 
 MEMORY_BYTES = 256 * 1024 * 1024
-
-
-@contextmanager
-def local_client() -> Iterator[Any]:
-    with (
-        LocalCluster(
-            n_workers=1, threads_per_worker=2, processes=False, dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 def backfill(
@@ -43,7 +28,7 @@ def backfill(
             settings,
             database,
             Node(settings.rpc_urls),
-            Resources(local_client, MEMORY_BYTES, threads=2),
+            Resources(1, MEMORY_BYTES, threads=2),
             lambda _: differences,
             threading.Event(),
         )
@@ -55,6 +40,6 @@ def backfill(
 
 def follow(settings: Settings, head: int) -> None:
     """The ordinary indexer from there, until balances and supplies are read."""
-    options = {"logs": settings.logs} if settings.logs else {}
+    options = {"traces": settings.traces} | ({"logs": settings.logs} if settings.logs else {})
     with Indexing(settings.database_url, ",".join(settings.rpc_urls), **options) as indexing:
         indexing.wait_for(head)

@@ -1,5 +1,7 @@
 """`scan backfill chain` continued after SIGKILL at each stage; one without its packages."""
 
+import os
+import signal
 import subprocess
 import sys
 import time
@@ -8,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from scan.bulk.spool import dask_client
+from scan.bulk import worker_pool
+from scan.bulk.worker_pool import TaskFailed, WorkerPool
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
 from tests.support.indexer_process import PATIENCE_S, ROOT, IndexerProcess
@@ -70,19 +73,33 @@ def test_a_killed_backfill_is_continued_at_every_stage(
 
 def _kill_once(marker: str) -> str:
     """In a worker: ends it by SIGKILL the first time."""
-    import os
-    import signal
-
     if not Path(marker).exists():
         Path(marker).touch()
         os.kill(os.getpid(), signal.SIGKILL)
     return "done"
 
 
-@pytest.mark.long
+def _kill_always(_: str) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _fail(message: str) -> None:
+    raise ValueError(message)
+
+
 def test_the_task_of_a_killed_worker_is_done_again(tmp_path: Path) -> None:
-    with dask_client(1, "") as client:
-        assert client.submit(_kill_once, str(tmp_path / "killed")).result(PATIENCE_S) == "done"
+    pool = WorkerPool(_kill_once, 1)
+    assert list(pool.results([str(tmp_path / "first"), str(tmp_path / "second")])) == ["done"] * 2
+
+
+def test_a_task_that_fails_or_kills_its_workers_ends_the_pool(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_pool, "MAX_DEATHS", 2)
+    with pytest.raises(TaskFailed, match="a task ends its process"):
+        list(WorkerPool(_kill_always, 1).results(["a task"]))
+    with pytest.raises(TaskFailed, match="no such block"):
+        list(WorkerPool(_fail, 1).results(["no such block"]))
 
 
 def test_without_its_packages_the_command_names_the_extra(database_url: str) -> None:
