@@ -7,14 +7,12 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.ethereum.block_parameter import BlockId
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, list_response
 from scan.http.lists import list_body
-from scan.http.requests import query_arguments, reader
+from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import json_body, json_value
-from scan.http.services import services
-from scan.queries import addresses, blocks, history, network
+from scan.queries import addresses, history
 from scan.queries.entities import RANGE
 from scan.queries.history import HistoryFilter, HistoryPage
 from scan.queries.pages import Page, Window
@@ -54,7 +52,7 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
 
 @blueprint.get("/addresses/<address>")
 def get_address(address: str) -> Response:
-    block = _block(query_arguments("block"))
+    block = block_argument(query_arguments("block"))
     key = parameters.address(address)
     account = addresses.get(reader(), key, block)
     detail = {
@@ -71,17 +69,10 @@ def get_address(address: str) -> Response:
     return json_body(orjson.dumps(detail))
 
 
-def _block(arguments: Mapping[str, str]) -> BlockId | None:
-    """The block whose state is asked for; None: the newest."""
-    if arguments.get("block", "latest") == "latest":
-        return None
-    return blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
-
-
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
     arguments = query_arguments(*LISTED, "block")
-    block, key = _block(arguments), parameters.address(address)
+    block, key = block_argument(arguments), parameters.address(address)
 
     def read(window: Window) -> Page:
         if block is None:
@@ -113,12 +104,11 @@ def list_items_held(address: str) -> Response:
 @blueprint.get("/addresses/<address>/history")
 def list_history(address: str) -> Response:
     arguments = query_arguments(*HISTORY_FILTERS, *RANGE, "orderBy", "limit", "cursor", "format")
-    key, wanted = parameters.address(address), _history_filter(arguments)
-    symbol = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
+    key, filters = parameters.address(address), _history_filter(arguments)
     return list_response(
         "history",
         arguments,
-        lambda window: history.page(reader(), key, window, wanted, symbol=symbol),
+        lambda window: history.page(reader(), key, window, filters),
         own=key,
         body=_history_body,
     )

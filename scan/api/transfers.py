@@ -33,7 +33,7 @@ def list_dex_trades() -> Response:
 
 @blueprint.get("/addresses/<address>/trades")
 def list_trades_of_address(address: str) -> Response:
-    return entity_list("dex_trades", maker=address)
+    return entity_list("dex_trades", ("maker",), address=address)
 
 
 @blueprint.get("/internal-transfers")

@@ -24,7 +24,6 @@ from scan.exports.columns import (
     ADDRESS,
     BLOCK_NUMBER,
     BOOLEAN,
-    BYTES,
     INDEX,
     KINDS,
     TEXT,
@@ -82,7 +81,6 @@ EVENT_SIGHTS = {
 SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "transactions": {
         **KINDS["transactions"],
-        "blob_gas_price": ColumnFormat(BYTES, is_nullable=True),
         "fee": ColumnFormat(UINT256),  # transaction_fee() of schema.sql
     },
     "internal_transfers": KINDS["internal_transfers"],
@@ -94,7 +92,11 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
     "code_sights": CODE_SIGHTS,
     "event_sights": EVENT_SIGHTS,
     # The last: its file says that the others are there.
-    "blocks": {**KINDS["blocks"], "producer_fees": ColumnFormat(UINT256)},
+    "blocks": {
+        **KINDS["blocks"],
+        "producer_fees": ColumnFormat(UINT256),  # producer_fees() of schema.sql
+        "burnt": ColumnFormat(UINT256),  # base fees, and what blobs cost
+    },
 }
 _SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
 # Stand for a pool's tokens while only the direction is to be known.
@@ -106,13 +108,14 @@ Rows = list[tuple[Any, ...]]
 
 
 class BlockCounts(NamedTuple):
-    """What a block's row has besides its own fields."""
+    """What a block's row has besides its own fields, of what is in the block."""
 
     withdrawals: int | None
     is_traced: bool | None
     transactions: int
     internal_transfers: int
     logs: int
+    blob_fees: int
 
 
 class RangeTables:
@@ -187,7 +190,6 @@ def block_row(
         counts.logs,
         None,
         None,
-        # producer_fees() of schema.sql
         sum(
             [
                 (price - base_fee) * gas
@@ -195,15 +197,15 @@ def block_row(
                 if price > base_fee
             ]
         ),
+        base_fee * header["gas_used"] + counts.blob_fees,
     )
 
 
-def transaction_fee(transaction: DecodedTransaction) -> int:
-    fee = transaction.gas_price * transaction.gas_used
-    if transaction.blob_gas_price is not None:
-        blobs = len(transaction.blob_versioned_hashes or ())
-        fee += BLOB_GAS * blobs * int.from_bytes(transaction.blob_gas_price)
-    return fee
+def blob_fee(transaction: DecodedTransaction) -> int:
+    if transaction.blob_gas_price is None:
+        return 0
+    blobs = len(transaction.blob_versioned_hashes or ())
+    return BLOB_GAS * blobs * int.from_bytes(transaction.blob_gas_price)
 
 
 def swap_row(number: int, log: EventLog, maker: bytes) -> tuple[Any, ...] | None:
@@ -248,7 +250,9 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
     block = fetched.block
     number = block.number
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
-    rows["transactions"] += [(number, *t, transaction_fee(t)) for t in block.transactions]
+    rows["transactions"] += [
+        (number, *t, t.gas_price * t.gas_used + blob_fee(t)) for t in block.transactions
+    ]
     rows["internal_transfers"] += [(number, *t) for t in fetched.internal_transfers]
     rows["withdrawals"] += [(number, *w) for w in block.withdrawals or ()]
     rows["log_emitters"] += [(log.address, number) for log in block.logs]
@@ -287,6 +291,7 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
                 len(block.transactions),
                 len(fetched.internal_transfers),
                 len(stored),
+                sum(map(blob_fee, block.transactions)),
             ),
             [t.gas_price for t in block.transactions],
             [t.gas_used for t in block.transactions],

@@ -279,7 +279,8 @@ class ChainBackfill:
             self._database.transaction() as tx,
         ):
             loading.require_writer(tx)
-            loading.load_table(tx, warehouse, "blocks")
+            for table in loading.ACCEPTED:
+                loading.load_table(tx, warehouse, table)
             differences = self._audit(tx)
             if differences:
                 raise CannotBackfill("not as the node has it: " + "; ".join(differences))

@@ -91,6 +91,7 @@ class _Transactions(NamedTuple):
     prices: list[int]
     gas: list[int]
     runs_code: frozenset[int]  # blocks
+    blob_fees: dict[int, int]  # of transactions with blobs, by their place
 
 
 class _Logs(NamedTuple):
@@ -223,11 +224,16 @@ def _transactions(
         "blob_versioned_hashes": blob_hashes,
         "blob_gas_price": _optional_unsigned(blob_price),
     }
+    blob_fees = {
+        place: BLOB_GAS * len(t["blob_versioned_hashes"][place]) * int(price_text, 16)
+        for place, price_text in enumerate(blob_price)
+        if price_text is not None
+    }
     for name, big_endian in (
         ("value", hex_columns.quantities(t["value"])),
         ("gas_price", price),
         ("gas_used", gas),
-        ("fee", _fees(price, gas, price_numbers, gas_numbers, t, blob_price)),
+        ("fee", _fees(price, gas, price_numbers, gas_numbers, blob_fees)),
     ):
         columns |= zip(limb_names(name), hex_columns.limbs(big_endian), strict=True)
     has_to = runs_code if lacks_to is None else runs_code & ~lacks_to
@@ -243,6 +249,7 @@ def _transactions(
         prices=price_numbers,
         gas=gas_numbers,
         runs_code=frozenset(numbers[runs_code].tolist()),
+        blob_fees=blob_fees,
     )
 
 
@@ -341,17 +348,15 @@ def _fees(
     gas: Bytes,
     price_numbers: list[int],
     gas_numbers: list[int],
-    t: dict[str, Sequence[Any]],
-    blob_price: Sequence[str | None],
+    blob_fees: dict[int, int],
 ) -> Bytes:
-    with_blobs = [n for n, text in enumerate(blob_price) if text is not None]
     most = max(price_numbers, default=0) * max(gas_numbers, default=0)
-    if most < 2**64 and not with_blobs:
+    if most < 2**64 and not blob_fees:
         fees = hex_columns.limbs(price)[0] * hex_columns.limbs(gas)[0]
         return fees.astype(">u8").view(numpy.uint8).reshape(-1, 8)
     numbers = [p * g for p, g in zip(price_numbers, gas_numbers, strict=True)]
-    for n in with_blobs:
-        numbers[n] += BLOB_GAS * len(t["blob_versioned_hashes"][n]) * int(str(blob_price[n]), 16)
+    for place, fee in blob_fees.items():
+        numbers[place] += fee
     if max(numbers) >= 2**256:
         raise Surprising
     content = b"".join([number.to_bytes(UINT256_BYTES) for number in numbers])
@@ -598,15 +603,23 @@ def _block_tables(
                     count,
                     0,
                     log_count,
+                    sum(
+                        fee
+                        for place, fee in transactions.blob_fees.items()
+                        if start <= place < start + count
+                    ),
                 ),
                 transactions.prices[places],
                 transactions.gas[places],
             )
         )
         start += count
-    tables = {"blocks": rows_table("blocks", rows)}
-    if withdrawals:
-        tables["withdrawals"] = rows_table("withdrawals", withdrawals)
+    try:
+        tables = {"blocks": rows_table("blocks", rows)}
+        if withdrawals:
+            tables["withdrawals"] = rows_table("withdrawals", withdrawals)
+    except OverflowError:
+        raise Surprising from None
     return tables
 
 

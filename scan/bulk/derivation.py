@@ -41,6 +41,7 @@ DERIVED = {
     "token_counts": "bulk/tokens_derive",
     "addresses": "bulk/addresses_derive",
     "list_checkpoints": "bulk/list_checkpoints_derive",
+    "daily_stats": "bulk/daily_stats_derive",
 }
 # Rows of PostgreSQL that statements for DuckDB read.
 INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {

@@ -22,11 +22,12 @@ COPY = {
     "addresses": "bulk/addresses_copy",
     "list_checkpoints": "bulk/list_checkpoints_copy",
     "token_counts": "bulk/token_counts_copy",
+    "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
 }
 COUNTERS = "counters"
-# Blocks come when everything else is there.
-STEPS = (*(table for table in COPY if table not in ("token_counts", "blocks")), COUNTERS)
+ACCEPTED = ("daily_stats", "blocks")  # what shows that there is a chain, when all else is there
+STEPS = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
 
 
 def load(database: Database, warehouse: Warehouse, step: str) -> None:

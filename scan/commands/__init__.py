@@ -47,12 +47,23 @@ are then loaded table by table, indexes last. Needs the extra `bulk`, and no run
 indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
 are shown when all is done. After an interruption, the next run continues. See docs/bulk.md."""
 
+BACKFILL_DAILY = """\
+Counts the days (UTC) that an older version indexed, for /api/v1/stats/daily and the page of charts.
+Starts with the newest day. The indexer and the API may run meanwhile. After an interruption, the
+next run continues. Exits with 0 when every day is counted, with 1 when it was stopped."""
+
 EXPORT = """\
 Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
-token_transfers, dex_trades, logs, tokens, or all. Needs the packages of scan[bulk]; see
+token_transfers, dex_trades, logs, tokens, or all. Needs the packages of scan[parquet]; see
 docs/analytics.md."""
+
+MCP = """\
+Serves the API's read-only operations as tools for language models, over standard input and output
+(Model Context Protocol). It is a client of a running service, which serves the same over HTTP at
+/mcp. SCAN_API_KEY in the environment is the API key to use. Needs the packages of scan[mcp]; see
+docs/agents.md."""
 
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
@@ -114,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         _add(commands, name, text)
     groups = (_add_status, _add_audit, _add_export, _add_backfill, _add_labels, _add_signatures)
-    for add in (*groups, _add_key, _add_solc):
+    for add in (*groups, _add_key, _add_solc, _add_mcp):
         add(commands)
     return parser
 
@@ -196,9 +207,10 @@ def _block_number(text: str) -> int:
 
 def _add_backfill(commands: Any) -> None:
     actions = _add_group(
-        commands, "backfill", "index a chain in bulk, or fill columns of older rows"
+        commands, "backfill", "index a chain in bulk, or fill in what an older version did not"
     )
     _add(actions, "fields", "fill null columns from the node", BACKFILL_FIELDS, "backfill.fields")
+    _add(actions, "daily", "count days from their blocks", BACKFILL_DAILY, "backfill.daily")
     text = "index a whole chain into an empty database, in bulk"
     chain = _add(actions, "chain", text, BACKFILL_CHAIN, "chain_backfill.run")
     chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
@@ -275,3 +287,8 @@ def _add_solc(commands: Any) -> None:
     )
     install.add_argument("versions", nargs="+", metavar="VERSION", help="such as 0.8.26")
     _add(actions, "list", "print the installed versions", call="solc.list_installed")
+
+
+def _add_mcp(commands: Any) -> None:
+    mcp = _add(commands, "mcp", "serve tools for language models over stdin and stdout", MCP)
+    mcp.add_argument("--url", help="URL of the service; default http://HOST:PORT")

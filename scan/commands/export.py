@@ -36,9 +36,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         )
     except OSError as error:
         raise ScanError(f"{error.filename or options.output}: {error.strerror}") from None
-    files = [file for each in manifest.ranges for file in each.files.values()]
-    if manifest.tokens:
-        files.append(manifest.tokens.file)
+    files = manifest.files()
     last = manifest.next_block() - 1
     print(
         f"{sum(file.rows for file in files):,} rows, {sum(file.bytes for file in files):,} bytes,"

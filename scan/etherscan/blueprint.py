@@ -5,12 +5,10 @@ from urllib.parse import parse_qsl
 from flask import Blueprint, Response, request
 
 from scan.etherscan.actions import find_action
-from scan.etherscan.caches import caches
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import PATHS, Failure, Reply, RpcReply
 from scan.http.prerequisites import Prerequisite, prerequisite_of, requires
 from scan.http.requests import form, reader
-from scan.queries import network
 
 MOST_CACHED_BYTES = 512 * 1024  # larger responses would evict everything else from the cache
 WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"
@@ -51,12 +49,9 @@ def _require_own_chain(parameters: Parameters) -> None:
     """Raises Failure for a `chainid` other than the indexed chain's; it is optional."""
     if not parameters.text("chainid"):
         return
-    known = caches().chain_ids
-    if not known:
-        chain_id = network.chain_id(reader())
-        known += [chain_id] if chain_id else []
-    if known and str(parameters.integer("chainid", 0)) != known[0]:
-        raise Failure(WRONG_CHAIN.format(known[0]))
+    chain_id = reader().sources.chain_id.read()
+    if chain_id is not None and str(parameters.integer("chainid", 0)) != chain_id:
+        raise Failure(WRONG_CHAIN.format(chain_id))
 
 
 def _response(reply: Reply | RpcReply) -> Response:

@@ -12,11 +12,10 @@ FUNCTION_NAMES_BYTES = 16 * 1024 * 1024
 
 class Caches(NamedTuple):
     function_names: SizedCache[Mapping[str, str]]  # by verified contract
-    chain_ids: list[str]  # the chain's id, or empty while it is unknown
 
 
 def new_caches() -> Caches:
-    return Caches(SizedCache(FUNCTION_NAMES_BYTES), [])
+    return Caches(SizedCache(FUNCTION_NAMES_BYTES))
 
 
 def caches() -> Caches:

@@ -98,6 +98,7 @@ KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
         cumulative_gas_used=_optional(BYTES),
         method=_optional(BYTES),
         blob_versioned_hashes=_optional(HASHES),
+        blob_gas_price=_optional(BYTES),
     ),
     "internal_transfers": _kind(
         block_number=BLOCK_NUMBER,

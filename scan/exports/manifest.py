@@ -1,6 +1,5 @@
 """What an export's folder holds: which chain, and each range of blocks by the hash of its end."""
 
-import os
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 import orjson
 
 from scan.errors import ScanError
+from scan.exports.whole_file import whole_file
 
 FILE_NAME = "manifest.json"
 VERSION = 1
@@ -66,18 +66,13 @@ class Manifest:
     def next_block(self) -> int:
         return self.ranges[-1].block_to + 1 if self.ranges else self.block_from
 
-    def paths(self) -> set[str]:
-        files = [file for each in self.ranges for file in each.files.values()]
-        return {file.path for file in (*files, *([self.tokens.file] if self.tokens else []))}
+    def files(self) -> list[ExportedFile]:
+        files = [file for exported in self.ranges for file in exported.files.values()]
+        return [*files, self.tokens.file] if self.tokens else files
 
     def write(self, folder: Path) -> None:
-        """Whole or not at all."""
-        unfinished = folder / f".{FILE_NAME}.unfinished"
-        with unfinished.open("wb") as file:
+        with whole_file(folder / FILE_NAME) as file:
             file.write(orjson.dumps(asdict(self), option=orjson.OPT_INDENT_2))
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(folder / FILE_NAME)
 
 
 def read_manifest(folder: Path) -> Manifest | None:
@@ -88,7 +83,8 @@ def read_manifest(folder: Path) -> Manifest | None:
     try:
         values: dict[str, Any] = orjson.loads(path.read_bytes())
         values["ranges"] = [
-            ExportedRange(**{**each, "files": _files(each["files"])}) for each in values["ranges"]
+            ExportedRange(**{**exported, "files": _files(exported["files"])})
+            for exported in values["ranges"]
         ]
         if values["tokens"] is not None:
             tokens = values["tokens"]

@@ -36,7 +36,7 @@ from scan.hex import to_hex
 
 log = logging.getLogger(__name__)
 
-MAX_FORKS = 100  # in one place
+MAX_FORKS = 100  # in a row
 FORK_WAIT_S = 0.1  # in which the indexer writes the blocks of the other branch
 
 
@@ -120,13 +120,13 @@ def _open(options: ExportOptions, chain: Chain) -> Manifest:
         options.blocks_per_file,
         first,
     )
-    found = read_manifest(options.folder)
-    if found is not None and found.kind() != manifest.kind():
+    earlier = read_manifest(options.folder)
+    if earlier is not None and earlier.kind() != manifest.kind():
         raise ScanError(
             f"{options.folder} holds an export of other tables, blocks, format or chain: give"
             " another --output."
         )
-    return found or manifest
+    return earlier or manifest
 
 
 def _drop_orphaned(database: Database, manifest: Manifest) -> None:
@@ -200,7 +200,7 @@ def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens
 
 def _remove_unknown(folder: Path, manifest: Manifest) -> None:
     """What a killed export, or a fork, left in the folders of the tables."""
-    known = manifest.paths()
+    known = {file.path for file in manifest.files()}
     for table in manifest.tables:
         for path in (folder / table).glob("*"):
             if path.relative_to(folder).as_posix() not in known:

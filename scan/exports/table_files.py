@@ -1,8 +1,7 @@
 """Files of rows, Parquet or CSV: whole or absent, with the memory of one batch."""
 
-import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import IO, Protocol
 
@@ -11,15 +10,15 @@ from pyarrow import parquet
 from scan.exports import csv_format
 from scan.exports.columns import COMPRESSION, UINT256, ColumnFormat, make_table, schema
 from scan.exports.table_rows import Values
+from scan.exports.whole_file import whole_file
 
 PARQUET, CSV = "parquet", "csv"
 FORMATS = (PARQUET, CSV)
-UNFINISHED = ".unfinished"
 # Unsigned integers in columns of bytes.
 _INTEGERS = frozenset(
     (
         *("type", "nonce", "gas_limit", "max_fee_per_gas", "max_priority_fee_per_gas"),
-        *("max_fee_per_blob_gas", "cumulative_gas_used"),
+        *("max_fee_per_blob_gas", "blob_gas_price", "cumulative_gas_used"),
     )
 )
 
@@ -34,16 +33,10 @@ class RowWriter(Protocol):
 
 @contextmanager
 def new_file(path: Path, columns: Columns) -> Iterator[RowWriter]:
-    """Under another name until it is whole and on disk."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
-    with unfinished.open("wb") as file:
-        writer = _Csv(file, columns) if path.suffix == f".{CSV}" else _Parquet(file, columns)
+    kind = _Csv if path.suffix == f".{CSV}" else _Parquet
+    with whole_file(path) as file, closing(kind(file, columns)) as writer:
         yield writer
-        writer.close()
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.replace(path)
 
 
 class _Parquet:
@@ -87,7 +80,7 @@ def _cell(name: str, column: ColumnFormat, value: object) -> csv_format.Cell:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return " ".join(f"0x{each.hex()}" for each in value)
+        return " ".join(f"0x{item.hex()}" for item in value)
     if isinstance(value, str):
         return value if value.isdecimal() and value.isascii() else csv_format.text(value)
     assert value is None or isinstance(value, int)

@@ -74,13 +74,13 @@ def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> I
 def _batches(table: str, blocks: Sequence[BlockRows]) -> Iterator[tuple[int, int]]:
     """Ranges of blocks of about ROWS_AT_ONCE rows, or of one block with more."""
     first, rows = 0, 0
-    for place, block in enumerate(blocks):
+    for index, block in enumerate(blocks):
         rows += block.counts.get(table, 1)
-        is_last = place == len(blocks) - 1
+        is_last = index == len(blocks) - 1
         if is_last or rows >= ROWS_AT_ONCE:
             if rows:
                 yield blocks[first].number, block.number
-            first, rows = place + 1, 0
+            first, rows = index + 1, 0
 
 
 def token_rows(database: Database) -> Iterator[Values]:
@@ -107,5 +107,5 @@ def _value(value: object, column: ColumnFormat) -> object:
     if isinstance(value, memoryview):
         return bytes(value)
     if isinstance(value, list):
-        return [bytes(each) for each in value]
+        return [bytes(item) for item in value]
     return value

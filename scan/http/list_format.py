@@ -9,7 +9,7 @@ TYPES = {Format.CSV: "text/csv", Format.NDJSON: "application/x-ndjson"}
 JSON_TYPE = "application/json"
 PARAMETER = "format"
 JSON = "json"
-FORMATS = (JSON, *(each.value for each in Format))
+FORMATS = (JSON, *(file.value for file in Format))
 
 
 def file_format(arguments: Mapping[str, str], accept: str) -> Format | None:
@@ -31,7 +31,7 @@ def accepted_file(accept: str) -> Format | None:
     for part in accept.split(","):
         media_type, *settings = (text.strip().lower() for text in part.split(";"))
         weights[media_type] = _weight(settings)
-    best = max(Format, key=lambda each: weights.get(TYPES[each], 0.0))
+    best = max(Format, key=lambda file: weights.get(TYPES[file], 0.0))
     weight = weights.get(TYPES[best], 0.0)
     if JSON_TYPE in weights:
         return best if weight > weights[JSON_TYPE] else None

@@ -1,6 +1,6 @@
 """A list as one page of JSON, or whole as a file, as the client asks for it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 
 from flask import Response, request
@@ -19,6 +19,7 @@ from scan.queries.history import HistoryPage
 from scan.queries.pages import Page, Window
 from scan.server.file_body import FileBody
 
+INCOMPLETE = "-incomplete"
 FOLDER = "files"  # in SCAN_DATA_DIR
 # Of the query string of such a list, and of one that is ordered along the chain.
 LISTED = (*PAGED, PARAMETER)
@@ -33,9 +34,10 @@ NAMES = {
 ReadPage = Callable[[Window], Page]
 
 
-def entity_list(entity: str, **fixed: str) -> Response:
-    """A list that can be filtered by all keys of its entity but those that its path fixes."""
-    keys = [key for key in FILTER_KEYS[entity] if key not in fixed]
+def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:
+    """A list that can be filtered by all keys of its entity but those that its path fixes, and
+    those `left_out` because they say the same."""
+    keys = [key for key in FILTER_KEYS[entity] if key not in fixed and key not in left_out]
     arguments = query_arguments(*keys, *ORDERED)
     filters = {**arguments, **fixed}
     return list_response(
@@ -65,8 +67,8 @@ def list_response(
     for paged in ("page", "limit"):
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
-    coin = network.coin_symbol(network.chain_id(reader()), services().settings.coin_symbol)
     own_address = None if own is None else to_hex(own)
+    coin = network.coin_symbol(reader())
     source = ListSource(kind or name, read_for_file or read, own_address, coin)
     return _send_file(source, chosen, window_of(arguments, direction))
 
@@ -96,6 +98,8 @@ def _charge(client: str) -> None:
 
 def _response(source: ListSource, chosen: Format, written: ListFile, body: FileBody) -> Response:
     name = source.kind if source.own is None else f"{source.kind}-{source.own}"
+    if written.last.next is not None:  # a person sees no headers
+        name += INCOMPLETE
     headers = {
         "Content-Length": str(body.size),
         "Content-Disposition": f'attachment; filename="{name}.{chosen.value}"',

@@ -12,8 +12,10 @@ from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 from scan import parameters
 from scan.accounts.api_keys import ApiKey
 from scan.errors import InvalidJson, InvalidParameter, TooLarge, UnsupportedMediaType
+from scan.ethereum.block_parameter import BlockId
 from scan.http.request_state import request_state_of
 from scan.http.services import services
+from scan.queries import blocks
 from scan.queries.reader import Reader
 from scan.rate_limits import client_address as addresses
 
@@ -76,6 +78,16 @@ def query_arguments(*known: str) -> Mapping[str, str]:
         repeated = next(name for name in names if names.count(name) > 1)
         raise InvalidParameter(f"{repeated[:50]} is given more than once.", field=repeated[:50])
     return arguments
+
+
+def block_argument(arguments: Mapping[str, str]) -> BlockId | None:
+    """The block whose state `block` asks for, None for the newest.
+
+    Raises InvalidParameter, NotFound.
+    """
+    if arguments.get("block", "latest") == "latest":
+        return None
+    return blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
 
 
 def form(max_fields: int = MAX_FORM_FIELDS) -> MultiDict[str, str]:

@@ -46,17 +46,17 @@ def call_function(address: str) -> Response:
     """The contract's page with the result of a view function."""
     key = address_of(address)
     sent = _form()
-    called: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
+    call: dict[str, Any] = {"function": sent.get("function", ""), "arguments": [], "error": None}
     try:
-        name = parameters.text(called["function"], "function", most=LONGEST_SIGNATURE)
-        called["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
-        arguments = [_argument(text) for text in called["arguments"]]
-        value = reader().sources.read_calls.call(reader().node, key, name, arguments).value
-        called["result"] = json.dumps(value, indent=2, ensure_ascii=False)
+        name = parameters.text(call["function"], "function", most=LONGEST_SIGNATURE)
+        call["arguments"] = sent.getlist("argument")[:MAX_ARGUMENTS]
+        arguments = [_argument(text) for text in call["arguments"]]
+        value = contracts.call(reader(), key, name, arguments).value
+        call["result"] = json.dumps(value, indent=2, ensure_ascii=False)
         status = 200
     except ScanError as error:
-        called["error"], status = error.message, error.status
-    return contract_page(key, read_contract(key), status, call=called)
+        call["error"], status = error.message, error.status
+    return contract_page(key, read_contract(key), status, call=call)
 
 
 def _argument(text: str) -> object:

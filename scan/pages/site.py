@@ -1,28 +1,32 @@
 """Renders templates, with the values that every page shows, such as the chain's name."""
 
-import json
 import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from flask import Response, current_app
+from flask import Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scan import VERSION
-from scan.database.connection import Database
 from scan.errors import ScanError
+from scan.exports.list_file import MAX_ROWS
 from scan.http.interfaces import Interface
-from scan.pages import formatting
+from scan.http.requests import reader
+from scan.pages import formatting, markdown
 from scan.pages.static_files import url_of
-from scan.queries.network import KNOWN_CHAINS, coin_symbol
+from scan.queries.network import KNOWN_CHAINS, symbol_of
+from scan.queries.reader import ChainId
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
 PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
-    {"", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search", "/keys", "/webhooks"}
+    {
+        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search"),
+        *("/watchlist", "/keys", "/webhooks"),
+    }
 )
 POLICY = "; ".join(
     (
@@ -47,18 +51,17 @@ HEADERS = (
 
 
 class Chain(NamedTuple):
-    id: int | None  # None before the first block
+    id: str | None  # None before the first block
     name: str
     symbol: str
 
 
 class Site:
-    """The pages' state: templates and the chain's id."""
+    """Renders pages with the chain's name and the coin's symbol."""
 
-    def __init__(self, settings: Settings, database: Database) -> None:
+    def __init__(self, settings: Settings, chain_id: ChainId) -> None:
         self._settings = settings
-        self._database = database
-        self._chain_id: int | None = None
+        self._chain_id = chain_id
         self._templates = _templates()
 
     def interface(self) -> Interface:
@@ -66,11 +69,7 @@ class Site:
 
     def chain(self) -> Chain:
         """Queries the database until the chain's id is known."""
-        if self._chain_id is None:
-            row = self._database.prepared_row(
-                "queries/network_get_stats", version=VERSION, chain_name=None
-            )
-            self._chain_id = json.loads(row[1])["chainId"] if row else None
+        self._chain_id.read()
         return self._chain()
 
     def render(self, template: str, chain: Chain, **values: Any) -> str:
@@ -86,11 +85,11 @@ class Site:
         return WsgiResponse(f"{error.status} {phrase}", headers, body)
 
     def _chain(self) -> Chain:
-        number = self._chain_id
-        unknown = (f"Chain {number}" if number is not None else "", "")
-        name, _ = KNOWN_CHAINS.get(str(number), unknown)
-        symbol = coin_symbol(number, self._settings.coin_symbol)
-        return Chain(number, self._settings.chain_name or name, symbol)
+        chain_id = self._chain_id.known
+        unknown = (f"Chain {chain_id}" if chain_id is not None else "", "")
+        name, _ = KNOWN_CHAINS.get(str(chain_id), unknown)
+        symbol = symbol_of(chain_id, self._settings.coin_symbol)
+        return Chain(chain_id, self._settings.chain_name or name, symbol)
 
 
 def site() -> Site:
@@ -100,7 +99,18 @@ def site() -> Site:
 def page(template: str, status_code: int = 200, **values: Any) -> Response:
     """A template as a response."""
     body = site().render(template, site().chain(), **values)
+    if _prefers_markdown():
+        reader().do_not_cache()
+        headers = {**dict(HEADERS), "Content-Type": f"{markdown.MEDIA_TYPE}; charset=utf-8"}
+        return Response(markdown.to_markdown(body), status_code, headers=headers)
     return Response(body, status_code, headers=dict(HEADERS))
+
+
+def _prefers_markdown() -> bool:
+    if markdown.MEDIA_TYPE not in request.environ.get("HTTP_ACCEPT", ""):
+        return False  # as browsers; werkzeug's parser takes 20 us
+    types = ["text/html", markdown.MEDIA_TYPE]
+    return request.accept_mimetypes.best_match(types) == markdown.MEDIA_TYPE
 
 
 def _templates() -> Environment:
@@ -113,11 +123,13 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"version": VERSION, "url_of": url_of}
+    environment.globals |= {"version": VERSION, "url_of": url_of, "most_file_rows": MAX_ROWS}
     environment.filters |= {
         "grouped": formatting.grouped,
         "amount": formatting.amount,
         "short_amount": formatting.short_amount,
+        "aligned": formatting.aligned,
+        "checksummed": formatting.checksummed,
         "gwei": formatting.gwei,
         "day_time": formatting.day_time,
         "visible": formatting.visible,

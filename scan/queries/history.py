@@ -12,6 +12,7 @@ from scan.parameters import BIGINT_MAX
 from scan.queries import balances
 from scan.queries.balances import Balance, Head
 from scan.queries.cursors import ORDINAL, Traversal, Value, read_reference
+from scan.queries.network import coin_symbol
 from scan.queries.orphaned_cursors import RowEnds, require_same_chain
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
@@ -23,6 +24,8 @@ TYPES = (
 DIRECTIONS = ("in", "out", "self")
 # Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals.
 POSITION = (ORDINAL,) * 7
+# Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
+MAX_COUNTED = 100_000
 REASONS = (
     *("start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
     "inconsistent_events",
@@ -50,24 +53,24 @@ class HistoryPage(Page):
     unexplained_wei: int | None = None
 
 
-def page(
-    reader: Reader, address: bytes, window: Window, wanted: HistoryFilter, *, symbol: str
-) -> HistoryPage:
-    """`symbol` is the coin's; the offset of the window does not apply.
+def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> HistoryPage:
+    """The offset of the window does not apply.
 
     Raises InvalidParameter for a cursor of another list, Reorganised.
     """
-    traversal = window.traversal("history", {"address": address, **wanted._asdict()}, POSITION)
+    traversal = window.traversal("history", {"address": address, **filters._asdict()}, POSITION)
     window = in_blocks(reader, window)
-    data, count, total, position, newest, seen, *state = reader.row(
+    has_total = filters.token is None and filters.counterparty is None
+    filters = _with_itself(address, filters)
+    data, count, counted, position, newest, seen, *state = reader.row(
         "queries/history_list",
         # Which index is the narrowest depends on the values themselves.
-        planned_per_call=wanted.token is not None or wanted.counterparty is not None,
+        planned_per_call=not has_total,
         address=address,
-        types=list(wanted.types),
-        flow=wanted.direction or "all",
-        token=wanted.token,
-        counterparty=wanted.counterparty,
+        types=list(filters.types),
+        flow=filters.direction or "all",
+        token=filters.token,
+        counterparty=filters.counterparty,
         block_from=window.block_from,
         block_to=window.block_to,
         has_range=window.block_from > 0 or window.block_to < BIGINT_MAX,
@@ -75,16 +78,18 @@ def page(
         seen_block=traversal.seen_block,
         direction=window.direction,
         limit=window.limit,
-        symbol=symbol,
+        symbol=coin_symbol(reader),
+        most_counted=MAX_COUNTED,
     )
     require_same_chain(
         reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
     )
     following = traversal.next(position, read_reference(newest))
+    total = counted if has_total else None
     *stored, head_number, head_hash, unchanged_from, net, start_block, untraced, are_consistent = (
         state
     )
-    if wanted.token is not None:
+    if filters.token is not None:
         reason = "inconsistent_events" if are_consistent is False else None
         return HistoryPage(data, count, total, following, reason=reason)
     head = Head(head_number, head_hash, unchanged_from)
@@ -94,6 +99,14 @@ def page(
         unexplained = int(balance.wei) - int(net)
     reason = _reason(start_block, untraced, unexplained)
     return HistoryPage(data, count, total, following, reason=reason, unexplained_wei=unexplained)
+
+
+def _with_itself(address: bytes, filters: HistoryFilter) -> HistoryFilter:
+    """Where the counterparty is the address itself: by direction, which has an index."""
+    if filters.counterparty != address:
+        return filters
+    types = filters.types if filters.direction in (None, "self") else ()
+    return filters._replace(types=types, direction="self", counterparty=None)
 
 
 def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:

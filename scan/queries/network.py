@@ -12,10 +12,14 @@ KNOWN_CHAINS: dict[str, tuple[str, str]] = json.loads(
 )
 
 
-def coin_symbol(chain_id: int | str | None, configured: str) -> str:
-    """`configured` is what SCAN_COIN_SYMBOL has."""
+def symbol_of(chain_id: str | None, configured: str) -> str:
+    """Of the coin; `configured` is what SCAN_COIN_SYMBOL has."""
     _, symbol = KNOWN_CHAINS.get(str(chain_id), ("", "ETH"))
     return configured or symbol
+
+
+def coin_symbol(reader: Reader) -> str:
+    return symbol_of(reader.sources.chain_id.read(), reader.sources.coin_symbol)
 
 
 def stats(reader: Reader, chain_name: str | None = None) -> str:
@@ -37,9 +41,3 @@ def activity(reader: Reader, span_s: int, spans: int) -> str:
     rows: str
     (rows,) = reader.row("queries/activity_list", span_s=span_s, spans=spans)
     return rows
-
-
-def chain_id(reader: Reader) -> str | None:
-    """As text; None before the first block is indexed. It never changes."""
-    number: str | None = reader.sources.database.prepared_value("queries/chain_get_id")
-    return number

@@ -12,7 +12,7 @@ from scan.errors import InvalidParameter, NotFound
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import json_value
 from scan.http.services import services
-from scan.queries import contracts, network
+from scan.queries import contracts
 from scan.sourcify import fields, submissions
 from scan.sourcify.contract_record import (
     contract_record,
@@ -69,7 +69,7 @@ def get_verification(verification_id: str) -> Response:
 
 @blueprint.get("/chains")
 def list_chains() -> Response:
-    chain_id = network.chain_id(reader())
+    chain_id = reader().sources.chain_id.read()
     chain = {"name": f"Chain {chain_id}", "chainId": int(chain_id or 0), "supported": True}
     return json_value([] if chain_id is None else [chain])
 
@@ -83,7 +83,7 @@ def _require_own_chain(chain_id: str) -> str:
     """The chain's id; raises UnsupportedChain for any chain other than the indexed one."""
     if not _CHAIN_ID.fullmatch(chain_id):
         raise InvalidParameter("chainId must be a number of at most 20 digits.", field="chainId")
-    own_chain = network.chain_id(reader())
+    own_chain = reader().sources.chain_id.read()
     if own_chain is None or own_chain != chain_id.lstrip("0"):
         raise UnsupportedChain(f"The chain with chainId {chain_id} is not supported")
     return own_chain
@@ -110,7 +110,7 @@ def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Respo
 
 
 def _job_record(job: Job) -> dict[str, Any]:
-    chain_id = network.chain_id(reader()) or ""
+    chain_id = reader().sources.chain_id.read() or ""
     contract = minimal_record(chain_id, job.address, job.match, job.creation_match)
     if job.match is not None:
         contract |= usual_fields(contracts.get(reader(), job.address, ()))

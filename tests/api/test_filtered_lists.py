@@ -117,6 +117,14 @@ def test_lists_of_an_address(client: FlaskClient, truth: Truth) -> None:
     assert found or get_all(client, f"/addresses/{trader}/trades", "trades")
 
 
+@pytest.mark.parametrize("key", ["address", "maker"])
+def test_a_list_below_an_address_takes_no_other_address(client: FlaskClient, key: str) -> None:
+    address = f"0x{'11' * 20}"
+    answer = client.get(f"/api/v1/addresses/{address}/trades?{key}={address}")
+    assert (answer.status_code, answer.json["field"]) == (400, key)
+    assert answer.json["error"].startswith(f"Unknown query parameter '{key}'")
+
+
 def test_trades_with_a_token_on_either_side(client: FlaskClient, truth: Truth) -> None:
     token = most(truth.dex_trades, "tokenIn")
     expected = [row for row in truth.dex_trades if token in (row["tokenIn"], row["tokenOut"])]

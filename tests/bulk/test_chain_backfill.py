@@ -14,7 +14,14 @@ from tests.support.table_digest import digest, fresh_digest
 
 
 # Traced blocks are decoded one by one, others in columns.
-@pytest.mark.parametrize(("traces", "logs"), [("auto", "all"), ("off", "all"), ("off", "standard")])
+@pytest.mark.parametrize(
+    ("traces", "logs"),
+    [
+        ("auto", "all"),
+        pytest.param("off", "all", marks=pytest.mark.long),
+        pytest.param("off", "standard", marks=pytest.mark.long),
+    ],
+)
 def test_tables_are_those_of_the_indexer(
     postgres: Postgres,
     template: str,

@@ -178,7 +178,7 @@ def assert_same(chain: Any) -> None:
 
 
 @given(CHAINS)
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_is_decoded_in_columns_is_what_decode_block_makes(chain: Any) -> None:
     with suppress(Surprising):  # decode_block() decides
         assert_same(chain)
@@ -230,7 +230,7 @@ def paths(json_: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 
 
 @given(CHAINS, st.data())
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_what_decode_block_refuses_is_not_decoded_in_columns(chain: Any, data: Any) -> None:
     """One value anywhere is replaced by junk, or left out."""
     changed = json.loads(json.dumps(chain))

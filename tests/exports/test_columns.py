@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scan.ethereum.blocks import DecodedTransaction
 from scan.exports import columns
 from scan.exports.columns import KINDS, UINT256, ColumnFormat
 
@@ -18,6 +19,10 @@ AMOUNTS = {"value": ColumnFormat(UINT256, is_nullable=True)}
 def test_integers_survive_as_limbs(values: list[int | None]) -> None:
     table = columns.make_table(AMOUNTS, {"value": values})
     assert columns.integers(table, "value") == values
+
+
+def test_transactions_have_every_field_of_the_index() -> None:
+    assert [*KINDS["transactions"]] == ["block_number", *DecodedTransaction._fields]
 
 
 @pytest.mark.parametrize("value", [-1, 2**256])

@@ -22,6 +22,7 @@ from scan.exports import table_export
 from scan.exports.columns import KINDS, integers, read_file
 from scan.exports.manifest import Manifest, read_manifest
 from scan.exports.table_export import ExportOptions, export
+from scan.exports.table_files import FORMATS, new_file
 from scan.exports.table_rows import RANGE_TABLES, TABLES
 from scan.settings import ROOT
 from tests.conftest import Played
@@ -52,9 +53,9 @@ def require_whole(folder: Path, manifest: Manifest) -> None:
         assert newer.block_from == older.block_to + 1
         assert newer.parent_hash == older.last_hash
     present = {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
-    assert present == {*manifest.paths(), "manifest.json"}
-    for path in manifest.paths():
-        assert (folder / path).stat().st_size > 0
+    assert present == {*(file.path for file in manifest.files()), "manifest.json"}
+    for file in manifest.files():
+        assert (folder / file.path).stat().st_size == file.bytes > 0
 
 
 @pytest.fixture(scope="module")
@@ -185,6 +186,14 @@ def test_a_folder_holds_one_kind_of_export(indexed: Indexing, tmp_path: Path) ->
     (tmp_path / "manifest.json").write_text('{"cut')
     with pytest.raises(ScanError, match="cannot be read"):
         export(database, options(tmp_path, tables=("blocks",)))
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_a_file_that_cannot_be_written_leaves_nothing(format_: str, tmp_path: Path) -> None:
+    path = tmp_path / "withdrawals" / f"0.{format_}"
+    with pytest.raises(KeyError), new_file(path, KINDS["withdrawals"]) as file:
+        file.write({})
+    assert [*path.parent.iterdir()] == []
 
 
 def test_an_export_killed_at_any_moment_goes_on(indexed: Indexing, tmp_path: Path) -> None:

@@ -121,8 +121,6 @@ def test_few_responses_are_stored_for_a_time() -> None:
 
 @pytest.fixture
 def database(database_url: str) -> Iterator[Database]:
-    """Without what migrations announced."""
-    execute(database_url, "DELETE FROM label_state")
     found = Database(database_url, statement_timeout_ms=1000)
     yield found
     found.close()

@@ -97,7 +97,7 @@ FILTERED_PATHS: Json = {
     ),
     "/dex-trades": _list("listDexTrades", "Trades on exchanges", "TradePage", "dex_trades"),
     "/addresses/{address}/trades": _list(
-        "listAddressTrades", "An address's trades", "TradePage", "dex_trades", ADDRESS,
+        "listAddressTrades", "Trades whose maker is an address", "TradePage", "dex_trades", ADDRESS,
         fixed=("maker", "address"),
     ),
     "/internal-transfers": _list(
