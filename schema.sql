@@ -37,6 +37,19 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     state_by_hash boolean          -- whether the node takes block hashes (EIP-1898); null: not tried
 );
 
+-- A bulk backfill (scan backfill chain) from its beginning until it is accepted. Meanwhile the tables
+-- hold a part of the chain or nothing, blocks none of it, and the indexer writes nothing.
+CREATE TABLE IF NOT EXISTS bulk_backfill (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    folder text NOT NULL,          -- of its files
+    first_block bigint NOT NULL,
+    last_block bigint NOT NULL,
+    range_blocks integer NOT NULL, -- in one file
+    stage text NOT NULL CHECK (stage IN ('spool', 'inspect', 'load', 'accept')),
+    inspected_to bigint,           -- contracts are inspected up to this block; null: of none
+    loaded text[] NOT NULL DEFAULT '{}' -- tables that are
+);
+
 -- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.
 CREATE OR REPLACE FUNCTION log_count_of_older_release() RETURNS integer
 LANGUAGE plpgsql STABLE AS $$

@@ -86,7 +86,7 @@ class Writer:
             _copy_numbered(
                 tx, "transactions", TRANSACTION_COLUMNS, before.transactions, transaction_lines
             )
-            _copy_contracts(tx, findings)
+            copy_contracts(tx, findings)
             transfer_lines = (line for _, line in findings.transfers)
             _copy_numbered(
                 tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfer_lines
@@ -285,7 +285,7 @@ def _copy_numbered(
     tx.copy_lines(table, ("ordinal", *columns), numbered)
 
 
-def _copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
+def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     """What was learnt of contracts, without what follows from it for events."""
     if findings.codes:
         tx.execute(
