@@ -52,6 +52,12 @@ fork replaced is exported again. Tables: blocks, transactions, internal_transfer
 token_transfers, dex_trades, logs, tokens, or all. Needs the packages of scan[parquet]; see
 docs/analytics.md."""
 
+MCP = """\
+Serves the API's read-only operations as tools for language models, over standard input and output
+(Model Context Protocol). It is a client of a running service, which serves the same over HTTP at
+/mcp. SCAN_API_KEY in the environment is the API key to use. Needs the packages of scan[mcp]; see
+docs/agents.md."""
+
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
     0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
@@ -112,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         _add(commands, name, text)
     groups = (_add_status, _add_audit, _add_export, _add_backfill, _add_labels, _add_signatures)
-    for add in (*groups, _add_key, _add_solc):
+    for add in (*groups, _add_key, _add_solc, _add_mcp):
         add(commands)
     return parser
 
@@ -258,3 +264,8 @@ def _add_solc(commands: Any) -> None:
     )
     install.add_argument("versions", nargs="+", metavar="VERSION", help="such as 0.8.26")
     _add(actions, "list", "print the installed versions", call="solc.list_installed")
+
+
+def _add_mcp(commands: Any) -> None:
+    mcp = _add(commands, "mcp", "serve tools for language models over stdin and stdout", MCP)
+    mcp.add_argument("--url", help="URL of the service; default http://HOST:PORT")

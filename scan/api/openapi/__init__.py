@@ -157,6 +157,13 @@ def document(
     }  # fmt: skip
 
 
+_REVERTED: Json = {
+    "reason": {
+        "type": "object",
+        "description": "With call_reverted: the error's name, signature and arguments.",
+        "examples": [{"name": "Panic", "signature": "Panic(uint256)", "arguments": []}],
+    },
+}
 _REORGANISED: Json = {
     "commonBlock": record(
         "With reorganised: the newest block that is still in the chain. Discard records of later"
@@ -185,7 +192,7 @@ def _error(*statuses: int) -> Json:
         described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
     codes = [code for status in statuses for code in ERRORS[status][1]]
     code = {"description": "The error code.", "enum": codes}
-    more = _REORGANISED if statuses == (409,) else {}
+    more = _REORGANISED if statuses == (409,) else _REVERTED if statuses == (422,) else {}
     schema = {"allOf": [ref("Error"), {"properties": {"code": code, **more}}]}
     return {
         "description": " ".join(described),
