@@ -16,10 +16,14 @@ from scan.api.openapi.schemas import (
     query,
     record,
     ref,
+    shared,
     text,
 )
+from scan.exports.list_file import Format
+from scan.http.list_format import TYPES
 from scan.queries import gas
 from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
+from scan.queries.largest_transfers import LARGEST
 from scan.queries.pools import INTERVALS_S, MAX_CANDLES, MAX_TRADES
 
 _TAG = "Chain"
@@ -40,6 +44,18 @@ STATISTICS_PATHS: Json = {
                 query("format", {"type": "string", "enum": [*DAILY_FORMATS], "default": "json",
                                  "description": "csv: the same as a file."}),
             ),
+        ),
+    },
+    "/stats/largest-transfers": {
+        "get": operation(
+            "listLargestTransfers", _TAG, "The largest of the newest transfers", ref("Largest"),
+            description="Of the newest 10,000 transactions, or a token's newest 2,000 transfers.",
+            parameters=(shared("filter-tokenAddress"),),
+        ),
+    },
+    "/stats/finality": {
+        "get": operation(
+            "getFinality", _TAG, "Which blocks the node calls safe and finalized", ref("Finality"),
         ),
     },
     "/gas": {
@@ -68,6 +84,7 @@ STATISTICS_PATHS: Json = {
         ),
     },
 }  # fmt: skip
+STATISTICS_PATHS["/stats/daily"]["get"]["responses"]["200"]["content"][TYPES[Format.CSV]] = {}
 
 _COUNTS = (
     "blocks",
@@ -103,6 +120,20 @@ STATISTICS_SCHEMAS: Json = {
             },
             **{name: ref("AmountOrNull") for name in _AMOUNTS},
         },
+    ),
+    "Finality": record(
+        "Null where the chain has none, or the node does not answer.",
+        {name: ref("CountOrNull") for name in ("latestBlock", "safeBlock", "finalizedBlock")},
+    ),
+    "Largest": record(
+        "Transactions, or transfers of a token, largest first.",
+        {
+            "of": number("How many were looked through.", 10_000),
+            "blockFrom": nullable(number("The block of the oldest.", 17)),
+            "transactions": array(ref("Transaction"), "Without tokenAddress.", maxItems=LARGEST),
+            "transfers": array(ref("TokenTransfer"), "With tokenAddress.", maxItems=LARGEST),
+        },
+        optional=("transactions", "transfers"),
     ),
     "Gas": record(
         "Prices in wei; null where the newest blocks do not tell.",
