@@ -12,7 +12,7 @@ from scan.pages.charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.pages.formatting import COIN_DECIMALS
 from scan.pages.method_names import add_methods
 from scan.pages.records import names_of
-from scan.pages.site import page
+from scan.pages.site import page, site
 from scan.queries import daily_stats, gas, largest_transfers
 
 DAYS = {"30": 30, "90": 90}
@@ -53,21 +53,22 @@ def charts() -> Response:
         chosen=chosen,
         choices=DAYS,
         days=shown,
-        charts=[chart for series in SERIES if (chart := _chart(days, series))],
+        charts=[c for series in SERIES if (c := _chart(days, series, site().chain().symbol))],
         largest=largest,
         transactions=transactions,
         names=names_of(transactions),
     )
 
 
-def _chart(days: list[dict[str, Any]], series: Series) -> Chart | None:
+def _chart(days: list[dict[str, Any]], series: Series, symbol: str) -> Chart | None:
     """None where the calendar of Python has no such days."""
     try:
         points = [_point(day, series.field) for day in days]
     except ValueError:
         return None
     decimals = COIN_DECIMALS if series.is_coin else 0
-    return bar_chart(points, title=series.title, span_s=DAY_S, decimals=decimals)
+    title = f"{series.title}, {symbol}" if series.is_coin else series.title
+    return bar_chart(points, title=title, span_s=DAY_S, decimals=decimals)
 
 
 def _point(day: dict[str, Any], field: str) -> Point:
