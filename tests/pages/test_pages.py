@@ -56,7 +56,12 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
             "/keys",
             "/webhooks",
             "/watchlist",
+            "/charts",
+            "/charts?days=90",
+            "/gas",
+            "/dex",
         ),
+        *(f"/pool/{pool['address']}" for pool in client.get("/api/v1/pools").json["pools"][:2]),
         *("/block/latest", f"/block/{block['number']}", f"/block/{block['hash']}"),
         *(f"/tx/{transaction}{tab}" for tab in ("", "?tab=calls", "?tab=state")),
         "/search?q=a",
@@ -102,11 +107,79 @@ def test_every_link_of_every_page_leads_somewhere(client: FlaskClient, paths: li
     for alike in kinds.values():
         for link in alike[:8]:
             status = client.get(link).status_code
-            # Of burnt or counterfactual addresses the index may know nothing; the last block has
-            # no next one.
-            assert status == 200 or (status == 404 and link.startswith(("/address", "/block"))), (
-                link
-            )
+            # Of burnt or counterfactual addresses the index may know nothing.
+            assert status == 200 or (status == 404 and link.startswith("/address")), link
+
+
+def test_the_newest_block_has_no_next_one(client: FlaskClient, scenario: Played) -> None:
+    head = scenario.anvil.head()
+    assert "Next block" not in client.get(f"/block/{head}").text
+    assert f'href="/block/{head}"' in client.get(f"/block/{head - 1}").text
+
+
+def test_a_block_says_how_final_it_is(client: FlaskClient, scenario: Played) -> None:
+    """By the node's tags, which anvil keeps behind its head."""
+    tagged = {
+        tag: int(scenario.anvil.call("eth_getBlockByNumber", tag, False)["number"], 16)
+        for tag in ("safe", "finalized")
+    }
+    head = scenario.anvil.head()
+    body = client.get("/api/v1/stats/finality").json
+    assert body == {
+        "latestBlock": head,
+        "safeBlock": tagged["safe"],
+        "finalizedBlock": tagged["finalized"],
+    }
+    assert tagged["finalized"] < tagged["safe"] < head
+    for number, word in (
+        (tagged["finalized"], "finalized"),
+        (tagged["safe"], "safe"),
+        (head, "not final"),
+    ):
+        page = client.get(f"/block/{number}").text
+        assert f'<span class="badge">{word}</span>' in page
+        confirmations = client.get(f"/api/v1/blocks/{number}").json["confirmations"]
+        assert confirmations == head - number + 1
+        assert f"<dd>{confirmations} " in page
+
+
+def test_charts_have_every_day_as_text(client: FlaskClient) -> None:
+    page = client.get("/charts").text
+    for day in client.get("/api/v1/stats/daily").json["days"]:
+        assert page.count(day["date"]) > 9
+    assert "Largest transfers" in page and "not counted yet" not in page
+    assert client.get("/charts?days=31").status_code == 400
+
+
+def test_the_largest_transfers_are_those_of_the_chain(
+    client: FlaskClient, scenario: Played
+) -> None:
+    body = client.get("/api/v1/stats/largest-transfers").json
+    moved = sorted(
+        (int(t["value"]) for t in scenario.truth.transactions if t["status"]), reverse=True
+    )
+    assert [int(t["value"]) for t in body["transactions"]] == moved[:10]
+    assert body["of"] == len(scenario.truth.transactions) and body["blockFrom"] >= 0
+    token = scenario.truth.token_transfers[0]["tokenAddress"]
+    moved = sorted(
+        (int(t["value"]) for t in scenario.truth.token_transfers if t["tokenAddress"] == token),
+        reverse=True,
+    )
+    body = client.get(f"/api/v1/stats/largest-transfers?tokenAddress={token}").json
+    assert [int(t["value"]) for t in body["transfers"]] == [v for v in moved if v][:10]
+    nobody = client.get(f"/api/v1/stats/largest-transfers?tokenAddress=0x{'7' * 40}").json
+    assert nobody == {"of": 0, "blockFrom": None, "transfers": []}
+    assert client.get("/api/v1/stats/largest-transfers?tokenAddress=0x1").status_code == 400
+
+
+def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
+    pool = client.get("/api/v1/pools").json["pools"][0]
+    candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
+    page = client.get(f"/pool/{pool['address']}").text
+    priced = [candle for candle in candles if candle["open"] is not None]
+    assert page.count("<rect") >= len(priced) > 0 and "Trades" in page
+    assert client.get(f"/pool/{pool['address']}?interval=2h").status_code == 400
+    assert client.get(f"/pool/{pool['token0']}").status_code == 404
 
 
 def test_a_transaction_shows_what_the_node_has(client: FlaskClient, scenario: Played) -> None:

@@ -581,6 +581,9 @@ def block_record(block: Record) -> Record:
         "parentHash": block["parentHash"],
         "baseFeePerGas": text_or_none(block.get("baseFeePerGas")),
         "size": quantity(block["size"]),
+        "burntFees": None
+        if block.get("baseFeePerGas") is None
+        else str(quantity(block["baseFeePerGas"]) * quantity(block["gasUsed"])),
     }
 
 
