@@ -281,7 +281,7 @@ def test_axe_finds_nothing_serious(
         *("/", "/blocks", "/block/1", "/txs", f"/tx/{hash_}", "/tokens", f"/token/{hostile}"),
         *(f"/token/{hostile}?tab=holders", f"/address/{person}", f"/address/{person}?tab=chart"),
         *(f"/address/{hostile}?tab=contract", "/contracts", "/search?q=o", "/keys", "/webhooks"),
-        "/tx/0x12",
+        *("/tx/0x12", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state"),
     ):
         page.open(explorer_url + path)
         found[path] = serious_violations(page)
