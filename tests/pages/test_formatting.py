@@ -121,3 +121,22 @@ def test_candles_of_any_size_are_drawn() -> None:
     assert alone is not None and alone.bars[0].top == 0
     beyond = [{**candles[0], "time": "12026-01-01T00:00:00Z"}]
     assert candle_chart(beyond, title="Price", span_s=86_400) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "symbol", "shown"),
+    [
+        ("Meridian Dollar", "MUSD", "Meridian Dollar"),
+        ("", "MUSD", "MUSD"),
+        ("\u200b \u2800\u3164", "\u202e", "Unnamed token 0x121212…1212"),
+    ],
+)
+def test_a_token_is_shown_by_words(name: str, symbol: str, shown: str) -> None:
+    token = {"name": name, "symbol": symbol, "address": "0x" + "12" * 20}
+    assert formatting.token_name(token) == shown
+
+
+def test_standards_have_the_names_of_their_chain() -> None:
+    assert formatting.standard("BEP20", "56") == "BEP-20"
+    assert formatting.standard("BEP20", "1") == formatting.standard("BEP20", None) == "ERC-20"
+    assert formatting.standard("BEP1155", "1") == "ERC-1155"

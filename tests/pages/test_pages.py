@@ -438,7 +438,8 @@ def test_a_transaction_says_what_it_did_with_links(client: FlaskClient, scenario
     summary = client.get(f"/api/v1/{path}").json["summary"]
     html = client.get(f"/tx/{transfer['transactionHash']}").text
     [sentence] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
-    assert re.sub(r"<[^>]+>", "", sentence).strip() == summary["text"]
+    text = re.sub(r"<[^>]+>", "", sentence).strip()
+    assert text.lower() == summary["text"].lower()
     links = {attributes["href"] for tag, attributes in Markup(sentence).tags if tag == "a"}
     named = {part["address"] for part in summary["parts"] if part.get("address")}
     assert {link[-42:] for link in links if link} == named
@@ -505,3 +506,19 @@ def test_suggestions_are_options_with_links(client: FlaskClient, text: str) -> N
 def test_suggestions_for_no_text_or_a_long_one(client: FlaskClient) -> None:
     assert client.get("/search/suggestions").status_code == 200
     assert client.get("/search/suggestions", query_string={"q": "x" * 101}).status_code == 400
+
+
+def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) -> None:
+    client = explorer.client
+    listed = {
+        each["address"]: each for each in client.get("/api/v1/tokens?limit=100").json["tokens"]
+    }
+    found = client.get("/api/v1/search", query_string={"q": hostile}).json["results"]
+    detail = client.get(f"/api/v1/tokens/{hostile}").json
+    for record in (listed[hostile], found[0], detail):
+        assert (record["verified"], record["holderCount"]) == (True, 1)
+        assert record["firstSeen"] == detail["firstSeen"]
+    assert 'class="badge good">verified' in client.get(f"/token/{hostile}").text
+    assert (
+        f"{hostile[:8]}…{hostile[-4:]}" in client.get(f"/token/{hostile}").text.split("</title>")[0]
+    )

@@ -35,7 +35,7 @@ KNOWN_FACTORIES = {
 
 # Fields of answers that no truth here has, and where they are compared.
 ELSEWHERE = {
-    "verified": "of a token, which the operator's verifications say: tests/api/test_search.py",
+    "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
     **dict.fromkeys(
         ("input", "method", "logs", "logCount", "unavailable", "summary"),
