@@ -37,6 +37,19 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     state_by_hash boolean          -- whether the node takes block hashes (EIP-1898); null: not tried
 );
 
+-- A bulk backfill (scan backfill chain) from its beginning until it is accepted. Meanwhile the tables
+-- hold a part of the chain or nothing, blocks none of it, and the indexer writes nothing.
+CREATE TABLE IF NOT EXISTS bulk_backfill (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    folder text NOT NULL,          -- of its files
+    first_block bigint NOT NULL,
+    last_block bigint NOT NULL,
+    range_blocks integer NOT NULL, -- in one file
+    stage text NOT NULL CHECK (stage IN ('spool', 'inspect', 'load', 'accept')),
+    inspected_to bigint,           -- contracts are inspected up to this block; null: of none
+    loaded text[] NOT NULL DEFAULT '{}' -- tables that are
+);
+
 -- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.
 CREATE OR REPLACE FUNCTION log_count_of_older_release() RETURNS integer
 LANGUAGE plpgsql STABLE AS $$
@@ -359,7 +372,8 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list
+-- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list,
+-- queries/pools_get, queries/pools_list_candles
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_pool ON dex_trades (pool_address, ordinal);
@@ -542,10 +556,10 @@ RETURN CASE WHEN length(t.method) = 4 AND t.to_address IS NOT NULL THEN t.method
 CREATE OR REPLACE FUNCTION block_record(b blocks) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"number":%s,"hash":"%s","timestamp":"%s","miner":"%s","txCount":%s,"gasUsed":"%s",'
-    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s}',
+    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s,"burntFees":%s}',
     b.number, hex(b.hash), iso(b.timestamp), hex(b.miner), b.transaction_count, b.gas_used,
     b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
-    coalesce(b.size::text, 'null'))::json;
+    coalesce(b.size::text, 'null'), coalesce('"' || b.base_fee_per_gas * b.gas_used || '"', 'null'))::json;
 
 -- As text: to take it for JSON would have it parsed, a fifth of what it costs.
 CREATE OR REPLACE FUNCTION transaction_record(t transactions, b blocks) RETURNS text
@@ -568,21 +582,24 @@ RETURN format(
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
-CREATE OR REPLACE FUNCTION token_record(t tokens) RETURNS json LANGUAGE sql STABLE
-RETURN format(
-    '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
-    t.holder_count)::json;
-
-CREATE OR REPLACE FUNCTION token_detail_record(t tokens, seen_at timestamptz)
+CREATE OR REPLACE FUNCTION token_record(t tokens, seen_at timestamptz, is_verified boolean)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s}',
+    '"holderCount":%s,"firstSeen":"%s","verified":%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    t.holder_count, iso(seen_at), is_verified::text)::json;
+
+CREATE OR REPLACE FUNCTION token_detail_record(
+    t tokens, seen_at timestamptz, is_verified boolean)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
+    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
+    '"verified":%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
-    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END)::json;
+    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END, is_verified::text)::json;
 
 CREATE OR REPLACE FUNCTION token_holder_record(holder bytea, balance numeric)
 RETURNS json LANGUAGE sql STABLE
@@ -676,12 +693,16 @@ ELSE format(
     '"activeAddresses":null,"newAddresses":null,"contractsCreated":null,"tokenTransfers":null,'
     '"dexTrades":null,"gasUsed":null,"fees":null,"burntFees":null}', day) END;
 
+-- What tells tokens of one name apart: holders and first seen, null for anything else.
 CREATE OR REPLACE FUNCTION search_record(
-    type text, value text, name text, symbol text, match text)
+    type text, value text, name text, symbol text, match text, holders bigint,
+    seen_at timestamptz, is_verified boolean)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
-    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
-    type, value, json_text(name), json_text(symbol), match)::json;
+    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s","holderCount":%s,"firstSeen":%s,'
+    '"verified":%s}',
+    type, value, json_text(name), json_text(symbol), match, coalesce(holders::text, 'null'),
+    coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'))::json;
 
 -- Of a token that never moved nothing but its address is known.
 CREATE OR REPLACE FUNCTION dex_trade_record(
@@ -805,6 +826,17 @@ RETURN format(
     coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
     coalesce(token1.decimals::text, 'null'), p.trade_count,
     json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'));
+
+-- What was traded in a span of time; prices are null where no trade has one.
+CREATE OR REPLACE FUNCTION candle_record(
+    start timestamptz, open numeric, high numeric, low numeric, close numeric, volume0 numeric,
+    volume1 numeric, trades bigint)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"time":"%s","open":%s,"high":%s,"low":%s,"close":%s,"volume0":"%s","volume1":"%s",'
+    '"trades":%s}',
+    iso(start), json_text(trim_scale(open)::text), json_text(trim_scale(high)::text),
+    json_text(trim_scale(low)::text), json_text(trim_scale(close)::text), volume0, volume1, trades);
 
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
@@ -1490,6 +1522,29 @@ RETURN format(
     json_hex(method_id(t)));
 
 -- What statements of the release before call, while both are in use.
+CREATE OR REPLACE FUNCTION token_record(t tokens) RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
+    '"holderCount":%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    t.holder_count)::json;
+
+CREATE OR REPLACE FUNCTION token_detail_record(t tokens, seen_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
+    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
+    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END)::json;
+
+CREATE OR REPLACE FUNCTION search_record(
+    type text, value text, name text, symbol text, match text)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
+    type, value, json_text(name), json_text(symbol), match)::json;
+
 CREATE OR REPLACE FUNCTION token_transfer_record(
     x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
@@ -1573,6 +1628,10 @@ CREATE TABLE IF NOT EXISTS verified_contracts (
     metadata text,                 -- the compiler's file whose hash a full match carries; null: not kept
     match_id bigint GENERATED BY DEFAULT AS IDENTITY,
     is_indexed boolean NOT NULL DEFAULT true, -- this code is what stands at the address now
+    -- To find code that differs in immutables and metadata alone; null where verified before 0024.
+    code_length integer,
+    masked_hash bytea,             -- SHA-256 of the code without them
+    variable_ranges text,          -- JSON: [[[start, end], ...] of each immutable, ...]
     PRIMARY KEY (address, code_hash)
 );
 -- serves queries/contracts_get, contracts/verified_contracts_get_function,
@@ -1582,6 +1641,9 @@ CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
 -- serves queries/verified_contracts_list
 CREATE INDEX IF NOT EXISTS verified_contracts_listed
     ON verified_contracts (verified_at, address, code_hash) WHERE is_indexed;
+-- serves queries/verified_contracts_list_similar
+CREATE INDEX IF NOT EXISTS verified_contracts_by_code_length
+    ON verified_contracts (code_length, match, verified_at, address) WHERE is_indexed;
 -- serves queries/search_list
 CREATE INDEX IF NOT EXISTS verified_contracts_by_name
     ON verified_contracts (lower(contract_name) text_pattern_ops);

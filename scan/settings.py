@@ -22,11 +22,11 @@ _RATE = re.compile(
 # Paths of Scan's own, which below a base path of such a name could not be told from another's.
 _OWN_PATHS = {
     *("blocks", "chains", "contracts", "healthz", "keys", "live", "llms.txt", "mcp", "metrics"),
-    *("readyz", "search", "tokens", "txs", "watchlist", "webhooks"),
+    *("readyz", "tokens", "txs", "watchlist", "webhooks"),
 }
 _OWN_FOLDERS = {
-    *(".well-known", "address", "api", "block", "docs", "nft", "server", "static", "token", "tx"),
-    "v2",
+    *(".well-known", "address", "api", "block", "docs", "nft", "search", "server", "static"),
+    *("token", "tx", "v2"),
 }
 _T = TypeVar("_T")
 
@@ -69,6 +69,8 @@ class Settings:
     log_requests: bool = False
     pages: bool = True
     base_path: str = ""
+    fetches_nft_media: bool = False
+    ipfs_gateway: str = ""
     chain_name: str = ""
     coin_symbol: str = ""
     security_contact: str = ""
@@ -135,6 +137,8 @@ class Settings:
             log_requests=read("SCAN_LOG_REQUESTS", _one_of("on", "off"), "off") == "on",
             pages=read("SCAN_PAGES", _one_of("on", "off"), "on") == "on",
             base_path=read("SCAN_BASE_PATH", _path, ""),
+            fetches_nft_media=read("SCAN_NFT_MEDIA", _one_of("on", "off"), "off") == "on",
+            ipfs_gateway=read("SCAN_IPFS_GATEWAY", _https_url, ""),
             chain_name=read("SCAN_CHAIN_NAME", _short(50), ""),
             coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
             security_contact=read("SCAN_SECURITY_CONTACT", _contact, ""),
@@ -166,6 +170,12 @@ def _one_of(*words: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def _https_url(text: str) -> str:
+    if not re.fullmatch(r"https://[A-Za-z0-9.\-_\[\]:]+(/[!-~]*)?", text) or set("?#@") & set(text):
+        raise ValueError("must be an https URL without user, query and fragment")
+    return text
 
 
 def _short(max_characters: int) -> Callable[[str], str]:

@@ -11,10 +11,12 @@ from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.contracts.transaction_failures import TransactionFailures
 from scan.database.connection import Database
 from scan.database.transaction import Row
+from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.ethereum.transaction_traces import TransactionTraces
+from scan.queries.item_media import ItemMedia
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 PLACE_WAIT_S = 0.25
@@ -49,6 +51,8 @@ class Sources:
     transaction_traces: TransactionTraces
     transaction_failures: TransactionFailures
     token_uris: TokenUris
+    finality: FinalityReader
+    item_media: ItemMedia
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     chain_id: ChainId
     traces: str  # as SCAN_TRACES has it

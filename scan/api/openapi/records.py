@@ -31,6 +31,8 @@ _TOKEN: Json = {
         "1000000000000000000",
     ),
     "holderCount": number("Addresses that hold it.", 12),
+    "firstSeen": moment("The time of its first block."),
+    "verified": flag("Whether its contract's source is verified."),
 }
 
 UNTRACED_BLOCKS = number("Indexed blocks without traces, whose internal transfers are unknown.", 0)
@@ -45,6 +47,7 @@ _BLOCK: Json = {
     "parentHash": hash32("The previous block's hash."),
     "baseFeePerGas": nullable(amount("In wei; null before EIP-1559 or unknown.", "1000000000")),
     "size": nullable(number("Bytes of RLP; null if unknown.", 1531)),
+    "burntFees": nullable(amount("Wei: base fee times gas used.", "55330000000000")),
 }
 _PLACE: Json = {
     "transactionHash": hash32("Its transaction."),
@@ -92,6 +95,7 @@ RECORDS: Json = {
         "Block",
         "A block with withdrawals.",
         {
+            "confirmations": number("Blocks from it to the newest, both counted.", 12),
             "withdrawals": array(ref("Withdrawal"), "Its withdrawals; absent if there are none."),
         },
         optional=("withdrawals",),
@@ -128,7 +132,6 @@ RECORDS: Json = {
         "A token with details.",
         {
             "transferCount": number("Its transfers.", 120),
-            "firstSeen": moment("The time of its first block."),
             "eventsConsistent": flag("False if its events result in a negative balance."),
             "itemCount": nullable(number("Its items with a transfer; null for BEP20.", 12)),
         },
@@ -166,6 +169,7 @@ RECORDS: Json = {
             "firstSeen": nullable(moment("When it was first seen, or null.")),
             "lastSeen": nullable(moment("When it was last seen, or null.")),
             "recentTxs": array(ref("Transaction"), "Its newest 25 transactions.", maxItems=25),
+            "creation": ref("Creation"),
         },
     ),
     "InternalTransfer": record(
