@@ -1,4 +1,4 @@
-"""/keys and /webhooks, whose scripts call the API with a wallet or a key."""
+"""/keys, /webhooks and /watchlist, whose scripts call the API."""
 
 from flask import Blueprint, Response
 
@@ -15,3 +15,9 @@ def keys() -> Response:
 @blueprint.get("/webhooks")
 def webhooks() -> Response:
     return page("webhooks.html")
+
+
+@blueprint.get("/watchlist")
+def watch_list() -> Response:
+    """Its script reads the list from the browser's storage, and what the API has of it."""
+    return page("watchlist.html")

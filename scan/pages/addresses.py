@@ -11,7 +11,7 @@ from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
-from scan.pages.formatting import amount
+from scan.pages.formatting import COIN_DECIMALS
 from scan.pages.method_names import add_methods
 from scan.pages.records import Listing, address_of, listing, names_of, window
 from scan.pages.site import page
@@ -31,7 +31,7 @@ def get_address(address: str) -> Response:
     tab = request.args.get("tab")
     tab = tab if tab in TABS else TABS[0]
     if tab == "contract":
-        return contract_page(key, read_contract(key))
+        return contract_page(key, read_contract(key, with_values=True))
     shown = _list(tab, key)
     return page(
         "address.html",
@@ -97,7 +97,5 @@ def _balance_chart(key: bytes) -> Chart | None:
     except (UpstreamFailed, Unavailable, BadHex):  # BadHex also for an RpcError
         reader().do_not_cache()
         return None
-    points = [
-        Point(block["time"], wei, amount(wei)) for block, wei in zip(blocks, balances, strict=True)
-    ]
-    return line_chart(points, title="Balance")
+    points = [Point(block["time"], wei) for block, wei in zip(blocks, balances, strict=True)]
+    return line_chart(points, title="Balance", decimals=COIN_DECIMALS)

@@ -1,10 +1,20 @@
-"""The geometry of charts, which templates draw as SVG, without scripts."""
+"""The geometry of charts, which templates draw as SVG, without scripts.
+
+The axes are text beside the SVG, which is stretched to its width: ticks are evenly spaced, so that
+no position has to be given in a style.
+"""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import count
 from typing import NamedTuple
 
-WIDTH, HEIGHT = 640, 120
+from scan.pages.formatting import amount, compact
+
+WIDTH, HEIGHT = 640, 160
+MAX_TICKS = 5  # above zero
+BAR_SHARE = 0.8
+OUTSIDE = 9  # units beyond the edges, where the line goes down to the axis and is filled
 DAY_S = 86_400
 
 
@@ -15,82 +25,130 @@ class Point(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """In the chart's units; `title` is its time and value."""
+    """In the chart's units."""
 
     left: float
     top: float
     width: float
     height: float
-    title: str
+
+
+class Reading(NamedTuple):
+    """A point in words."""
+
+    time: str
+    value: str
 
 
 class Chart(NamedTuple):
-    """A chart with bars, or with a `line` in the format of SVG's polyline."""
+    """A chart with bars, or with a `line` in the format of SVG's polyline.
+
+    `ticks` are the labels of the vertical axis from the top, `times` those of the horizontal one,
+    both evenly spaced; `readings` belong to the bars or to the points of the line.
+    """
 
     title: str
     bars: Sequence[Bar]
     line: str
     most: str
-    first: str
-    last: str
+    ticks: Sequence[str]
+    times: Sequence[str]
+    readings: Sequence[Reading]
     width: int = WIDTH
     height: int = HEIGHT
 
+    @property
+    def first(self) -> str:
+        return self.readings[0].time
 
-def bar_chart(points: Sequence[Point], *, title: str, span_s: int) -> Chart | None:
-    """Bars for equal spans of time."""
+    @property
+    def last(self) -> str:
+        return self.readings[-1].time
+
+
+def bar_chart(
+    points: Sequence[Point], *, title: str, span_s: int, decimals: int = 0
+) -> Chart | None:
+    """Bars for equal spans of time; `decimals` are those of the values."""
     if not points:
         return None
-    most = max(point.value for point in points)
+    top = _top(points)
     step = WIDTH / len(points)
     bars = [
         Bar(
             round(number * step, 1),
-            round(_y(point.value, most), 1),
-            round(step * 0.8, 1),
-            round(HEIGHT - _y(point.value, most), 1),
-            f"{_when(point.time_s, span_s)}: {_label(point)}",
+            round(_y(point.value, top), 1),
+            round(step * BAR_SHARE, 1),
+            round(HEIGHT - _y(point.value, top), 1),
         )
         for number, point in enumerate(points)
     ]
-    return _chart(title, points, span_s, bars=bars)
+    moments = sorted({0, (len(points) - 1) // 2, len(points) - 1})
+    times = [_short_time(points[number].time_s, span_s) for number in moments]
+    return _chart(title, points, span_s, decimals, times, bars=bars)
 
 
-def line_chart(points: Sequence[Point], *, title: str) -> Chart | None:
+def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Chart | None:
     """A line through points in order of time; None if there is nothing to draw."""
     if len(points) < 2 or points[0].time_s == points[-1].time_s:
         return None
     start, length = points[0].time_s, points[-1].time_s - points[0].time_s
-    most = max(point.value for point in points)
+    top = _top(points)
     coordinates = [
-        f"{(point.time_s - start) / length * WIDTH:.1f},{_y(point.value, most):.1f}"
-        for point in points
+        ((point.time_s - start) / length * WIDTH, _y(point.value, top)) for point in points
     ]
-    return _chart(title, points, DAY_S if length > 3 * DAY_S else 60, line=" ".join(coordinates))
+    left, right, below = -OUTSIDE, WIDTH + OUTSIDE, HEIGHT + OUTSIDE
+    corners = [(left, below), (left, coordinates[0][1])]
+    corners_after = [(right, coordinates[-1][1]), (right, below)]
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*corners, *coordinates, *corners_after))
+    span_s = DAY_S if length > 3 * DAY_S else 60
+    times = [_short_time(start + length * part // 2, span_s) for part in range(3)]
+    return _chart(title, points, span_s, decimals, times, line=line)
 
 
 def _chart(
     title: str,
     points: Sequence[Point],
     span_s: int,
+    decimals: int,
+    times: Sequence[str],
     *,
     bars: Sequence[Bar] = (),
     line: str = "",
 ) -> Chart:
     most = max(points, key=lambda point: point.value)
-    first, last = (_when(point.time_s, span_s) for point in (points[0], points[-1]))
-    return Chart(title, bars, line, _label(most), first, last)
+    readings = [Reading(_time(p.time_s, span_s), _label(p, decimals)) for p in points]
+    ticks = [compact(value, decimals) for value in _ticks(most.value)]
+    return Chart(title, bars, line, _label(most, decimals), ticks, times, readings)
 
 
-def _label(point: Point) -> str:
-    return point.label or f"{point.value:,}"
+def _label(point: Point, decimals: int) -> str:
+    return point.label or amount(point.value, decimals)
 
 
-def _y(value: int, most: int) -> float:
-    """The distance from the top, with a margin above the highest point."""
-    return HEIGHT - ((HEIGHT - 4) * value / most if most else 0)
+def _top(points: Sequence[Point]) -> int:
+    return _ticks(max(point.value for point in points))[0]
 
 
-def _when(time_s: int, span_s: int) -> str:
-    shape = "%Y-%m-%d" if span_s >= DAY_S else "%m-%d %H:%M UTC"
+def _ticks(most: int) -> Sequence[int]:
+    """Round values from at least `most` down to 0, evenly spaced."""
+    if most <= 0:
+        return [1, 0]
+    steps = (factor * 10**power for power in count() for factor in (1, 2, 5))
+    step = next(step for step in steps if step * MAX_TICKS >= most)
+    return range(-(-most // step) * step, -1, -step)
+
+
+def _y(value: int, top: int) -> float:
+    """The distance from the top."""
+    return HEIGHT * (1 - max(value, 0) / top)
+
+
+def _time(time_s: int, span_s: int) -> str:
+    shape = "%Y-%m-%d" if span_s >= DAY_S else "%Y-%m-%d %H:%M UTC"
+    return datetime.fromtimestamp(time_s, UTC).strftime(shape)
+
+
+def _short_time(time_s: int, span_s: int) -> str:
+    shape = "%Y-%m-%d" if span_s >= DAY_S else "%m-%d %H:%M"
     return datetime.fromtimestamp(time_s, UTC).strftime(shape)

@@ -2,14 +2,23 @@
 
 import json
 import unicodedata
+from functools import lru_cache
+from typing import NamedTuple
+
+from eth_hash.auto import keccak
 
 COIN_DECIMALS = 18
 MAX_NAME = 60
+MAX_WHOLE_DIGITS = 15  # of amounts in lists; longer ones are shown as powers of ten
+CHECKSUMS = 65_536  # kept ones: 17 MB
 
 # The usual names of the records' BEP types.
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
+# Printable characters without ink: fillers of Hangul, and the empty Braille pattern.
+_INKLESS = " \u115f\u1160\u2800\u3164\uffa0"
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def grouped(value: int | str) -> str:
@@ -32,6 +41,49 @@ def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
     zeros = len(fraction) - len(fraction.lstrip("0"))
     most = max(6, zeros + 3) if whole.strip("-") == "0" else 6 if len(whole) <= 4 else 2
     return text if len(fraction) <= most else f"{whole}{point}{fraction[:most]}…"
+
+
+class AlignedAmount(NamedTuple):
+    """For columns of decimal points below each other; `full` has all digits, None if those are
+    shown."""
+
+    whole: str
+    fraction: str
+    full: str | None
+
+
+def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
+    """Truncated to what a column has room for."""
+    full = amount(value, decimals)
+    whole, point, fraction = full.partition(".")
+    digits = whole.replace(",", "")
+    if len(digits) > MAX_WHOLE_DIGITS:
+        power = str(len(digits) - 1).translate(_SUPERSCRIPTS)
+        return AlignedAmount(digits[0], f".{digits[1:4]}…·10{power}", full)
+    places = 8 if whole == "0" else 6 if len(whole) <= 5 else 2
+    if len(fraction) <= places:
+        return AlignedAmount(whole, point + fraction, None)
+    if whole == "0" and not fraction[:places].strip("0"):
+        return AlignedAmount("<0", "." + "1".zfill(places), full)
+    return AlignedAmount(whole, f".{fraction[:places]}…", full)
+
+
+@lru_cache(CHECKSUMS)
+def checksummed(address: str) -> str:
+    """With the checksum of EIP-55: 9 us, 0.1 us from the cache; eth_utils takes 30 us."""
+    digits = address[2:]
+    digest = keccak(digits.encode()).hex()
+    letters = (d.upper() if h > "7" else d for d, h in zip(digits, digest, strict=False))
+    return f"0x{''.join(letters)}"
+
+
+def compact(value: int, decimals: int = 0) -> str:
+    """A round value for an axis: `2.5`, `250K`, `1.5M`, with at most three decimals."""
+    whole = value // 10**decimals
+    for name, size in (("T", 12), ("B", 9), ("M", 6), ("K", 3)):
+        if whole >= 10**size:
+            return amount(value // 10 ** (decimals + size - 3), 3) + name
+    return amount(value, decimals)
 
 
 def short_id(token_id: str) -> str:
@@ -86,5 +138,8 @@ def visible_lines(text: str) -> list[str]:
 
 
 def short_name(text: str) -> str:
+    """Never blank, so that a link can be seen: not every character has ink."""
+    if text and not text.strip().strip(_INKLESS):
+        return "(blank)"
     shown = visible(text)
     return shown if len(shown) <= MAX_NAME else f"{shown[: MAX_NAME - 1]}…"

@@ -24,6 +24,8 @@ TYPES = (
 DIRECTIONS = ("in", "out", "self")
 # Of coin, fees, internal transfers, tokens, blocks produced; block and index of withdrawals.
 POSITION = (ORDINAL,) * 7
+# Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
+MAX_COUNTED = 100_000
 REASONS = (
     *("start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
     "inconsistent_events",
@@ -58,10 +60,12 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
     """
     traversal = window.traversal("history", {"address": address, **filters._asdict()}, POSITION)
     window = in_blocks(reader, window)
-    data, count, total, position, newest, seen, *state = reader.row(
+    has_total = filters.token is None and filters.counterparty is None
+    filters = _with_itself(address, filters)
+    data, count, counted, position, newest, seen, *state = reader.row(
         "queries/history_list",
         # Which index is the narrowest depends on the values themselves.
-        planned_per_call=filters.token is not None or filters.counterparty is not None,
+        planned_per_call=not has_total,
         address=address,
         types=list(filters.types),
         flow=filters.direction or "all",
@@ -75,11 +79,13 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         direction=window.direction,
         limit=window.limit,
         symbol=coin_symbol(reader),
+        most_counted=MAX_COUNTED,
     )
     require_same_chain(
         reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
     )
     following = traversal.next(position, read_reference(newest))
+    total = counted if has_total else None
     *stored, head_number, head_hash, unchanged_from, net, start_block, untraced, are_consistent = (
         state
     )
@@ -93,6 +99,14 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         unexplained = int(balance.wei) - int(net)
     reason = _reason(start_block, untraced, unexplained)
     return HistoryPage(data, count, total, following, reason=reason, unexplained_wei=unexplained)
+
+
+def _with_itself(address: bytes, filters: HistoryFilter) -> HistoryFilter:
+    """Where the counterparty is the address itself: by direction, which has an index."""
+    if filters.counterparty != address:
+        return filters
+    types = filters.types if filters.direction in (None, "self") else ()
+    return filters._replace(types=types, direction="self", counterparty=None)
 
 
 def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:

@@ -5,9 +5,11 @@
 -- number) that may come next, or descending the one above it; last the block and index of a withdrawal.
 -- The total comes from counters of the address, and in a range of blocks from the checkpoints of its
 -- lists; by token or counterparty there is none. Where one of those is given it is planned per call.
+-- Transfers to oneself, and in a range what a producer earned and withdrawals, have no checkpoints: they
+-- are counted, up to `most_counted` of each, and where there are more there is no total.
 -- params: address bytea, types text[], flow text, token bytea null, counterparty bytea null,
 --   block_from bigint, block_to bigint, has_range boolean, after bigint[] null,
---   seen_block bigint null, direction text, limit integer, symbol text
+--   seen_block bigint null, direction text, limit integer, symbol text, most_counted integer
 -- literals: flow, has_range, direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total (null: not counted), position
 --   of the last row (bigint[], null where no rows follow), block_reference of the page's newest row and
@@ -252,25 +254,38 @@ WITH span AS MATERIALIZED (
     FROM lists l
     WHERE l.sign <> 0
     UNION ALL
-    SELECT CASE %(flow)s WHEN 'out' THEN -count(*) ELSE count(*) END
-    FROM transactions t, bounds b
-    WHERE %(flow)s IN ('out', 'self') AND 'transaction' = ANY (%(types)s) AND b.list = 'coin'
-        AND t.to_address = %(address)s AND t.to_address IS NOT DISTINCT FROM t.from_address
-        AND t.status AND t.value > 0 AND t.ordinal >= b.first AND t.ordinal < b.beyond
+    SELECT CASE WHEN count(*) <= %(most_counted)s
+        THEN CASE %(flow)s WHEN 'out' THEN -count(*) ELSE count(*) END END
+    FROM (SELECT
+        FROM transactions t, bounds b
+        WHERE %(flow)s IN ('out', 'self') AND 'transaction' = ANY (%(types)s) AND b.list = 'coin'
+            AND %(token)s IS NULL AND %(counterparty)s IS NULL
+            AND t.to_address = %(address)s AND t.to_address IS NOT DISTINCT FROM t.from_address
+            AND t.status AND t.value > 0 AND t.ordinal >= b.first AND t.ordinal < b.beyond
+        LIMIT %(most_counted)s + 1) AS entry
     UNION ALL
-    SELECT CASE WHEN NOT %(has_range)s THEN
-            (SELECT a.produced_count FROM addresses a WHERE a.address = %(address)s)
-        ELSE (SELECT count(*) FROM blocks b, bounds r
-            WHERE r.list = 'block' AND b.miner = %(address)s AND b.transaction_count > 0
-                AND b.number >= r.first AND b.number < r.beyond) END
-    WHERE 'block_reward' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
+    SELECT coalesce((SELECT a.produced_count FROM addresses a WHERE a.address = %(address)s), 0)
+    WHERE NOT %(has_range)s AND 'block_reward' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
     UNION ALL
-    SELECT CASE WHEN NOT %(has_range)s THEN
-            (SELECT a.withdrawal_count FROM addresses a WHERE a.address = %(address)s)
-        ELSE (SELECT count(*) FROM withdrawals w, bounds r
-            WHERE r.list = 'withdrawal' AND w.address = %(address)s
-                AND w.block_number >= r.first AND w.block_number < r.beyond) END
-    WHERE 'withdrawal' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
+    SELECT CASE WHEN count(*) <= %(most_counted)s THEN count(*) END
+    FROM (SELECT
+        FROM blocks b, bounds r
+        WHERE %(has_range)s AND 'block_reward' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
+            AND %(token)s IS NULL AND %(counterparty)s IS NULL AND r.list = 'block'
+            AND b.miner = %(address)s AND b.transaction_count > 0
+            AND b.number >= r.first AND b.number < r.beyond
+        LIMIT %(most_counted)s + 1) AS entry
+    UNION ALL
+    SELECT coalesce((SELECT a.withdrawal_count FROM addresses a WHERE a.address = %(address)s), 0)
+    WHERE NOT %(has_range)s AND 'withdrawal' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
+    UNION ALL
+    SELECT CASE WHEN count(*) <= %(most_counted)s THEN count(*) END
+    FROM (SELECT
+        FROM withdrawals w, bounds r
+        WHERE %(has_range)s AND 'withdrawal' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
+            AND %(token)s IS NULL AND %(counterparty)s IS NULL AND r.list = 'withdrawal'
+            AND w.address = %(address)s AND w.block_number >= r.first AND w.block_number < r.beyond
+        LIMIT %(most_counted)s + 1) AS entry
 )
 SELECT index_version(),
     (SELECT json_list(string_agg(history_record(
@@ -285,6 +300,7 @@ SELECT index_version(),
     WHERE p.number <= %(limit)s),
     (SELECT count(*) FROM placed WHERE number <= %(limit)s),
     CASE WHEN %(token)s IS NULL AND %(counterparty)s IS NULL
+            AND NOT EXISTS (SELECT FROM counted c WHERE c.entries IS NULL)
         THEN (SELECT coalesce(sum(c.entries), 0)::bigint FROM counted c) END,
     CASE WHEN EXISTS (SELECT FROM placed WHERE number > %(limit)s) THEN (
         SELECT array_agg(coalesce(

@@ -4,7 +4,7 @@ Asked over HTTP, so that the statements are those that the service runs, with it
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -13,8 +13,13 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from bench.seed import seed
+from scan.ethereum.block_parameter import BlockId
 from scan.http.services import Services
-from tests.support.database import Postgres
+from scan.queries import history
+from scan.queries.history import HistoryFilter
+from scan.queries.orphaned_cursors import RowEnds
+from scan.queries.pages import Window
+from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase, Plan
 from tests.support.indexing import settings_for
 
@@ -51,6 +56,7 @@ Filters = dict[str, Any]
 class Seeded(NamedTuple):
     client: FlaskClient
     database: ExplainingDatabase
+    url: str
     hot: dict[tuple[str, str], str]  # what most records match, by entity and filter key
     rare: dict[tuple[str, str], str]
 
@@ -70,6 +76,7 @@ def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
         yield Seeded(
             client,
             database,
+            url,
             {key: _hot(client, *key) for key in FIELDS},
             {key: _rare(client, *key) for key in FIELDS},
         )
@@ -262,3 +269,123 @@ def test_address_detail_uses_indexes(seeded: Seeded, heat: str) -> None:
     seeded.database.plans.clear()
     assert seeded.database.prepared_row("queries/addresses_get", address=bytes.fromhex(address[2:]))
     require_index_and_order(seeded.database.plans[0], 25)
+
+
+LISTS_OF_HISTORY = 9
+LAST_BLOCK = TRANSACTIONS // 150 - 1
+ALL_TYPES = tuple(sorted(history.TYPES))
+HISTORIES: dict[str, tuple[HistoryFilter, Mapping[str, int]]] = {
+    "": (HistoryFilter(ALL_TYPES), {}),
+    "types=fee": (HistoryFilter(("fee",)), {}),
+    "types=token_transfer,transaction": (HistoryFilter(("token_transfer", "transaction")), {}),
+    "direction=in": (HistoryFilter(ALL_TYPES, "in"), {}),
+    "direction=out": (HistoryFilter(ALL_TYPES, "out"), {}),
+    "direction=self": (HistoryFilter(ALL_TYPES, "self"), {}),
+    "blockFrom=50&blockTo=640": (HistoryFilter(ALL_TYPES), {"block_from": 50, "block_to": 640}),
+}
+
+
+def history_cursor(
+    seeded: Seeded, address: bytes, direction: str, wanted: str, blocks_left: int
+) -> str:
+    """As if the page before had ended so many blocks before the last one of the order."""
+    history_filter, ends = HISTORIES[wanted]
+    first, last = ends.get("block_from", 0), ends.get("block_to", LAST_BLOCK)
+    block = first + blocks_left if direction == "desc" else last - blocks_left
+    filters = {"address": address, **history_filter._asdict()}
+    window = Window(25, 0, direction, **ends)
+    traversal = window.traversal("history", filters, history.POSITION)
+    newest = BlockId(last, block_hash(seeded, last))
+    here = BlockId(block, block_hash(seeded, block))
+    row = seeded.database.prepared_row("queries/blocks_get_row_ends", **here._asdict())
+    assert row is not None
+    position = history._position_at(traversal, RowEnds(*row[1:]))
+    return traversal.restart(position, here if direction == "asc" else newest)
+
+
+def block_hash(seeded: Seeded, number: int) -> bytes:
+    row = seeded.database.prepared_row("queries/blocks_get_hash", number=number)
+    assert row is not None
+    return bytes(row[1])
+
+
+def history_plan(seeded: Seeded, address: str, query: str) -> tuple[Plan, Any]:
+    seeded.database.plans.clear()
+    path = f"/api/v1/addresses/{address}/history?{query}&_={next(NUMBERS)}"
+    response = seeded.client.get(path)
+    assert response.status_code == 200, response.text
+    [plan] = [p for p in seeded.database.plans if p.statement == "queries/history_list"]
+    return plan, response.json
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("heat", ["hot", "rare"])
+@pytest.mark.parametrize("wanted", HISTORIES)
+def test_history_is_read_at_any_depth_alike(
+    seeded: Seeded, heat: str, wanted: str, direction: str
+) -> None:
+    address = seeded.value("transactions", "address", heat)
+    query = f"limit=25&orderBy={direction}&{wanted}"
+    first, newest = history_plan(seeded, address, query)
+    require_index_and_order(first, LISTS_OF_HISTORY * 26)
+    for blocks_left in (300, 40):
+        cursor = history_cursor(seeded, bytes.fromhex(address[2:]), direction, wanted, blocks_left)
+        plan, page = history_plan(seeded, address, f"{query}&cursor={cursor}")
+        require_index_and_order(plan, LISTS_OF_HISTORY * 26)
+        assert plan.buffers <= DEEPER * first.buffers
+        assert page["total"] == newest["total"]
+        if heat == "hot":
+            assert page["history"] and page["history"][0] not in newest["history"]
+
+
+def test_history_with_oneself_as_counterparty_is_read_by_its_index(seeded: Seeded) -> None:
+    address = seeded.value("transactions", "address", "hot")
+    itself, page = history_plan(seeded, address, f"limit=25&counterparty={address}")
+    by_direction, same = history_plan(seeded, address, "limit=25&direction=self")
+    assert page["history"] == same["history"] and len(page["history"]) == 25
+    assert itself.buffers <= DEEPER * by_direction.buffers
+    outgoing, nothing = history_plan(
+        seeded, address, f"limit=25&direction=out&counterparty={address}"
+    )
+    assert nothing["history"] == [] and outgoing.buffers <= itself.buffers
+
+
+def test_history_counts_no_more_than_it_may(
+    seeded: Seeded, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of rows without checkpoints; a total that would take longer is not given."""
+    monkeypatch.setattr(history, "MAX_COUNTED", 50)
+    paid = "0x" + 40 * "9"
+    execute(
+        seeded.url,
+        "INSERT INTO withdrawals SELECT n / 16, n, 1, decode(%s, 'hex'), 1"
+        " FROM generate_series(0, 9999) AS n",
+        paid[2:],
+    )
+    execute(
+        seeded.url,
+        "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
+        " received_count, transfer_count, transfer_sent_count, transfer_received_count,"
+        " trade_count, withdrawal_count) VALUES (decode(%s, 'hex'), 0, 600, 0,0,0,0,0,0,0, 10000)",
+        paid[2:],
+    )
+    _, whole = history_plan(seeded, paid, "limit=25")
+    assert whole["total"] == 10_000
+    few, page = history_plan(seeded, paid, "limit=25&blockTo=2")
+    assert (page["total"], len(page["history"])) == (48, 25)
+    for query in ("blockTo=3", "blockFrom=1"):
+        plan, page = history_plan(seeded, paid, f"limit=25&{query}")
+        assert (page["total"], len(page["history"])) == (None, 25)
+        assert plan.buffers <= DEEPER * few.buffers
+    [(producer,)] = execute(seeded.url, "SELECT miner FROM blocks WHERE number = 600")
+    hot = seeded.value("transactions", "address", "hot")
+    for address, query in (
+        ("0x" + bytes(producer).hex(), "blockFrom=1"),
+        (hot, "direction=self"),
+        (hot, "direction=out"),
+    ):
+        monkeypatch.setattr(history, "MAX_COUNTED", 10)
+        _, page = history_plan(seeded, address, query)
+        assert page["total"] is None and page["history"]
+        monkeypatch.setattr(history, "MAX_COUNTED", 100_000)
+        assert history_plan(seeded, address, query)[1]["total"] > 10

@@ -28,6 +28,43 @@ def test_amounts_are_exact_and_never_rounded_up(
 
 
 @pytest.mark.parametrize(
+    ("value", "decimals", "shown"),
+    [
+        ("0", 18, ("0", "", None)),
+        ("1500000000000000000", 18, ("1", ".5", None)),
+        ("1234567890123456789012", 18, ("1,234", ".567890…", "1,234.567890123456789012")),
+        ("123456789012", 6, ("123,456", ".78…", "123,456.789012")),
+        ("34489000241423", 18, ("0", ".00003448…", "0.000034489000241423")),
+        ("1", 18, ("<0", ".00000001", "0.000000000000000001")),
+        ("999999999999999", 0, ("999,999,999,999,999", "", None)),
+        (str(2**256 - 1), 0, ("1", ".157…·10⁷⁷", f"{2**256 - 1:,}")),
+        ("7", 255, ("<0", ".00000001", "0." + "0" * 254 + "7")),
+    ],
+)
+def test_amounts_in_columns_are_truncated_and_say_so(
+    value: str, decimals: int, shown: tuple[str, str, str | None]
+) -> None:
+    assert formatting.aligned(value, decimals) == shown
+
+
+def test_addresses_have_the_checksums_of_the_standard() -> None:
+    """The first four are those of EIP-55."""
+    for address in (
+        "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed",
+        "0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359",
+        "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
+        "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb",
+        f"0x{'0' * 40}",
+    ):
+        assert formatting.checksummed(address.lower()) == address
+
+
+@pytest.mark.parametrize("text", [" ", "\u3164", "\u2800 \u00a0", "\uffa0\u115f"])
+def test_names_without_ink_have_words(text: str) -> None:
+    assert formatting.short_name(text) == "(blank)"
+
+
+@pytest.mark.parametrize(
     ("text", "shown"),
     [
         ("Wrapped Ether", "Wrapped Ether"),

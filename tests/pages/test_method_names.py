@@ -69,4 +69,4 @@ def test_lists_of_transactions_show_it(client: FlaskClient, path: str) -> None:
     called = next(each for each in newest if each["methodId"])
     add_methods(reader_of(client.application), [called])
     text = client.get(path.format(block=called["blockNumber"], to=called["toAddress"])).text
-    assert f'<code title="{called["methodId"]}">{called["method"]}</code>' in text
+    assert f'<code class="badge" title="{called["methodId"]}">{called["method"]}</code>' in text

@@ -24,7 +24,7 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.parameters import MAX_LIMIT
-from scan.queries.history import DIRECTIONS, REASONS, TYPES
+from scan.queries.history import DIRECTIONS, MAX_COUNTED, REASONS, TYPES
 
 _INDEXES = ("transactionIndex", "logIndex", "batchIndex", "transferIndex", "withdrawalIndex")
 
@@ -35,7 +35,8 @@ HISTORY_PATHS: Json = {
             ref("HistoryPage"),
             description="Coin by transactions, contracts, blocks and withdrawals, fees of all"
             " transactions sent, and token transfers, in the chain's order. What came in, less what"
-            " went out, is the balance where `complete`. total is null by token or counterparty.",
+            " went out, is the balance where `complete`. total is null by token or counterparty,"
+            f" and where over {MAX_COUNTED:,} rows without checkpoints would be counted.",
             parameters=(
                 ADDRESS, LIMIT, CURSOR, FORMAT, *RANGE,
                 query("types", text(f"Some of {', '.join(TYPES)}, with commas.", "fee")),

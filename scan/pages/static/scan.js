@@ -1,11 +1,48 @@
 "use strict";
-// Ages beside exact times, buttons that copy, the head as it moves, forms answered in place.
-// Every page can be read without any of it.
+// The theme, ages beside exact times, buttons that copy, the watch list's stars, values of charts,
+// the head as it moves, forms answered in place. Every page can be read without any of it.
+// It runs before the page is parsed: what it changes is changed before it is painted.
 (() => {
   const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
+  const root = document.documentElement;
   const UNITS = [["year", 31536000], ["month", 2592000], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+  const THEMES = ["system", "light", "dark"];
   const LIVE_EVERY_MS = 3000;
   const words = new Intl.RelativeTimeFormat("en", {numeric: "always", style: "short"});
+
+  // A browser may refuse its storage.
+  function stored(name) {
+    try {
+      return localStorage.getItem(name);
+    } catch {
+      return null;
+    }
+  }
+
+  function store(name, text) {
+    try {
+      localStorage.setItem(name, text);
+    } catch {
+      // for this page alone then
+    }
+  }
+
+  function setTheme(theme) {
+    if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+    else delete root.dataset.theme;
+    const button = document.querySelector("button.theme");
+    if (button) button.title = `Theme: ${root.dataset.theme || "system"}`;
+  }
+
+  function nextTheme() {
+    const theme = THEMES[(THEMES.indexOf(root.dataset.theme || "system") + 1) % THEMES.length];
+    store("theme", theme);
+    setTheme(theme);
+    document.querySelector("button.theme").setAttribute("aria-label", `Theme: ${theme}`);
+  }
+
+  root.classList.add("js");
+  setTheme(stored("theme"));
 
   function age(moment) {
     const seconds = Math.round((moment - Date.now()) / 1000);
@@ -17,19 +54,104 @@
     for (const time of document.querySelectorAll("time[data-age]")) {
       const moment = Date.parse(time.dateTime);
       if (Number.isNaN(moment)) continue; // years beyond 9999
-      time.title ||= time.textContent;
-      time.textContent = age(moment);
+      time.title = time.dateTime.replace("T", " ").replace("Z", " UTC");
+      const text = age(moment);
+      if (time.textContent !== text) time.textContent = text;
     }
   }
 
-  function prepareCopying(root) {
-    for (const button of root.querySelectorAll("button[data-copy]")) {
-      button.hidden = !navigator.clipboard;
-      button.addEventListener("click", async () => {
-        await navigator.clipboard.writeText(button.dataset.copy);
-        button.textContent = "Copied";
-      });
+  async function copyText(text) {
+    if (navigator.clipboard) return navigator.clipboard.writeText(text);
+    const area = Object.assign(document.createElement("textarea"), {value: text}); // http, but for localhost
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+
+  async function copyFrom(button) {
+    await copyText(button.dataset.copy);
+    button.classList.add("copied");
+    setTimeout(() => button.classList.remove("copied"), 2000);
+  }
+
+  // [{kind, address, name}], the newest first.
+  function watched() {
+    try {
+      const list = JSON.parse(stored("watchlist") || "[]");
+      return Array.isArray(list) ? list.filter((item) => /^0x[0-9a-fA-F]{40}$/.test(item?.address)) : [];
+    } catch {
+      return [];
     }
+  }
+
+  const isSame = (item, kind, address) => item.kind === kind && item.address.toLowerCase() === address.toLowerCase();
+
+  function setWatched(kind, address, name, isWatched) {
+    const others = watched().filter((item) => !isSame(item, kind, address));
+    store("watchlist", JSON.stringify(isWatched ? [{kind, address, name}, ...others].slice(0, 100) : others));
+  }
+
+  function showStars() {
+    for (const button of document.querySelectorAll("button[data-watch]")) {
+      const {watch, address} = button.dataset;
+      button.setAttribute("aria-pressed", String(watched().some((item) => isSame(item, watch, address))));
+    }
+  }
+
+  function toggleStar(button) {
+    const {watch, address, name} = button.dataset;
+    setWatched(watch, address, name, button.getAttribute("aria-pressed") !== "true");
+    showStars();
+  }
+
+  function onClick(event) {
+    const button = event.target.closest("button");
+    if (!button) return;
+    if (button.dataset.copy !== undefined) copyFrom(button);
+    else if (button.dataset.watch) toggleStar(button);
+    else if (button.classList.contains("theme")) nextTheme();
+  }
+
+  // Point at a chart, touch it, or go through its values with the arrow keys.
+  function prepareChart(figure) {
+    const svg = figure.querySelector("svg");
+    const reading = figure.querySelector("figcaption output");
+    const bars = [...svg.querySelectorAll("rect")];
+    const line = svg.querySelector("polyline");
+    const points = line ? [...line.points].slice(2, -2) : bars.map((bar) => ({x: bar.x.baseVal.value + bar.width.baseVal.value / 2}));
+    const rows = figure.querySelectorAll("tbody tr");
+    const dot = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    let current = points.length;
+    dot.setAttribute("class", "point");
+    if (line) svg.append(dot);
+
+    function show(index) {
+      bars[current]?.classList.remove("on");
+      current = Math.max(0, Math.min(points.length - 1, index));
+      bars[current]?.classList.add("on");
+      if (line) dot.setAttribute("d", `M${points[current].x} ${points[current].y}h0`);
+      const [time, value] = rows[current].cells;
+      reading.textContent = `${time.textContent}: ${value.textContent}`;
+    }
+
+    function showNearest(event) {
+      const frame = svg.getBoundingClientRect();
+      const x = ((event.clientX - frame.left) / frame.width) * svg.viewBox.baseVal.width;
+      const distances = points.map((point) => Math.abs(point.x - x));
+      show(distances.indexOf(Math.min(...distances)));
+    }
+
+    svg.tabIndex = 0;
+    svg.addEventListener("pointermove", showNearest);
+    svg.addEventListener("pointerdown", showNearest);
+    svg.addEventListener("focus", () => show(current));
+    svg.addEventListener("keydown", (event) => {
+      const step = {ArrowLeft: -1, ArrowRight: 1}[event.key];
+      if (!step) return;
+      event.preventDefault();
+      show(current + step);
+    });
   }
 
   function replaceLive(html) {
@@ -44,17 +166,17 @@
     showAges();
   }
 
-  function show(id, value, text) {
-    const place = document.getElementById(id);
-    place.hidden = !value;
-    (place.querySelector("span") || place).textContent = text;
+  function showMessage(id, value, text) {
+    const part = document.getElementById(id);
+    part.hidden = !value;
+    (part.querySelector("span") || part).textContent = text;
   }
 
   async function showStatus() {
     const response = await fetch(base + "/readyz");
     const status = await response.json();
-    show("problem", status.problem, status.problem);
-    show("lag", status.lagBlocks, (status.lagBlocks || 0).toLocaleString("en"));
+    showMessage("problem", status.problem, status.problem);
+    showMessage("lag", status.lagBlocks, (status.lagBlocks || 0).toLocaleString("en"));
   }
 
   // The browser sends If-None-Match by itself: nothing new costs the server next to nothing.
@@ -83,17 +205,32 @@
     try {
       const response = await fetch(form.action, {method: "POST", body: new FormData(form)});
       const page = new DOMParser().parseFromString(await response.text(), "text/html");
-      const found = page.querySelector("details.function[open] output") || page.querySelector(".problem:not([hidden])");
-      output.replaceChildren(...(found ? document.importNode(found, true).childNodes : []));
+      const answer = page.querySelector("details.function[open] output") || page.querySelector(".problem:not([hidden])");
+      output.replaceChildren(...(answer ? document.importNode(answer, true).childNodes : []));
     } catch {
       output.textContent = "The server cannot be reached.";
     }
     button.disabled = false;
   }
 
-  showAges();
-  setInterval(showAges, 10000);
-  prepareCopying(document);
-  for (const form of document.querySelectorAll("form[data-enhance]")) form.addEventListener("submit", answerInPlace);
-  if (document.getElementById("live")) setTimeout(follow, LIVE_EVERY_MS);
+  // The other scripts of our pages.
+  window.scan = {base, watched, setWatched};
+  // Before each piece that has been parsed is painted.
+  const parsing = new MutationObserver(showAges);
+  parsing.observe(root, {childList: true, subtree: true});
+  document.addEventListener("click", onClick);
+  document.addEventListener("DOMContentLoaded", () => {
+    parsing.disconnect();
+    setTheme(stored("theme"));
+    showAges();
+    showStars();
+    setInterval(showAges, 10000);
+    for (const figure of document.querySelectorAll("figure.chart")) prepareChart(figure);
+    for (const form of document.querySelectorAll("form[data-enhance]")) form.addEventListener("submit", answerInPlace);
+    if (document.getElementById("live")) setTimeout(follow, LIVE_EVERY_MS);
+  });
+  addEventListener("storage", (event) => {
+    if (event.key === "theme") setTheme(event.newValue);
+    if (event.key === "watchlist") showStars();
+  });
 })();

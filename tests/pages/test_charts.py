@@ -1,0 +1,52 @@
+"""Charts: their axes, and a reading for each point."""
+
+import pytest
+
+from scan.pages.charts import HEIGHT, WIDTH, Point, bar_chart, line_chart
+
+
+def values(*numbers: int) -> list[Point]:
+    return [Point(1_700_000_000 + 3600 * index, value) for index, value in enumerate(numbers)]
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [
+        (0, ["1", "0"]),
+        (1, ["1", "0"]),
+        (3, ["3", "2", "1", "0"]),
+        (155, ["200", "150", "100", "50", "0"]),
+        (40_938_328, ["50M", "40M", "30M", "20M", "10M", "0"]),
+        (2**256, None),
+    ],
+)
+def test_axes_begin_at_zero_and_reach_the_highest_value(most: int, ticks: list[str] | None) -> None:
+    chart = bar_chart(values(0, most), title="Counts", span_s=3600)
+    assert chart is not None
+    assert ticks is None or chart.ticks == ticks
+    assert chart.bars[0].height == 0 and 0 <= chart.bars[1].top <= HEIGHT / 2 + HEIGHT * (not most)
+
+
+def test_bars_and_readings_belong_together() -> None:
+    chart = bar_chart(values(5, 10, 0, 20), title="Counts", span_s=3600)
+    assert chart is not None
+    assert [bar.height for bar in chart.bars] == [HEIGHT / 4, HEIGHT / 2, 0, HEIGHT]
+    assert [reading.value for reading in chart.readings] == ["5", "10", "0", "20"]
+    assert chart.readings[0].time == "2023-11-14 22:13 UTC"
+    assert chart.times == ["11-14 22:13", "11-14 23:13", "11-15 01:13"]
+    assert bar_chart([], title="Counts", span_s=3600) is None
+
+
+def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown() -> None:
+    chart = line_chart(values(10**18, 5 * 10**17, 0), title="Balance", decimals=18)
+    assert chart is not None
+    points = [tuple(map(float, point.split(","))) for point in chart.line.split()]
+    assert points[2:-2] == [(0, 0), (WIDTH / 2, HEIGHT / 2), (WIDTH, HEIGHT)]
+    assert points[0][0] < 0 and points[-1][0] > WIDTH and points[0][1] > HEIGHT
+    assert [reading.value for reading in chart.readings] == ["1", "0.5", "0"]
+    assert chart.ticks == ["1", "0.8", "0.6", "0.4", "0.2", "0"]
+
+
+def test_there_is_no_line_through_one_moment() -> None:
+    assert line_chart(values(1), title="Balance") is None
+    assert line_chart([Point(1, 1), Point(1, 2)], title="Balance") is None
