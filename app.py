@@ -195,8 +195,8 @@ class Application(Flask):
         """Notes the route, by which requests are counted."""
         current = request_ctx.request
         try:
-            found = self._routes.match(current.path, current.method, return_rule=True)
-            current.url_rule, current.view_args = rule, arguments = found
+            rule, arguments = self._routes.match(current.path, current.method, return_rule=True)
+            current.url_rule, current.view_args = rule, dict(arguments)
             request_state_of(current.environ).route = rule.rule
             response = self.view_functions[rule.endpoint](**arguments)
         except Exception as error:
