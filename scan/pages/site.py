@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scan import VERSION
 from scan.errors import ScanError
+from scan.exports.list_file import MAX_ROWS
 from scan.http.interfaces import Interface
 from scan.http.requests import reader
 from scan.pages import formatting, markdown
@@ -23,7 +24,8 @@ FOLDER = Path(__file__).parent
 PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
     {
-        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search"),
+        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
+        *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks"),
     }
 )
@@ -53,6 +55,9 @@ class Chain(NamedTuple):
     id: str | None  # None before the first block
     name: str
     symbol: str
+
+    def standard(self, token_type: str) -> str:
+        return formatting.standard(token_type, self.id)
 
 
 class Site:
@@ -122,7 +127,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"version": VERSION, "url_of": url_of}
+    environment.globals |= {"version": VERSION, "url_of": url_of, "most_file_rows": MAX_ROWS}
     environment.filters |= {
         "grouped": formatting.grouped,
         "amount": formatting.amount,
@@ -136,6 +141,7 @@ def _templates() -> Environment:
         "as_json": formatting.as_json,
         "short_name": formatting.short_name,
         "short_id": formatting.short_id,
-        "standard": formatting.STANDARDS.__getitem__,
+        "token_name": formatting.token_name,
+        "blank": formatting.is_blank,
     }
     return environment

@@ -13,6 +13,7 @@ from tests.conftest import Played
 from tests.support.browser import Page
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import MANY, deploy
+from tests.support.serving import wait_until
 from tests.support.solidity import NODE
 from tests.support.wallets import new_wallet, owner_of
 
@@ -68,6 +69,40 @@ def test_from_a_hash_to_a_token_and_its_holders(
     page.wait("location.search === '?tab=holders' && document.readyState === 'complete'")
     assert page.evaluate("document.querySelectorAll('tbody tr').length") == 25
     assert "%" in page.text("tbody tr td:last-child")
+
+
+def test_the_search_box_suggests_and_is_used_by_keyboard(
+    page: Page, over_http: str, scenario: Played
+) -> None:
+    dollar = scenario.stage.contracts["dollar"].address
+
+    def press(key: str) -> None:
+        for kind in ("keyDown", "keyUp"):
+            text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
+            page.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **text)
+
+    def active() -> str:
+        text = "document.getElementById(document.querySelector('.search input')"
+        return str(page.evaluate(f"{text}.getAttribute('aria-activedescendant'))?.textContent"))
+
+    page.open(over_http)
+    page.evaluate("document.querySelector('.search input').focus()")
+    page.call("Input.insertText", text="merid")
+    page.wait("document.querySelector('.search [role=option]')")
+    box = "document.querySelector('.search input')"
+    assert page.evaluate(f"{box}.getAttribute('aria-expanded')") == "true"
+    assert serious_violations(page) == []
+    press("Escape")
+    assert page.evaluate("document.querySelector('[role=listbox]')") is None
+    assert page.evaluate(f"{box}.value") == "merid"
+    page.call("Input.insertText", text="i")
+    page.wait("document.querySelector('.search [role=option]')")
+    press("ArrowDown")
+    assert "Meridian Dollar" in active()
+    assert page.evaluate("document.activeElement.name") == "q"
+    press("Enter")
+    page.wait(f"location.pathname === '/token/{dollar}'")
+    assert page.errors == []
 
 
 def test_a_selected_hash_is_whole_and_its_age_has_the_time(
@@ -183,6 +218,37 @@ def _press(page: Page, text: str) -> None:
     )
 
 
+def test_the_csv_link_of_each_list_downloads_the_file_of_the_api(
+    page: Page, over_http: str, scenario: Played, tmp_path: Path
+) -> None:
+    """Clicked as people do; the browser gives the file the server's name."""
+    person = scenario.stage.people[0].lower()
+    dollar = scenario.stage.contracts["dollar"].address.lower()
+    block = scenario.truth.transactions[0]["blockNumber"]
+    lists = {
+        "/blocks": "/blocks",
+        "/txs": "/transactions",
+        "/tokens": "/tokens",
+        f"/block/{block}": f"/blocks/{block}/transactions",
+        f"/token/{dollar}": f"/tokens/{dollar}/transfers",
+        f"/token/{dollar}?tab=holders": f"/tokens/{dollar}/holders",
+        f"/address/{person}": f"/addresses/{person}/transactions",
+        f"/address/{person}?tab=transfers": f"/addresses/{person}/transfers",
+    }
+    for number, (path, api_path) in enumerate(lists.items()):
+        folder = tmp_path / str(number)
+        page.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        expected = requests.get(f"{over_http}/api/v1{api_path}?format=csv", timeout=30)
+        file = folder / expected.headers["Content-Disposition"].split('"')[1]
+        page.open(f"{over_http}{path}")
+        page.click("a.csv")
+        wait_until(file.exists)
+        assert expected.headers["X-Scan-Complete"] == "true"
+        assert file.read_bytes() == expected.content
+        assert len(expected.content.splitlines()) > 2
+        assert urlsplit(page.evaluate("location.href")).path == path.partition("?")[0]
+
+
 def test_hostile_tokens_run_no_script(page: Page, explorer_url: str, hostile: str) -> None:
     for path in (
         *("/", "/tokens", "/contracts", "/search?q=script", f"/token/{hostile}"),
@@ -215,7 +281,7 @@ def test_axe_finds_nothing_serious(
         *("/", "/blocks", "/block/1", "/txs", f"/tx/{hash_}", "/tokens", f"/token/{hostile}"),
         *(f"/token/{hostile}?tab=holders", f"/address/{person}", f"/address/{person}?tab=chart"),
         *(f"/address/{hostile}?tab=contract", "/contracts", "/search?q=o", "/keys", "/webhooks"),
-        "/tx/0x12",
+        *("/tx/0x12", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state"),
     ):
         page.open(explorer_url + path)
         found[path] = serious_violations(page)
