@@ -20,6 +20,7 @@ from scan.api import (
     contracts,
     discovery,
     documentation,
+    gas,
     health,
     items,
     keys,
@@ -46,6 +47,7 @@ from scan.contracts.transaction_failures import TransactionFailures
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
+from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
@@ -70,10 +72,12 @@ from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
 from scan.pages import blocks as page_blocks
+from scan.pages import contract_tabs, home, static_files
 from scan.pages import contracts as page_contracts
-from scan.pages import home, static_files
 from scan.pages import items as page_items
+from scan.pages import pools as page_pools
 from scan.pages import search as page_search
+from scan.pages import statistics as page_statistics
 from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
@@ -111,6 +115,7 @@ BLUEPRINTS = (
     items,
     transfers,
     pools,
+    gas,
     addresses,
     contracts,
     logs,
@@ -129,7 +134,10 @@ PAGES = (
     page_addresses,
     page_tokens,
     page_items,
+    page_pools,
+    page_statistics,
     page_contracts,
+    contract_tabs,
     page_search,
     page_accounts,
 )
@@ -243,6 +251,7 @@ def _services(settings: Settings) -> Services:
         traces,
         TransactionFailures(writes, reads, traces, abis, transactions_read),
         TokenUris(),
+        FinalityReader(),
         _item_media(settings),
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),

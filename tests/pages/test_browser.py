@@ -280,7 +280,8 @@ def test_axe_finds_nothing_serious(
     for path in (
         *("/", "/blocks", "/block/1", "/txs", f"/tx/{hash_}", "/tokens", f"/token/{hostile}"),
         *(f"/token/{hostile}?tab=holders", f"/address/{person}", f"/address/{person}?tab=chart"),
-        *(f"/address/{hostile}?tab=contract", "/contracts", "/search?q=o", "/keys", "/webhooks"),
+        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
+        *("/contracts", "/search?q=o", "/keys", "/webhooks"),
         *("/tx/0x12", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state"),
     ):
         page.open(explorer_url + path)
@@ -308,7 +309,8 @@ def test_no_page_is_wider_than_the_screen(
     page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
     for path in (
         *("/", "/blocks", "/txs", "/tokens", f"/token/{hostile}", f"/address/{person}"),
-        *(f"/address/{hostile}?tab=contract", "/contracts", "/keys", "/webhooks", "/search?q=o"),
+        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
+        *("/contracts", "/keys", "/webhooks", "/search?q=o"),
     ):
         page.open(explorer_url + path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
