@@ -1,8 +1,10 @@
 """/address/:address: its transactions, transfers, holdings and contract."""
 
 import json
+from io import BytesIO
 from typing import Any
 
+import segno
 from flask import Blueprint, Response, request
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
@@ -11,14 +13,34 @@ from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
-from scan.pages.formatting import COIN_DECIMALS
+from scan.pages.formatting import COIN_DECIMALS, checksummed
 from scan.pages.method_names import add_methods
-from scan.pages.records import Listing, address_of, listing, names_of, window
-from scan.pages.site import page
-from scan.queries import addresses, dex_trades, internal_transfers, token_transfers, transactions
+from scan.pages.records import (
+    PAGE_SIZE,
+    Listing,
+    address_of,
+    listing,
+    names_of,
+    requested_tab,
+    window,
+)
+from scan.pages.site import HEADERS, page
+from scan.queries import (
+    addresses,
+    dex_trades,
+    history,
+    internal_transfers,
+    token_transfers,
+    transactions,
+)
+from scan.queries.history import HistoryFilter
 from scan.queries.pages import Window
 
-TABS = ("transactions", "transfers", "internal", "trades", "tokens", "items", "chart", "contract")
+TABS = (
+    *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
+    "contract",
+)
+MAX_HOLDINGS = 5  # in the head of every tab
 CHART_POINTS = 40
 CHART_TIMEOUT_S = 2.0
 
@@ -28,20 +50,27 @@ blueprint = Blueprint("pages_addresses", __name__)
 @blueprint.get("/address/<address>")
 def get_address(address: str) -> Response:
     key = address_of(address)
-    tab = request.args.get("tab")
-    tab = tab if tab in TABS else TABS[0]
+    tab = requested_tab(TABS)
     if tab == "contract":
         return contract_page(key, read_contract(key))
     shown = _list(tab, key)
     return page(
         "address.html",
-        address=to_hex(key),
-        account=addresses.get(reader(), key),
+        **_head(key),
         tab=tab,
         shown=shown,
         names=names_of(shown.records if shown else [], to_hex(key)),
         chart=_balance_chart(key) if tab == "chart" else None,
     )
+
+
+@blueprint.get("/address/<address>/qr.svg")
+def get_qr_code(address: str) -> Response:
+    """The address itself, which every wallet's camera takes; black on white in both themes."""
+    code = segno.make(checksummed(to_hex(address_of(address))), error="m", micro=False)
+    image = BytesIO()
+    code.save(image, kind="svg", scale=6, border=4, light="#fff", xmldecl=False, nl=False)
+    return Response(image.getvalue(), headers={**dict(HEADERS), "Content-Type": "image/svg+xml"})
 
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
@@ -51,13 +80,23 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
     return page(
         "contract.html",
         status,
-        address=to_hex(key),
-        account=addresses.get(reader(), key),
+        **_head(key),
         tab="contract",
         contract=contract,
         names=names,
         **values,
     )
+
+
+def _head(key: bytes) -> dict[str, Any]:
+    """What all tabs of an address show."""
+    holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
+    return {
+        "address": to_hex(key),
+        "account": addresses.get(reader(), key),
+        "holdings": json.loads(holdings.data),
+        "holding_count": holdings.total,
+    }
 
 
 def _list(tab: str, key: bytes) -> Listing | None:
@@ -66,6 +105,11 @@ def _list(tab: str, key: bytes) -> Listing | None:
         sent = listing(transactions.page(reader(), page_window, address=key))
         add_methods(reader(), sent.records)
         return sent
+    if tab == "history":
+        cursor = request.args.get("cursor")
+        return listing(
+            history.page(reader(), key, Window(PAGE_SIZE, 0, cursor=cursor), HistoryFilter())
+        )
     if tab == "transfers":
         return listing(token_transfers.page(reader(), page_window, address=key))
     if tab == "internal":

@@ -9,7 +9,7 @@ from eth_hash.auto import keccak
 
 COIN_DECIMALS = 18
 MAX_NAME = 60
-MAX_WHOLE_DIGITS = 15  # of amounts in lists; longer ones are shown as powers of ten
+MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
 CHECKSUMS = 65_536  # kept ones: 17 MB
 
 # The usual names of the records' BEP types.

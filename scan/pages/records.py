@@ -1,7 +1,7 @@
 """Lists of records for pages, and names of the addresses in them."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from flask import request
@@ -31,6 +31,7 @@ class Listing(NamedTuple):
     total: int
     number: int
     untraced_blocks: int | None = None
+    next: str | None = None  # the cursor of the next page
 
     @property
     def pages(self) -> int:
@@ -40,6 +41,11 @@ class Listing(NamedTuple):
     def first(self) -> int:
         """The position of the first record in the whole list, from 1."""
         return (self.number - 1) * PAGE_SIZE + 1
+
+
+def requested_tab(tabs: Sequence[str]) -> str:
+    """The first by default; raises InvalidParameter for one that there is not."""
+    return parameters.one_of(request.args.get("tab", tabs[0]), "tab", tabs)
 
 
 def page_number() -> int:
@@ -56,7 +62,7 @@ def window(block: int | None = None) -> Window:
 
 def listing(page: Page) -> Listing:
     records = json.loads(page.data or "[]")
-    return Listing(records, page.total or 0, page_number(), page.untraced_blocks)
+    return Listing(records, page.total or 0, page_number(), page.untraced_blocks, page.next)
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:

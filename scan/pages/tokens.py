@@ -2,7 +2,7 @@
 
 import json
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from scan.hex import to_hex
 from scan.http.requests import reader
@@ -13,6 +13,7 @@ from scan.pages.records import (
     address_of,
     listing,
     names_of,
+    requested_tab,
     window,
 )
 from scan.pages.site import page
@@ -32,8 +33,7 @@ def list_tokens() -> Response:
 def get_token(address: str) -> Response:
     key = address_of(address)
     token = json.loads(tokens.get(reader(), key))
-    tab = request.args.get("tab")
-    tab = tab if tab in TABS else TABS[0]
+    tab = requested_tab(TABS)
     shown = _list(tab, key)
     records = shown.records if shown else []
     return page(
