@@ -24,7 +24,7 @@ run: $(VENV)/.run ## install, then run the API, indexer and webhooks until Ctrl-
 test: install servers ## install, then run all tests but the long ones; at most 10 minutes on 2 cores
 	@exec $(BIN)/pytest $(PARALLEL) -m 'not long' $(ARGS)
 
-test-long: install servers ## install, then run all tests
+test-long: install servers $(VENV)/.spark ## install, then run all tests
 	@exec $(BIN)/pytest $(PARALLEL) $(ARGS)
 
 check: install ## quick tests, in under a minute
@@ -45,9 +45,10 @@ servers:
 	@tests/support/install_servers
 
 lock: ## generate requirements/ from setup.py; needs uv
-	$(LOCK) --extra build --extra embedded --extra redis -o requirements/runtime.txt
-	$(LOCK) --extra build --extra embedded --extra redis --extra parquet --constraint requirements/runtime.txt -o requirements/parquet.txt
-	$(LOCK) --extra build --extra embedded --extra parquet --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
+	$(LOCK) --extra build --extra embedded --extra redis --extra mcp -o requirements/runtime.txt
+	$(LOCK) --extra build --extra embedded --extra redis --extra mcp --extra parquet --constraint requirements/runtime.txt -o requirements/parquet.txt
+	$(LOCK) --extra build --extra embedded --extra mcp --extra parquet --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
+	$(LOCK) --extra build --extra embedded --extra mcp --extra parquet --extra dev --extra spark --constraint requirements/dev.txt -o requirements/spark.txt
 	$(LOCK) --extra build --extra embedded --extra bench --constraint requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove installed and built files
@@ -63,6 +64,10 @@ $(VENV)/.run: setup.py requirements/runtime.txt | $(VENV)/bin/python
 $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 	@# Source distributions are built with the setuptools that the previous step installed.
 	$(call SYNC,requirements/dev.txt,--no-build-isolation)
+	@touch $@
+
+$(VENV)/.spark: requirements/spark.txt $(VENV)/.dev
+	$(call SYNC,requirements/spark.txt,--no-build-isolation)
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.run

@@ -1,5 +1,6 @@
 """The WSGI application: create_app() puts the parts together."""
 
+import functools
 import logging
 import sys
 from typing import Any
@@ -8,13 +9,14 @@ from flask import Flask, Request, Response, current_app, request
 from flask.sessions import NullSession, SessionInterface
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 
-from scan import errors
+from scan import errors, mcp
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
     addresses,
     blocks,
     contracts,
+    discovery,
     documentation,
     health,
     items,
@@ -22,6 +24,7 @@ from scan.api import (
     logs,
     metrics,
     network,
+    openapi,
     pools,
     root,
     search,
@@ -37,12 +40,14 @@ from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
+from scan.contracts.transaction_failures import TransactionFailures
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.ethereum.client import Node
 from scan.ethereum.gateway import NodeGateway
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
+from scan.ethereum.transaction_traces import TransactionTraces
 from scan.etherscan import blueprint as etherscan
 from scan.etherscan.actions import PUBLISHED
 from scan.etherscan.caches import new_caches
@@ -59,6 +64,7 @@ from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import request_state_of
 from scan.http.requests import MAX_BODY_BYTES, reader
 from scan.http.services import Services
+from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
 from scan.pages import blocks as page_blocks
@@ -109,7 +115,7 @@ BLUEPRINTS = (
     keys,
     webhooks,
 )
-INTERFACES = (REST, ETHERSCAN, SOURCIFY)
+INTERFACES = (REST, ETHERSCAN, SOURCIFY, mcp_endpoint.INTERFACE)
 PAGES = (
     home,
     static_files,
@@ -144,10 +150,15 @@ def create_app(settings: Settings | None = None) -> Flask:
         app.register_blueprint(module.blueprint)
     app.register_blueprint(sourcify.blueprint)
     app.register_blueprint(sourcify.blueprint, name="sourcify_server", url_prefix="/server")
-    app.register_blueprint(documentation.describe(settings.base_path, PUBLISHED))
+    document = functools.cache(lambda: openapi.document(settings.base_path, PUBLISHED))
+    has_tools = mcp.is_installed()
+    app.register_blueprint(documentation.describe(document))
+    app.register_blueprint(discovery.discovery(document, has_tools=has_tools))
     app.register_blueprint(documentation.docs(), url_prefix="/docs")
     for module in BLUEPRINTS:
         app.register_blueprint(module.blueprint, url_prefix="/api/v1")
+    if has_tools:
+        app.register_blueprint(mcp_endpoint.endpoint(document))
     app.register_error_handler(errors.ScanError, _answer_error)
     app.register_error_handler(HTTPException, _answer_http_exception)
     app.register_error_handler(Exception, _answer_bug)
@@ -183,6 +194,7 @@ def _services(settings: Settings) -> Services:
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     waiting_threads = WaitingThreads()
     transactions_read, abis = TransactionReader(), ContractAbis(reads)
+    traces = TransactionTraces(settings.traces)
     installer = CompilerInstaller(InstalledCompilers(settings))
     sources = Sources(
         reads,
@@ -198,6 +210,8 @@ def _services(settings: Settings) -> Services:
         abis,
         transactions_read,
         TransactionDetailsReader(transactions_read, abis),
+        traces,
+        TransactionFailures(writes, reads, traces, abis, transactions_read),
         TokenUris(),
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),
@@ -264,7 +278,12 @@ def _middleware(app: Flask) -> Middleware:
         ReplicaPoller(indexed_block, index_version) if listener is None else None,
         INTERFACES if pages is None else (*INTERFACES, pages),
         pages,
-        {*SERVICE_PATHS, *documentation.paths(), *(() if pages is None else static_files.paths())},
+        {
+            *SERVICE_PATHS,
+            *documentation.paths(),
+            *discovery.paths(),
+            *(() if pages is None else static_files.paths()),
+        },
         app.url_map.bind("").allowed_methods,
         Prerequisites(
             app.url_map, app.view_functions, parts.sources.gateway, parts.waiting_threads

@@ -1,7 +1,7 @@
 -- The whole schema, safe to repeat. Amounts are uint256 (numeric(78,0)), hashes and addresses bytea.
 -- Base tables hold what the chain says; derived ones (addresses, token_holders, token_items,
--- item_balances, dexes, list_checkpoints and the counters of tokens) follow from them and can be
--- recomputed.
+-- item_balances, dexes, daily_stats, list_checkpoints and the counters of tokens) follow from them
+-- and can be recomputed.
 
 -- What scan/migrate.py has brought this database to: through which files of migrations/ it went, or
 -- with which it was born; and which schema.sql was applied last.
@@ -421,6 +421,27 @@ CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwoun
 -- serves indexer/addresses_list_stale, and indexer/blocks_unwind: balances read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
 
+-- What happened on a day (UTC), of days that were counted from their first block on: a day that an
+-- older version began has no row until `scan backfill daily` has counted it. A block belongs to the
+-- newest day that it or a block before it has, so that the blocks of a day follow each other whatever
+-- their times say.
+CREATE TABLE IF NOT EXISTS daily_stats (
+    day date PRIMARY KEY,
+    first_block bigint NOT NULL UNIQUE,
+    last_block bigint NOT NULL,    -- of those that are counted
+    last_hash bytea NOT NULL,      -- that block's: an older version writes blocks without counting them
+    transaction_count bigint NOT NULL,
+    failed_transaction_count bigint NOT NULL,
+    active_address_count bigint NOT NULL DEFAULT 0, -- addresses seen in its blocks
+    new_address_count bigint NOT NULL DEFAULT 0,    -- addresses never seen before
+    created_contract_count bigint NOT NULL, -- by transactions and, as far as traces are known, by contracts
+    token_transfer_count bigint NOT NULL,
+    dex_trade_count bigint NOT NULL,
+    gas_used numeric NOT NULL,
+    fees_wei numeric NOT NULL,     -- what senders paid, with blobs
+    burnt_wei numeric NOT NULL     -- base fees, as far as they are known, and what blobs cost
+) WITH (fillfactor = 50);          -- the newest one changes in place with every batch
+
 -- Names that operators give to addresses.
 CREATE TABLE IF NOT EXISTS labels (
     address bytea PRIMARY KEY,
@@ -638,6 +659,23 @@ RETURN format(
     hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
     topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
 
+-- A day, as far as it is counted; a day without blocks counts nothing.
+CREATE OR REPLACE FUNCTION daily_stats_record(day date, s daily_stats, is_counted boolean)
+RETURNS text LANGUAGE sql STABLE
+RETURN CASE WHEN is_counted THEN format(
+    '{"date":"%s","blocks":%s,"transactions":%s,"failedTransactions":%s,"activeAddresses":%s,'
+    '"newAddresses":%s,"contractsCreated":%s,"tokenTransfers":%s,"dexTrades":%s,"gasUsed":"%s",'
+    '"fees":"%s","burntFees":"%s"}',
+    day, coalesce(s.last_block - s.first_block + 1, 0), coalesce(s.transaction_count, 0),
+    coalesce(s.failed_transaction_count, 0), coalesce(s.active_address_count, 0),
+    coalesce(s.new_address_count, 0), coalesce(s.created_contract_count, 0),
+    coalesce(s.token_transfer_count, 0), coalesce(s.dex_trade_count, 0), coalesce(s.gas_used, 0),
+    coalesce(s.fees_wei, 0), coalesce(s.burnt_wei, 0))
+ELSE format(
+    '{"date":"%s","blocks":null,"transactions":null,"failedTransactions":null,'
+    '"activeAddresses":null,"newAddresses":null,"contractsCreated":null,"tokenTransfers":null,'
+    '"dexTrades":null,"gasUsed":null,"fees":null,"burntFees":null}', day) END;
+
 CREATE OR REPLACE FUNCTION search_record(
     type text, value text, name text, symbol text, match text)
 RETURNS json LANGUAGE sql STABLE
@@ -819,6 +857,92 @@ RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
         (SELECT b.internal_transfers_before + b.internal_transfer_count - 1 AS last FROM blocks b
             WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
 $$;
+
+-- The day of a moment, in UTC.
+CREATE OR REPLACE FUNCTION day_of(value timestamptz) RETURNS date LANGUAGE sql STABLE
+RETURN (value AT TIME ZONE 'UTC')::date;
+
+-- Every address that is seen in a range of blocks, once: the addresses of indexer/addresses_derive.
+CREATE OR REPLACE FUNCTION addresses_seen(block_from bigint, block_to bigint)
+RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
+    SELECT t.from_address
+    FROM transaction_ordinals(block_from, block_to) o
+    JOIN transactions t ON t.ordinal BETWEEN o.first AND o.last
+    UNION
+    SELECT t.to_address
+    FROM transaction_ordinals(block_from, block_to) o
+    JOIN transactions t ON t.ordinal BETWEEN o.first AND o.last
+    WHERE t.to_address IS NOT NULL
+    UNION
+    SELECT t.contract_address
+    FROM transaction_ordinals(block_from, block_to) o
+    JOIN transactions t ON t.ordinal BETWEEN o.first AND o.last
+    WHERE t.contract_address IS NOT NULL
+    UNION
+    SELECT x.from_address
+    FROM token_transfer_ordinals(block_from, block_to) o
+    JOIN token_transfers x ON x.ordinal BETWEEN o.first AND o.last
+    UNION
+    SELECT x.to_address
+    FROM token_transfer_ordinals(block_from, block_to) o
+    JOIN token_transfers x ON x.ordinal BETWEEN o.first AND o.last
+    UNION
+    SELECT d.maker
+    FROM dex_trade_ordinals(block_from, block_to) o
+    JOIN dex_trades d ON d.ordinal BETWEEN o.first AND o.last
+    UNION
+    SELECT i.from_address
+    FROM internal_transfer_ordinals(block_from, block_to) o
+    JOIN internal_transfers i ON i.ordinal BETWEEN o.first AND o.last
+    UNION
+    SELECT i.to_address
+    FROM internal_transfer_ordinals(block_from, block_to) o
+    JOIN internal_transfers i ON i.ordinal BETWEEN o.first AND o.last
+    UNION
+    SELECT b.miner FROM blocks b WHERE b.number BETWEEN block_from AND block_to
+    UNION
+    SELECT w.address FROM withdrawals w WHERE w.block_number BETWEEN block_from AND block_to
+    UNION
+    SELECT e.address FROM log_emitters e WHERE e.block_number BETWEEN block_from AND block_to
+$$;
+
+-- What daily_stats counts of a range of blocks, but for addresses.
+CREATE OR REPLACE FUNCTION block_totals(block_from bigint, block_to bigint)
+RETURNS TABLE (transaction_count bigint, failed_transaction_count bigint,
+    created_contract_count bigint, token_transfer_count bigint, dex_trade_count bigint,
+    gas_used numeric, fees_wei numeric, burnt_wei numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT b.transactions, t.failed, t.created + i.created, b.transfers, b.trades, b.gas_used,
+        t.gas_fees + t.blob_fees, b.burnt + t.blob_fees
+    FROM (
+        SELECT sum(transaction_count) AS transactions, sum(token_transfer_count) AS transfers,
+            sum(dex_trade_count) AS trades, sum(gas_used) AS gas_used,
+            coalesce(sum(base_fee_per_gas * gas_used), 0) AS burnt
+        FROM blocks
+        WHERE number BETWEEN block_from AND block_to
+    ) AS b, (
+        SELECT count(*) FILTER (WHERE NOT t.status) AS failed,
+            count(*) FILTER (WHERE t.status AND t.contract_address IS NOT NULL) AS created,
+            coalesce(sum(t.gas_price * t.gas_used), 0) AS gas_fees,
+            coalesce(sum(transaction_fee(t) - t.gas_price * t.gas_used)
+                FILTER (WHERE t.blob_gas_price IS NOT NULL), 0) AS blob_fees
+        FROM transaction_ordinals(block_from, block_to) o
+        JOIN transactions t ON t.ordinal BETWEEN o.first AND o.last
+    ) AS t, (
+        SELECT count(*) AS created
+        FROM internal_transfer_ordinals(block_from, block_to) o
+        JOIN internal_transfers i ON i.ordinal BETWEEN o.first AND o.last
+        WHERE internal_transfer_type(i.type) IN ('create', 'create2')
+    ) AS i
+$$;
+
+-- Which row of daily_stats a block belongs to; null where its day is not counted.
+CREATE OR REPLACE FUNCTION counted_day(block bigint) RETURNS date LANGUAGE sql STABLE
+RETURN (SELECT CASE WHEN s.last_block >= block THEN s.day END
+    FROM daily_stats s
+    WHERE s.first_block <= block
+    ORDER BY s.first_block DESC
+    LIMIT 1);
 
 -- Which blocks lack traces: an older version wrote them, or the node could not trace them.
 CREATE OR REPLACE FUNCTION lacks_traces(b blocks) RETURNS boolean LANGUAGE sql IMMUTABLE
@@ -1635,3 +1759,23 @@ CREATE TABLE IF NOT EXISTS signatures (
 CREATE OR REPLACE TRIGGER signatures_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON signatures
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
+-- Why transactions failed, as read from the node's traces when somebody asked: undecoded, since ABIs are
+-- verified later. A row is of its block alone: after a reorganisation it is ignored, and replaced. The
+-- newest 100,000 are kept.
+CREATE TABLE IF NOT EXISTS transaction_failures (
+    transaction_hash bytea PRIMARY KEY,
+    block_hash bytea NOT NULL,
+    number bigint GENERATED BY DEFAULT AS IDENTITY,
+    kind text NOT NULL,
+    words text NOT NULL CHECK (octet_length(words) <= 1000), -- the node's, of a kind that is not known
+    data bytea NOT NULL CHECK (octet_length(data) <= 8192),  -- what the contract reverted with, cut
+    data_size integer NOT NULL,    -- before it was cut
+    type text NOT NULL,            -- of the call that failed: CALL, CREATE, …
+    trace_address integer[] NOT NULL,
+    selector bytea NOT NULL CHECK (octet_length(selector) <= 4),
+    code_addresses bytea[] NOT NULL CHECK (cardinality(code_addresses) <= 16), -- from that call outwards
+    address bytea                  -- of the code that failed; null: it was that of a creation
+);
+-- serves contracts/transaction_failures_put
+CREATE UNIQUE INDEX IF NOT EXISTS transaction_failures_by_number ON transaction_failures (number);

@@ -75,7 +75,9 @@ setup(
         "orjson==3.13.0",  # decodes a node's JSON several times faster than json
         "prometheus-client==0.26.0",  # /metrics in the format that everybody scrapes
         "flask-swagger-ui==5.34.0",  # /docs; follows Swagger UI's releases and ships its files
-        "segno==1.6.6",  # QR codes of addresses as SVG: pure Python, needs nothing; by hand 300 lines
+        "segno==1.6.6",  # QR codes of addresses as SVG: pure Python, 300 lines by hand
+        "markdownify==1.2.3",  # pages as Markdown, for programs that read text
+        "beautifulsoup4==4.15.0",  # markdownify's own parser, which finds the page's main part
         "tqdm==4.70.1",  # progress on a terminal, with nothing else behind it
     ],
     extras_require={
@@ -91,6 +93,12 @@ setup(
         "parquet": [
             "pyarrow==26.0.1",
             "numpy==2.4.6",  # 256-bit integers split into the columns of a Parquet file
+        ],
+        # Tools for language models: /mcp and `scan mcp`. The protocol's own package.
+        "mcp": [
+            "mcp==2.3.0",
+            "mcp-types==2.3.0",  # its messages
+            "anyio==4.16.0",  # the event loop that it runs on
         ],
         # For installing the project itself without fetching its build system unverified.
         "build": ["setuptools==84.2.1"],
@@ -115,6 +123,8 @@ setup(
             "types-psycopg2==2.9.21.20261008",
             "types-tqdm==4.70.0.20261106",
         ],
+        # Reads exported files with a cluster of its own in one long test; it needs a JRE.
+        "spark": ["pyspark==4.3.0"],
         # What the service is measured beside; wrk comes from Debian.
         "bench": [
             "fastapi==0.163.2",

@@ -112,13 +112,29 @@ class SourceDoesNotCompile(VerificationFailed):
 
 
 class CallReverted(ScanError):
+    """`reason` is the decoded error: its name, signature and arguments; None where it is none."""
+
     status, code = 422, "call_reverted"
+
+    def __init__(self, message: str, reason: Mapping[str, object] | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+    def body(self) -> dict[str, object]:
+        body = super().body()
+        return body if self.reason is None else {**body, "reason": self.reason}
 
 
 class HistoryUnavailable(ScanError):
     """The node does not keep the state of such an old block."""
 
     status, code = 422, "history_unavailable"
+
+
+class TracesUnavailable(ScanError):
+    """The node has no trace of the transaction."""
+
+    status, code = 422, "traces_unavailable"
 
 
 class RateLimited(ScanError):

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Collection, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import Any
 
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
@@ -23,6 +23,7 @@ MOST_JSON_VALUES = 30_000
 
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}\Z")
 _HASH = re.compile(r"0[xX][0-9a-fA-F]{64}\Z")
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
 _METHOD = re.compile(r"0[xX][0-9a-fA-F]{8}\Z")
 _DIGITS = re.compile(r"[0-9]{1,19}\Z")
 _MOMENT = re.compile(
@@ -83,6 +84,16 @@ def time_s(value: object, name: str, *, is_upper: bool = False) -> int:
             field=name,
         )
     return value
+
+
+def optional_date(arguments: Mapping[str, str], name: str) -> date | None:
+    """A day, such as 2026-01-31."""
+    if name not in arguments:
+        return None
+    if _DATE.match(arguments[name]):
+        with suppress(ValueError):
+            return date.fromisoformat(arguments[name])
+    raise InvalidParameter(f"{name} must be a date such as 2026-01-31.", field=name)
 
 
 def address(value: object, name: str = "address") -> bytes:

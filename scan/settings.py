@@ -20,12 +20,14 @@ _RATE = re.compile(
     r"[1-9][0-9]{0,8}\s*(?:/|\s+per\s+)\s*(?:[1-9][0-9]{0,4}\s*)?(?:second|minute|hour|day)s?"
 )
 # Paths of Scan's own, which below a base path of such a name could not be told from another's.
-_OWN_PATHS = frozenset(
-    "blocks,chains,contracts,healthz,keys,live,metrics,readyz,search,tokens,txs,webhooks".split(",")  # noqa: SIM905
-)
-_OWN_FOLDERS = frozenset(
-    ("address", "api", "block", "docs", "nft", "server", "static", "token", "tx", "v2")
-)
+_OWN_PATHS = {
+    *("blocks", "chains", "contracts", "healthz", "keys", "live", "llms.txt", "mcp", "metrics"),
+    *("readyz", "search", "tokens", "txs", "watchlist", "webhooks"),
+}
+_OWN_FOLDERS = {
+    *(".well-known", "address", "api", "block", "docs", "nft", "server", "static", "token", "tx"),
+    "v2",
+}
 _T = TypeVar("_T")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
@@ -69,6 +71,7 @@ class Settings:
     base_path: str = ""
     chain_name: str = ""
     coin_symbol: str = ""
+    security_contact: str = ""
     metrics_port: int = 0
     path: str = os.defpath
     started_by_make: bool = False
@@ -134,6 +137,7 @@ class Settings:
             base_path=read("SCAN_BASE_PATH", _path, ""),
             chain_name=read("SCAN_CHAIN_NAME", _short(50), ""),
             coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
+            security_contact=read("SCAN_SECURITY_CONTACT", _contact, ""),
             metrics_port=read("SCAN_METRICS_PORT", _integer(0, 65535), 0),
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
@@ -171,6 +175,13 @@ def _short(max_characters: int) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def _contact(text: str) -> str:
+    """A URI of RFC 9116, in one line."""
+    if not re.fullmatch(r"(mailto:|https://|tel:)[!-~]{1,200}", text):
+        raise ValueError("must begin with mailto:, https:// or tel:")
+    return text
 
 
 def _path(text: str) -> str:
@@ -261,6 +272,11 @@ def _networks(text: str) -> tuple[Network, ...]:
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
     """For `scan key request` alone: never part of Settings, which processes are started with."""
     return environ.get("SCAN_PRIVATE_KEY", "").strip()
+
+
+def client_api_key(environ: Mapping[str, str] = os.environ) -> str:
+    """For `scan mcp` alone, which is a client of a service; empty for none."""
+    return environ.get("SCAN_API_KEY", "").strip()
 
 
 def child_environment(settings: Settings) -> dict[str, str]:

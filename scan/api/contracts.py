@@ -1,4 +1,4 @@
-"""POST /api/v1/verify, GET /contracts and /contracts/:address, POST /contracts/:address/call."""
+"""POST /api/v1/verify, GET /contracts and /contracts/:address, POST its /call and /encode."""
 
 import orjson
 from flask import Blueprint, Response, request
@@ -18,7 +18,7 @@ from scan.http.requests import (
 )
 from scan.http.responses import json_value
 from scan.http.services import services
-from scan.queries import contracts
+from scan.queries import contract_values, contracts
 from scan.queries.contracts import Contract
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
@@ -114,12 +114,67 @@ def call_contract(address: str) -> Response:
     contract = parameters.address(address)
     body = json_object()
     parameters.only_known(body, ("functionName", "args"), "field")
-    function = parameters.text(parameters.required(body, "functionName"), "functionName", most=500)
-    arguments = body.get("args", [])
-    if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
-        raise InvalidParameter("args must be an array.", field="args")
+    function, arguments = _function_and_arguments(body)
     result = contracts.call(reader(), contract, function, arguments, block_argument(sent))
     value: dict[str, object] = {"result": result.value}
     if result.proxy is not None:
         value["implementation"] = to_hex(result.proxy.implementation)
     return json_value(value)
+
+
+@blueprint.get("/contracts/<address>/values")
+@requires(Prerequisite.NODE)
+def get_values(address: str) -> Response:
+    query_arguments()
+    values = contract_values.get(reader(), parameters.address(address))
+    return json_value(
+        {
+            "address": address.lower(),
+            "block": values.block,
+            "implementation": _hex(values.implementation),
+            "complete": values.is_complete,
+            "values": [
+                {
+                    "function": value.signature,
+                    "outputs": [output._asdict() for output in value.outputs],
+                    "result": value.result,
+                    "error": value.error,
+                }
+                for value in values.values
+            ],
+        }
+    )
+
+
+@blueprint.post("/contracts/<address>/encode")
+@requires(Prerequisite.NODE)
+def encode_call(address: str) -> Response:
+    """A transaction for the client's own wallet to sign; nothing is sent from here."""
+    query_arguments()
+    key = parameters.address(address)
+    body = json_object()
+    parameters.only_known(body, ("functionName", "args", "value", "from"), "field")
+    function, arguments = _function_and_arguments(body)
+    sender = parameters.optional_address(body, "from")
+    encoded = contracts.encode(reader(), key, function, arguments, body.get("value", 0), sender)
+    called = encoded.prepared.function
+    chain_id = reader().sources.chain_id.read()
+    value: dict[str, object] = {
+        "to": to_hex(key),
+        "data": to_hex(encoded.prepared.calldata),
+        "value": str(encoded.value_wei),
+        "chainId": None if chain_id is None else int(chain_id),
+        "function": called.signature,
+        "stateMutability": called.mutability,
+    }
+    if encoded.proxy is not None:
+        value["implementation"] = to_hex(encoded.proxy.implementation)
+    return json_value(value)
+
+
+def _function_and_arguments(body: dict[str, object]) -> tuple[str, list[object]]:
+    function = parameters.text(parameters.required(body, "functionName"), "functionName", most=500)
+    arguments = body.get("args", [])
+    if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
+        raise InvalidParameter("args must be an array.", field="args")
+    return function, arguments

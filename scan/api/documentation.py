@@ -1,14 +1,15 @@
 """GET /api/v1/openapi.json, and /docs, where a browser can try every request."""
 
 import functools
-from collections.abc import Collection, Mapping
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import flask_swagger_ui
 import orjson
 from flask import Blueprint, Response, send_from_directory
 
-from scan.api.openapi import PREFIX, document
+from scan.api.openapi import PREFIX
 from scan.http.requests import query_arguments
 from scan.http.responses import json_body
 
@@ -44,10 +45,10 @@ def docs() -> Blueprint:
     return blueprint
 
 
-def describe(base_path: str, etherscan_actions: Mapping[str, Collection[str]]) -> Blueprint:
-    """The document of one application, built for the first request."""
+def describe(document: Callable[[], dict[str, Any]]) -> Blueprint:
+    """`document` is built for the first request."""
     blueprint = Blueprint("documentation", __name__)
-    body = functools.cache(lambda: orjson.dumps(document(base_path, etherscan_actions)))
+    body = functools.cache(lambda: orjson.dumps(document()))
 
     @blueprint.get(DOCUMENT)
     def openapi() -> Response:

@@ -1,4 +1,7 @@
-"""GET /api/v1/transactions, of all or an address; /transactions/:hash and its /internal."""
+"""GET /api/v1/transactions, of all or an address; /transactions/:hash and what is below it."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from flask import Blueprint, Response
@@ -6,6 +9,7 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import internal_transfers, transactions
@@ -30,17 +34,64 @@ def list_transactions_of_address(address: str) -> Response:
 
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
-    """What is stored of it, and then what the node has of it, decoded."""
+    """What is stored of it, what the node has of it, decoded, and why it failed if it did."""
     query_arguments()
     key = parameters.hash32(transaction_hash)
     record = transactions.get(reader(), key)
     if record is None:
         raise NotFound("This transaction is not indexed.")
-    details = transactions.details(reader(), orjson.loads(record))
-    whole = record.encode()[:-1] + b"," + orjson.dumps(details.record())[1:]
+    indexed = orjson.loads(record)
+    details = transactions.details(reader(), indexed)
+    failure = transactions.failure(reader(), indexed)
+    more = {**details.record(), "error": None if failure is None else failure.record()}
+    whole = record.encode()[:-1] + b"," + orjson.dumps(more)[1:]
     if len(whole) > MOST_CACHED_BYTES:
         reader().do_not_cache()
     return json_body(whole)
+
+
+@blueprint.get("/transactions/<transaction_hash>/trace")
+@requires(Prerequisite.NODE)
+def get_trace(transaction_hash: str) -> Response:
+    record = _indexed(transaction_hash)
+    trace, frames = transactions.calls(reader(), record)
+    return _traced(
+        record,
+        frames=[frame.record() for frame in frames],
+        frameCount=trace.frame_count,
+        truncated=trace.is_truncated,
+    )
+
+
+@blueprint.get("/transactions/<transaction_hash>/state-changes")
+@requires(Prerequisite.NODE)
+def get_state_changes(transaction_hash: str) -> Response:
+    record = _indexed(transaction_hash)
+    changes = transactions.state_changes(reader(), record)
+    return _traced(
+        record,
+        accounts=[account.record() for account in changes.accounts],
+        accountCount=changes.account_count,
+        slotCount=changes.slot_count,
+        truncated=changes.is_truncated,
+    )
+
+
+def _indexed(transaction_hash: str) -> dict[str, Any]:
+    query_arguments()
+    record = transactions.get(reader(), parameters.hash32(transaction_hash))
+    if record is None:
+        raise NotFound("This transaction is not indexed.")
+    indexed: dict[str, Any] = orjson.loads(record)
+    return indexed
+
+
+def _traced(record: Mapping[str, Any], **read: object) -> Response:
+    of = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
+    body = orjson.dumps({**of, "blockHash": record["blockHash"], **read})
+    if len(body) > MOST_CACHED_BYTES:
+        reader().do_not_cache()
+    return json_body(body)
 
 
 @blueprint.get("/transactions/<transaction_hash>/internal")

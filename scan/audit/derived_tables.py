@@ -45,6 +45,9 @@ DERIVED = {
     "addresses": Derivation(
         "audit/addresses_expect", "audit/addresses_compare", "audit/addresses_repair"
     ),
+    "daily_stats": Derivation(
+        "audit/daily_stats_expect", "audit/daily_stats_compare", "audit/daily_stats_repair"
+    ),
     "log_counts": Derivation(
         "audit/log_counts_expect", "audit/log_counts_compare", "audit/log_counts_repair"
     ),

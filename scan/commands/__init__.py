@@ -40,12 +40,23 @@ nonce, gas limit, type, fees, cumulative gas and method. Starts with the newest 
 and the API may run meanwhile. After an interruption, the next run continues. Exits with 0 when
 every row is filled, with 1 when it was stopped or the node did not return all data."""
 
+BACKFILL_DAILY = """\
+Counts the days (UTC) that an older version indexed, for /api/v1/stats/daily and the page of charts.
+Starts with the newest day. The indexer and the API may run meanwhile. After an interruption, the
+next run continues. Exits with 0 when every day is counted, with 1 when it was stopped."""
+
 EXPORT = """\
 Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
 token_transfers, dex_trades, logs, tokens, or all. Needs the packages of scan[parquet]; see
 docs/analytics.md."""
+
+MCP = """\
+Serves the API's read-only operations as tools for language models, over standard input and output
+(Model Context Protocol). It is a client of a running service, which serves the same over HTTP at
+/mcp. SCAN_API_KEY in the environment is the API key to use. Needs the packages of scan[mcp]; see
+docs/agents.md."""
 
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
@@ -107,7 +118,7 @@ def _parser() -> argparse.ArgumentParser:
     ):
         _add(commands, name, text)
     groups = (_add_status, _add_audit, _add_export, _add_backfill, _add_labels, _add_signatures)
-    for add in (*groups, _add_key, _add_solc):
+    for add in (*groups, _add_key, _add_solc, _add_mcp):
         add(commands)
     return parser
 
@@ -188,8 +199,9 @@ def _block_number(text: str) -> int:
 
 
 def _add_backfill(commands: Any) -> None:
-    actions = _add_group(commands, "backfill", "fill columns of rows indexed by an older version")
+    actions = _add_group(commands, "backfill", "fill in what an older version did not index")
     _add(actions, "fields", "fill null columns from the node", BACKFILL_FIELDS, "backfill.fields")
+    _add(actions, "daily", "count days from their blocks", BACKFILL_DAILY, "backfill.daily")
 
 
 def _count(text: str) -> int:
@@ -252,3 +264,8 @@ def _add_solc(commands: Any) -> None:
     )
     install.add_argument("versions", nargs="+", metavar="VERSION", help="such as 0.8.26")
     _add(actions, "list", "print the installed versions", call="solc.list_installed")
+
+
+def _add_mcp(commands: Any) -> None:
+    mcp = _add(commands, "mcp", "serve tools for language models over stdin and stdout", MCP)
+    mcp.add_argument("--url", help="URL of the service; default http://HOST:PORT")

@@ -1,4 +1,4 @@
-"""`scan backfill fields`: fills null columns of older rows from the node."""
+"""`scan backfill`: what rows and days of an older version lack, from the node or from the rows."""
 
 import argparse
 import sys
@@ -16,6 +16,7 @@ from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.chain_identity import WrongChain
+from scan.indexer.daily_backfill import DailyBackfill
 from scan.indexer.field_backfill import FieldBackfill
 from scan.settings import Settings
 
@@ -54,6 +55,24 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
         return UNFILLED
     finally:
         database.close()
+
+
+def daily(settings: Settings, _options: argparse.Namespace) -> int:
+    """FILLED if every day is counted; UNFILLED if it was stopped."""
+    settings = with_running_database(settings)
+    prepare_database(settings)
+    stop = threading.Event()
+    on_stop_signals(stop.set)
+    database = Database(
+        settings.database_url, statement_timeout_ms=0, name="scan-backfill", session=SESSION
+    )
+    try:
+        backfill = DailyBackfill(database, stop)
+        is_complete = backfill.run(lambda day: _write_line(f"counted {day}"))
+    finally:
+        database.close()
+    _write_line(f"counted {backfill.counted} days")
+    return FILLED if is_complete else UNFILLED
 
 
 def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:

@@ -25,7 +25,7 @@ BATCH_ROWS = 10_000
 MAX_REPORTED = 20
 COLUMNS = ("selector", "signature")
 
-_LINE = re.compile(r"(?:(0x[0-9a-fA-F]*)[\s,;:]+)?(?:function |event )?(.+)", re.DOTALL)
+_LINE = re.compile(r"(?:(0x[0-9a-fA-F]*)[\s,;:]+)?(?:function |event |error )?(.+)", re.DOTALL)
 _TOKEN = re.compile(r'\s*([{}\[\]:,]|"(?:[^"\\]|\\.)*")', re.DOTALL)
 
 

@@ -34,7 +34,7 @@ FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first one here.
 STANDARDS = (
     *("erc20", "erc721", "erc1155", "erc2612", "erc4626", "weth9", "uniswap_v2", "uniswap_v3"),
-    *("multicall", "safe", "access", "erc1967", "erc4337"),
+    *("multicall", "safe", "access", "erc1967", "erc4337", "erc6093"),
 )
 OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155"}
 MAX_ENTRIES = 2000  # of an ABI
@@ -79,7 +79,10 @@ class Decoded(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """A function or an event; `indexed` has one value per type."""
+    """A function, an event or an error; `indexed` has one value per type.
+
+    `outputs` are a function's, None where they are not known.
+    """
 
     name: str
     signature: str
@@ -88,10 +91,13 @@ class Entry(NamedTuple):
     indexed: tuple[bool, ...]
     source: str
     standard: str | None = None
+    outputs: tuple[AbiType, ...] | None = None
+    output_names: tuple[str, ...] = ()
 
 
 class AbiIndex(NamedTuple):
-    """An ABI's functions by selector, events by their first topic, and its anonymous events.
+    """An ABI's functions and errors by selector, events by their first topic, and its anonymous
+    events.
 
     Those stand under the number of their topics and the size of their data, None where it varies.
     """
@@ -99,18 +105,23 @@ class AbiIndex(NamedTuple):
     functions: Mapping[bytes, Sequence[Entry]]
     events: Mapping[bytes, Sequence[Entry]]
     anonymous: Mapping[tuple[int, int | None], Sequence[Entry]]
+    errors: Mapping[bytes, Sequence[Entry]]
 
 
 def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
     """Indexes an ABI up to MAX_ENTRIES and MAX_TYPES; skips entries that cannot be decoded."""
-    index = AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list))
+    index = _new_index()
     types_left = MAX_TYPES
     for definition in islice(entries, MAX_ENTRIES):
         types_left -= _count_types(definition)
         if types_left < 0:
             break
         _add(index, definition, source)
-    return AbiIndex(dict(index.functions), dict(index.events), dict(index.anonymous))
+    return AbiIndex(*map(dict, index))
+
+
+def _new_index() -> Any:
+    return AbiIndex(*(defaultdict(list) for _ in AbiIndex._fields))
 
 
 def _count_types(entry: Any) -> int:
@@ -123,7 +134,7 @@ def _count_types(entry: Any) -> int:
 
 
 def _add(index: Any, definition: Any, source: str, standard: str | None = None) -> None:
-    kinds = ("function", "event")
+    kinds = ("function", "event", "error")
     if not isinstance(definition, dict) or definition.get("type", "function") not in kinds:
         return
     try:
@@ -131,7 +142,9 @@ def _add(index: Any, definition: Any, source: str, standard: str | None = None) 
     except AbiError:
         return
     digest = keccak(entry.signature.encode())
-    if definition.get("type") != "event":
+    if definition.get("type") == "error":
+        alike = index.errors[digest[:4]]
+    elif definition.get("type") != "event":
         alike = index.functions[digest[:4]]
     elif definition.get("anonymous"):
         plain = _plain_types(entry)
@@ -153,7 +166,31 @@ def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Ent
         raise AbiError("the entry is too large")
     is_event = definition.get("type") == "event"
     indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
-    return Entry(name, signature(name, types), names, types, indexed, source, standard)
+    outputs, output_names = _outputs(definition)
+    return Entry(
+        name,
+        signature(name, types),
+        names,
+        types,
+        indexed,
+        source,
+        standard,
+        outputs,
+        output_names,
+    )
+
+
+def _outputs(definition: dict[str, Any]) -> tuple[tuple[AbiType, ...] | None, tuple[str, ...]]:
+    """Those that cannot be decoded are not known, and the function is all the same."""
+    outputs = definition.get("outputs")
+    try:
+        types = parse_types(outputs)
+    except AbiError:
+        return None, ()
+    names = tuple(str(output.get("name") or "") for output in outputs or ())
+    if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
+        return None, ()
+    return types, names
 
 
 def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
@@ -165,7 +202,7 @@ def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
 @cache
 def standard_abis() -> AbiIndex:
     """The ABIs of the directory standard_abis/, read once."""
-    index = AbiIndex(defaultdict(list), defaultdict(list), defaultdict(list))
+    index: AbiIndex = _new_index()
     for standard in STANDARDS:
         for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
@@ -196,6 +233,34 @@ def decode_call(
     entries = functions_of(calldata[:4], abis, token_type)
     fitting = (_values_of_call(calldata, entry, budget) for entry in entries)
     return next((fit.decoded() for fit in fitting if fit is not None), None)
+
+
+def decode_error(
+    data: bytes, abis: Sequence[AbiIndex] = (), *, budget: DecodingBudget | None = None
+) -> Decoded | None:
+    """The custom error that a contract reverted with, as decode_call() does."""
+    if len(data) < 4:
+        return None
+    entries = [entry for abi in abis for entry in abi.errors.get(data[:4], ())]
+    entries += standard_abis().errors.get(data[:4], ())
+    fitting = (_values_of_call(data, entry, budget) for entry in entries)
+    return next((fit.decoded() for fit in fitting if fit is not None), None)
+
+
+def decode_result(
+    function: Entry, returned: bytes, *, budget: DecodingBudget | None = None
+) -> Sequence[Argument] | None:
+    """What a function returned; None where its ABI does not say, or says something else."""
+    if function.outputs is None or (budget is not None and not budget.allows(len(returned))):
+        return None
+    try:
+        values = _values(function.outputs, returned, strict=False)
+    except (AbiError, OverflowError):
+        return None
+    return [
+        Argument(name, type_.name, render(type_, value))
+        for name, type_, value in zip(function.output_names, function.outputs, values, strict=True)
+    ]
 
 
 def decode_log(

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import AbiIndex, index_abi
+from scan.contracts.abi_decoding import AbiIndex, functions_of, index_abi
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.proxy_contracts import (
     clone_of,
@@ -13,6 +13,7 @@ from scan.contracts.proxy_contracts import (
     eip1967_implementations,
 )
 from scan.database.connection import Database
+from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import data, to_hex
@@ -104,6 +105,28 @@ class ContractAbis:
             own = known[emitter]
             known[emitter] = own._replace(abis=own.abis + _first_two(abis, implementation, None))
         return known
+
+    def find_at_or_now(
+        self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
+    ) -> dict[bytes, Contract]:
+        """As find_at(), by address; where the node does not respond, as find()."""
+        try:
+            found = self.find_at(emitters, node, budget)
+        except (UpstreamFailed, Unavailable):
+            if not node.failed:
+                raise
+            return self.find({emitter.address for emitter in emitters}, budget)
+        return {emitter.address: contract for emitter, contract in found.items()}
+
+    def function_text(self, selector: bytes, contract: Contract) -> str | None:
+        """The signature of a contract's function; None where it is not known for sure."""
+        if len(selector) < 4:
+            return None
+        entry = next(functions_of(selector, contract.abis, contract.token_type), None)
+        if entry is not None:
+            return entry.signature
+        signatures = self.imported([selector]).get(selector, [])
+        return signatures[0] if len(signatures) == 1 else None
 
     def imported(self, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
         """Signatures that operators imported, by selector."""

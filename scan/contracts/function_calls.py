@@ -5,16 +5,29 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError, AbiType, decode, encode, parse_types, selector, signature
+from scan.contracts.abi import (
+    MAX_VALUES,
+    AbiError,
+    AbiType,
+    decode,
+    encode,
+    parse_types,
+    selector,
+    signature,
+)
+from scan.contracts.abi_decoding import Argument
 from scan.contracts.abi_json import coerce_all, render, render_outputs
 
 AbiEntries = Sequence[dict[str, Any]]
 
+READ_ONLY = ("view", "pure")
+MUTABILITIES = (*READ_ONLY, "nonpayable", "payable")
 ERROR_STRING = bytes.fromhex("08c379a0")  # Error(string)
 PANIC = bytes.fromhex("4e487b71")  # Panic(uint256)
 
+MAX_ERROR_BYTES = 16 * 1024  # of a custom error's arguments
 # Solidity documentation, "Panic via assert and Error via require".
-_PANICS = {
+PANICS = {
     0x00: "generic panic",
     0x01: "assertion failed",
     0x11: "arithmetic overflow or underflow",
@@ -36,15 +49,35 @@ class Function(NamedTuple):
     name: str
     inputs: tuple[AbiType, ...]
     outputs: tuple[AbiType, ...]
+    mutability: str = "nonpayable"  # view, pure, nonpayable or payable
 
     @property
     def signature(self) -> str:
         return signature(self.name, self.inputs)
 
+    @property
+    def selector(self) -> bytes:
+        return selector(self.signature)
+
 
 class PreparedCall(NamedTuple):
     function: Function
     calldata: bytes
+
+
+class RevertReason(NamedTuple):
+    """Why a call reverted: a sentence, and the decoded error where its data is one."""
+
+    sentence: str
+    name: str | None = None
+    signature: str | None = None
+    arguments: Sequence[Argument] = ()
+
+    def record(self) -> dict[str, Any] | None:
+        if self.name is None:
+            return None
+        arguments = [argument.record() for argument in self.arguments]
+        return {"name": self.name, "signature": self.signature, "arguments": arguments}
 
 
 class NoSuchFunction(AbiError):
@@ -62,13 +95,19 @@ def name_of(function: str) -> str:
 
 
 def prepare(
-    entries: AbiEntries, function: str, arguments: Sequence[object], others: Sequence[str] = ()
+    entries: AbiEntries,
+    function: str,
+    arguments: Sequence[object],
+    others: Sequence[str] = (),
+    *,
+    read_only: bool = True,
 ) -> PreparedCall:
     """Resolves `function` (a name or full signature) and encodes the arguments; raises AbiError.
 
     `others` are the names to propose where `entries` have no function.
     """
-    candidates = _read_only(_named(entries, function, others), function)
+    named = _named(entries, function, others)
+    candidates = _read_only(named, function) if read_only else [function_of(e) for e in named]
     candidates = _of_length(candidates, len(arguments))
     if len(candidates) == 1:
         return _encoded(candidates[0], arguments)
@@ -83,9 +122,9 @@ def prepare(
     return calls[0]
 
 
-def result(function: Function, data: bytes) -> Any:
+def result(function: Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
     """The function's return value as JSON; raises AbiError if the data cannot be decoded."""
-    return render_outputs(function.outputs, decode(function.outputs, data))
+    return render_outputs(function.outputs, decode(function.outputs, data, most_values=most_values))
 
 
 def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntries:
@@ -116,22 +155,27 @@ def _signature_of(entry: dict[str, Any]) -> str | None:
         return None
 
 
-def _is_read_only(entry: dict[str, Any]) -> bool:
-    """Compilers before 0.4.16 wrote `constant: true` for view."""
+def mutability_of(entry: dict[str, Any]) -> str:
+    """Compilers before 0.4.16 wrote `constant: true` for view, and `payable: true`."""
     mutability = entry.get("stateMutability")
-    return mutability in ("view", "pure") or (mutability is None and entry.get("constant") is True)
+    if mutability in MUTABILITIES:
+        return str(mutability)
+    if mutability is None and entry.get("constant") is True:
+        return "view"
+    return "payable" if entry.get("payable") is True else "nonpayable"
 
 
 def _read_only(entries: AbiEntries, function: str) -> list[Function]:
-    readable = [entry for entry in entries if _is_read_only(entry)]
+    readable = [entry for entry in entries if mutability_of(entry) in READ_ONLY]
     if not readable:
         raise NotReadOnly(f"the function {function} is neither view nor pure")
-    return [_function(entry) for entry in readable]
+    return [function_of(entry) for entry in readable]
 
 
-def _function(entry: dict[str, Any]) -> Function:
-    inputs, outputs = entry.get("inputs", []), entry.get("outputs", [])
-    return Function(str(entry["name"]), parse_types(inputs), parse_types(outputs))
+def function_of(entry: dict[str, Any]) -> Function:
+    """Raises AbiError where its types cannot be decoded."""
+    inputs, outputs = parse_types(entry.get("inputs", [])), parse_types(entry.get("outputs", []))
+    return Function(str(entry["name"]), inputs, outputs, mutability_of(entry))
 
 
 def _of_length(candidates: list[Function], length: int) -> list[Function]:
@@ -151,35 +195,48 @@ def _arguments(count: int) -> str:
 
 def _encoded(function: Function, arguments: Sequence[object]) -> PreparedCall:
     values = coerce_all(function.inputs, arguments)
-    return PreparedCall(function, selector(function.signature) + encode(function.inputs, values))
+    return PreparedCall(function, function.selector + encode(function.inputs, values))
 
 
 def _signatures(functions: list[Function]) -> str:
     return ", ".join(sorted(function.signature for function in functions))
 
 
-def revert_reason(data: bytes, abis: Sequence[AbiEntries]) -> str:
+def revert_reason(data: bytes, abis: Sequence[AbiEntries]) -> RevertReason:
     """Describes a revert's data: Error, Panic, a custom error of the ABIs, otherwise as hex."""
     if not data:
-        return "The call reverted without a reason."
+        return RevertReason("The call reverted without a reason.")
     try:
         if data[:4] == ERROR_STRING:
-            [text] = decode(parse_types([{"type": "string"}]), data[4:])
-            return f"The call reverted: {text.decode('utf-8', 'replace')[:1000]}"
+            return _error_string(data)
         if data[:4] == PANIC:
-            [code] = decode(parse_types([{"type": "uint256"}]), data[4:])
-            meaning = _PANICS.get(code, "unknown code")
-            return f"The call reverted: panic 0x{code:02x} ({meaning})"
+            return _panic(data)
         for abi in abis:
             custom = _custom_error(data, abi)
             if custom:
-                return f"The call reverted: {custom}"
+                return custom
     except AbiError:
         pass
-    return f"The call reverted with data 0x{data[:256].hex()}{'…' if len(data) > 256 else ''}"
+    shown = f"0x{data[:256].hex()}{'…' if len(data) > 256 else ''}"
+    return RevertReason(f"The call reverted with data {shown}")
 
 
-def _custom_error(data: bytes, abi: AbiEntries) -> str | None:
+def _error_string(data: bytes) -> RevertReason:
+    [content] = decode(parse_types([{"type": "string"}]), data[4:])
+    text = content.decode("utf-8", "replace")[:1000]
+    argument = Argument("message", "string", text)
+    return RevertReason(f"The call reverted: {text}", "Error", "Error(string)", [argument])
+
+
+def _panic(data: bytes) -> RevertReason:
+    [code] = decode(parse_types([{"type": "uint256"}]), data[4:])
+    meaning = PANICS.get(code, "unknown code")
+    argument = Argument("code", "uint256", str(code))
+    sentence = f"The call reverted: panic 0x{code:02x} ({meaning})"
+    return RevertReason(sentence, "Panic", "Panic(uint256)", [argument])
+
+
+def _custom_error(data: bytes, abi: AbiEntries) -> RevertReason | None:
     for entry in abi:
         if entry.get("type") != "error":
             continue
@@ -187,16 +244,22 @@ def _custom_error(data: bytes, abi: AbiEntries) -> str | None:
         types = parse_types(inputs)
         name = str(entry.get("name"))
         if selector(signature(name, types)) == data[:4]:
-            values = [render(*pair) for pair in zip(types, decode(types, data[4:]), strict=True)]
-            return f"{name}({_labelled(inputs, values)})"[:1000]
+            labels = (str(parameter.get("name") or "")[:100] for parameter in inputs)
+            values = decode(types, data[4:], most_values=1000, most_bytes=MAX_ERROR_BYTES)
+            arguments = [
+                Argument(label, type_.name, render(type_, value))
+                for label, type_, value in zip(labels, types, values, strict=True)
+            ]
+            text = f"{name}({_labelled(arguments)})"[:1000]
+            sentence = f"The call reverted: {text}"
+            return RevertReason(sentence, name, signature(name, types), arguments)
     return None
 
 
-def _labelled(inputs: list[dict[str, Any]], values: list[Any]) -> str:
-    labels = (str(parameter.get("name") or "") for parameter in inputs)
+def _labelled(arguments: Sequence[Argument]) -> str:
     return ", ".join(
-        f"{label}={value}" if label else str(value)
-        for label, value in zip(labels, values, strict=True)
+        f"{argument.name}={argument.value}" if argument.name else str(argument.value)
+        for argument in arguments
     )
 
 

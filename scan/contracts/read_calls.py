@@ -1,12 +1,14 @@
-"""Calls view and pure functions of verified contracts through the node."""
+"""Functions of verified contracts: calls of view and pure ones, the calldata of any."""
 
 import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError
+from scan.contracts.abi import MAX_VALUES, AbiError, AbiType
+from scan.contracts.abi_json import coerce
 from scan.contracts.function_calls import (
+    Function,
     NoSuchFunction,
     NotReadOnly,
     PreparedCall,
@@ -28,8 +30,10 @@ from scan.hex import BadHex, data, to_hex
 GAS = 30_000_000
 MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
 
+_WEI = AbiType("uint", "uint256", 256)
 _STOPPED = re.compile(
-    r"revert|out of gas|gas required|invalid (opcode|jump|instruction)|bad (instruction|jump)"
+    r"revert|insufficient (funds|balance)|out of gas|gas required"
+    r"|invalid (opcode|jump|instruction)|bad (instruction|jump)"
     r"|stack (under|over)flow|evm error|execution (error|failed|aborted)",
     re.I,
 )
@@ -42,8 +46,16 @@ class CallResult(NamedTuple):
     proxy: Proxy | None
 
 
+class EncodedCall(NamedTuple):
+    """What a wallet signs to call a function; `proxy` as in CallResult."""
+
+    prepared: PreparedCall
+    value_wei: int
+    proxy: Proxy | None
+
+
 class ReadCalls:
-    """Calls functions through the node, with ABIs from the database."""
+    """Calls and encodes functions, with ABIs from the database."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -59,29 +71,64 @@ class ReadCalls:
         """After a block, or at the node's newest. Raises NotFound, InvalidParameter, CallReverted,
         HistoryUnavailable, UpstreamFailed, Unavailable.
         """
-        try:
-            prepared, proxy = self._prepared(node, address, function, arguments)
-        except AbiError as error:
-            raise _bad_request(error) from None
-        abis = (address, proxy.implementation) if proxy else (address,)
-        returned = self._execute(node, address, prepared, abis, block)
-        return CallResult(_decoded(prepared, returned), proxy)
+        prepared, proxy = self._prepared(node, address, function, arguments, read_only=True)
+        call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
+        returned = self._execute(node, call, _abis(address, proxy), block)
+        return CallResult(value_of(prepared.function, returned), proxy)
+
+    def encode(
+        self,
+        node: NodeSession,
+        address: bytes,
+        function: str,
+        arguments: Sequence[object],
+        value: object = 0,
+        sender: bytes | None = None,
+    ) -> EncodedCall:
+        """A call of any function. With a sender it is tried at the node's newest block first;
+        raises as call() does.
+        """
+        prepared, proxy = self._prepared(node, address, function, arguments, read_only=False)
+        value_wei = _value(prepared, value)
+        if sender is not None:
+            call = {
+                "from": to_hex(sender),
+                "to": to_hex(address),
+                "data": to_hex(prepared.calldata),
+                "value": hex(value_wei),
+            }
+            self._execute(node, call, _abis(address, proxy), None)
+        return EncodedCall(prepared, value_wei, proxy)
 
     def _prepared(
-        self, node: NodeSession, address: bytes, function: str, arguments: Sequence[object]
+        self,
+        node: NodeSession,
+        address: bytes,
+        function: str,
+        arguments: Sequence[object],
+        *,
+        read_only: bool,
     ) -> tuple[PreparedCall, Proxy | None]:
         """Uses the contract's own ABI first, then its implementation's."""
+
+        def prepared(entries: dict[str, Any]) -> PreparedCall:
+            functions, others = entries["functions"], entries["others"]
+            return prepare(functions, function, arguments, others, read_only=read_only)
+
         own = self._function(address, function)
-        with suppress(NoSuchFunction):
+        try:
+            with suppress(NoSuchFunction):
+                if own is not None:
+                    return prepared(own), None
+            row = self._database.row("contracts/contracts_get_code", address=address)
+            proxy = proxy_at(node, address, bytes(row[1])) if row else None
+            delegated = self._function(proxy.implementation, function) if proxy else None
+            if delegated is not None:
+                return prepared(delegated), proxy
             if own is not None:
-                return _prepare(own, function, arguments), None
-        row = self._database.row("contracts/contracts_get_code", address=address)
-        proxy = proxy_at(node, address, bytes(row[1])) if row else None
-        delegated = self._function(proxy.implementation, function) if proxy else None
-        if delegated is not None:
-            return _prepare(delegated, function, arguments), proxy
-        if own is not None:
-            return _prepare(own, function, arguments), None
+                return prepared(own), None
+        except AbiError as error:
+            raise _bad_request(error) from None
         raise NotFound("The contract at this address is not verified.", field="address")
 
     def _function(self, address: bytes, function: str) -> dict[str, Any] | None:
@@ -96,13 +143,11 @@ class ReadCalls:
     def _execute(
         self,
         node: NodeSession,
-        address: bytes,
-        prepared: PreparedCall,
+        call: dict[str, str],
         abis: Sequence[bytes],
         block: BlockId | None,
     ) -> bytes:
         """The returned data; errors are decoded with the ABIs of the addresses `abis`."""
-        call = {"to": to_hex(address), "data": to_hex(prepared.calldata), "gas": hex(GAS)}
         try:
             if block is None:
                 returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
@@ -126,7 +171,8 @@ class ReadCalls:
         if returned is not None:
             statement = "contracts/verified_contracts_get_errors"
             errors = [self._database.value(statement, address=address) or [] for address in abis]
-            return CallReverted(revert_reason(returned, errors))
+            decoded = revert_reason(returned, errors)
+            return CallReverted(decoded.sentence, decoded.record())
         message = error.message[:1000]
         reason = message[:200] if "://" not in message else "the node's reason is not shown"
         if stopped_in_contract(error):
@@ -134,8 +180,20 @@ class ReadCalls:
         return UpstreamFailed(f"The node rejected the call: {reason}")
 
 
-def _prepare(entries: dict[str, Any], function: str, arguments: Sequence[object]) -> PreparedCall:
-    return prepare(entries["functions"], function, arguments, entries["others"])
+def _abis(address: bytes, proxy: Proxy | None) -> tuple[bytes, ...]:
+    return (address, proxy.implementation) if proxy else (address,)
+
+
+def _value(prepared: PreparedCall, value: object) -> int:
+    """In wei; raises InvalidParameter, also where the function is not payable."""
+    try:
+        value_wei = int(coerce(_WEI, value, "value"))
+    except AbiError as error:
+        raise InvalidParameter(f"{error}.", field="value") from None
+    if value_wei and prepared.function.mutability != "payable":
+        signature = prepared.function.signature[:500]
+        raise InvalidParameter(f"The function {signature} is not payable.", field="value")
+    return value_wei
 
 
 def _bad_request(error: AbiError) -> InvalidParameter:
@@ -150,10 +208,11 @@ def stopped_in_contract(error: RpcError) -> bool:
     return error.is_revert or bool(_STOPPED.search(error.message[:1000]))
 
 
-def _decoded(prepared: PreparedCall, returned: bytes) -> Any:
-    if prepared.function.outputs and not returned:
+def value_of(function: Function, returned: bytes, most_values: int = MAX_VALUES) -> Any:
+    """As JSON; raises CallReverted where the data is not the function's."""
+    if function.outputs and not returned:
         raise CallReverted("The call returned no data.")
     try:
-        return result(prepared.function, returned)
+        return result(function, returned, most_values)
     except AbiError as error:
         raise CallReverted(f"The function's return data cannot be decoded: {error}.") from None

@@ -21,6 +21,7 @@ PROBE_TIMEOUT_S = 1.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
 NOT_ANSWERING = "The node does not respond; try again shortly."
+TOO_LATE = "The node did not respond in time; try again shortly."
 
 
 class NodeAway(Unavailable):
@@ -57,6 +58,10 @@ class NodeGateway:
             return NodeAway()
         return self._places.refusal(client, wait_s=PLACE_WAIT_S)
 
+    def place(self, client: Hashable) -> AbstractContextManager[None]:
+        """A place to wait in; raises Unavailable where too many wait."""
+        return self._places.place(client, wait_s=PLACE_WAIT_S)
+
     @contextmanager
     def node_for(self, client: Hashable) -> Iterator[Node]:
         """The node, to ask once. A NodeError raised inside becomes UpstreamFailed.
@@ -65,7 +70,7 @@ class NodeGateway:
         """
         if self._is_known_away():
             raise NodeAway
-        with self._places.place(client, wait_s=PLACE_WAIT_S):
+        with self.place(client):
             try:
                 if self._is_away:
                     self._probe()
@@ -122,6 +127,17 @@ class NodeSession:
     def left_s(self) -> float:
         return self._ends_at - time.monotonic()
 
+    def acquire(self, lock: threading.Lock) -> None:
+        """Waits for a lock that another request holds while it asks the node, in a place to wait
+        in, which is free again when this returns.
+        """
+        if lock.acquire(blocking=False):
+            return
+        with self._gateway.place(self._client):
+            if not lock.acquire(timeout=max(self.left_s(), 0.0)):
+                self._outcome.failed = True
+                raise UpstreamFailed(TOO_LATE)
+
     def call(self, method: str, *params: object, most_bytes: int = MOST_BYTES) -> Any:
         """The result of one call; raises RpcError, AnswerTooLarge past most_bytes."""
         [result] = self.results([Call(method, params)], most_bytes)
@@ -163,7 +179,7 @@ class NodeSession:
     def _time_s(self) -> float:
         left_s = self.left_s()
         if left_s <= 0:
-            raise UpstreamFailed("The node did not respond in time; try again shortly.")
+            raise UpstreamFailed(TOO_LATE)
         return left_s
 
     def _look_at(self, results: Sequence[Any]) -> None:

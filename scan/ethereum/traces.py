@@ -48,6 +48,11 @@ class BlockTraces(NamedTuple):
     transfers: list[InternalTransfer]
 
 
+def is_creation(kind: object) -> bool:
+    """By a frame's type."""
+    return kind in ("CREATE", "CREATE2")
+
+
 class CallFrame(NamedTuple):
     """One call of a transaction; `undone` if it or an enclosing call failed."""
 
@@ -195,17 +200,9 @@ def _flat_frames(
     block: DecodedBlock, transaction: DecodedTransaction, traces: Sequence[Any]
 ) -> Iterator[_Frame]:
     """Of one transaction; sorted by their place in the tree, which is the order of the calls."""
-    found: dict[tuple[int, ...], Any] = {}
-    for trace in traces:
-        if data(trace["blockHash"]) != block.hash or (
-            trace.get("transactionHash") is not None
-            and data(trace["transactionHash"]) != transaction.hash
-        ):
-            raise _mismatch(block)
-        found[_path(trace["traceAddress"])] = trace
-    parents = {path[:-1] for path in found} | {()}
-    if len(found) != len(traces) or not found.keys() >= parents:
-        raise MalformedBlock(f"block {block.number}: its traces are no tree of calls")
+    if not _are_of(traces, block.hash, transaction.hash):
+        raise _mismatch(block)
+    found = _by_path(traces)
     undone: tuple[int, ...] | None = None
     for path in sorted(found):
         if undone is not None and path[: len(undone)] == undone:
@@ -216,6 +213,65 @@ def _flat_frames(
             frame := _flat_frame(found[path], found.get(path[:-1]) if path else None)
         ) is not None:
             yield frame
+
+
+def _are_of(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) -> bool:
+    return all(
+        data(trace["blockHash"]) == block_hash
+        and (
+            trace.get("transactionHash") is None
+            or data(trace["transactionHash"]) == transaction_hash
+        )
+        for trace in traces
+    )
+
+
+def _by_path(traces: Sequence[Any]) -> dict[tuple[int, ...], Any]:
+    """Flat traces by their place in the tree; raises BadHex where they are none."""
+    found = {_path(trace["traceAddress"]): trace for trace in traces}
+    parents = {path[:-1] for path in found} | {()}
+    if len(found) != len(traces) or not found.keys() >= parents:
+        raise BadHex("they are no tree of calls")
+    return found
+
+
+def nested(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) -> dict[str, Any]:
+    """What trace_transaction gives of a transaction, in callTracer's format.
+
+    The output is None where the node does not say what a call returned. Raises BadHex, KeyError,
+    TypeError or AttributeError for anything else, also for what is of another block.
+    """
+    if not _are_of(traces, block_hash, transaction_hash):
+        raise BadHex("the traces are another block's")
+    frames = {path: _nested_frame(trace) for path, trace in _by_path(traces).items()}
+    for path in sorted(frames):
+        if path:
+            frames[path[:-1]]["calls"].append(frames[path])
+    return frames[()]
+
+
+def _nested_frame(trace: Any) -> dict[str, Any]:
+    action, result = trace["action"], trace.get("result") or {}
+    frame = {
+        "type": str(action.get("callType") or trace["type"]).upper(),
+        "from": action.get("from"),
+        "to": action.get("to"),
+        "value": action.get("value"),
+        "gas": action.get("gas"),
+        "gasUsed": result.get("gasUsed"),
+        "input": action.get("input") or action.get("init") or "0x",
+        "output": result.get("output"),
+        "error": trace.get("error"),
+        "calls": [],
+    }
+    if trace["type"] == "create":
+        is_create2 = action.get("creationMethod") == "create2"
+        frame |= {"type": "CREATE2" if is_create2 else "CREATE", "output": result.get("code")}
+        frame["to"] = None if trace.get("error") else result.get("address")
+    elif trace["type"] in ("suicide", "selfdestruct"):
+        parties = {"from": action.get("address"), "to": action.get("refundAddress")}
+        frame |= {"type": "SELFDESTRUCT", "value": action.get("balance"), **parties}
+    return frame
 
 
 def _path(steps: Sequence[Any]) -> tuple[int, ...]:

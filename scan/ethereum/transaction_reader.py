@@ -162,7 +162,7 @@ class TransactionReader:
     def _keep(
         self, indexed: IndexedTransaction, content: Content, sent: Any, receipt: Any
     ) -> NodeTransaction:
-        _check(indexed, sent, "hash")
+        require_same(indexed, sent)
         transaction = NodeTransaction(
             quantity(sent["nonce"]),
             quantity(sent["gas"]),
@@ -177,7 +177,7 @@ class TransactionReader:
         return transaction
 
 
-def _check(indexed: IndexedTransaction, answer: Any, hash_name: str) -> None:
+def require_same(indexed: IndexedTransaction, answer: Any, hash_name: str = "hash") -> None:
     """Raises TransactionUnavailable if this is not the transaction in its block."""
     if isinstance(answer, RpcError):
         raise TransactionUnavailable(REFUSED)
@@ -197,7 +197,7 @@ def _check(indexed: IndexedTransaction, answer: Any, hash_name: str) -> None:
 def _receipt(indexed: IndexedTransaction, content: Content, answer: Any) -> Receipt | None:
     if isinstance(answer, AnswerTooLarge) and content == Content.LOGS:
         return None
-    _check(indexed, answer, "transactionHash")
+    require_same(indexed, answer, "transactionHash")
     status, logs = answer.get("status"), _list(answer["logs"])
     return Receipt(
         None if status is None else quantity(status),

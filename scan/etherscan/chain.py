@@ -35,10 +35,13 @@ def receipt_status(parameters: Parameters) -> Reply:
 
 
 def execution_status(parameters: Parameters) -> Reply:
-    status = transactions.status(reader(), parameters.hash32("txhash"))
-    if status is None:
+    body = transactions.get(reader(), parameters.hash32("txhash"))
+    if body is None:
         raise Failure("Error! The transaction is not indexed")
-    return Reply({"isError": str(int(not status)), "errDescription": ""})
+    failure = transactions.failure(reader(), orjson.loads(body))
+    if failure is None:
+        return Reply({"isError": "0", "errDescription": ""})
+    return Reply({"isError": "1", "errDescription": failure.reason.sentence})
 
 
 def token(parameters: Parameters) -> Reply:

@@ -4,7 +4,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.log_filter import TOPICS
-from scan.exports.csv_format import Cell, amount, date_time, text, token_id, units, wei
+from scan.exports.csv_format import (
+    BYTE_ORDER_MARK,
+    Cell,
+    amount,
+    date_time,
+    lines,
+    text,
+    token_id,
+    units,
+    wei,
+)
 
 COIN_DECIMALS = 18
 
@@ -245,6 +255,21 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("total_supply_units", lambda record, _: units(record["totalSupply"])),
         _field("holders", "holderCount"),
     ),
+    "days": (
+        _field("date"),
+        *(
+            _field(name, key)
+            for name, key in (
+                *(("blocks", "blocks"), ("transactions", "transactions")),
+                *(("failed_transactions", "failedTransactions"),),
+                *(("active_addresses", "activeAddresses"), ("new_addresses", "newAddresses")),
+                *(("contracts_created", "contractsCreated"), ("token_transfers", "tokenTransfers")),
+                *(("dex_trades", "dexTrades"), ("gas_used", "gasUsed")),
+            )
+        ),
+        _wei("fees_wei", "fees"),
+        _wei("burnt_fees_wei", "burntFees"),
+    ),
     "tokenBalances": _DESCRIBED,
     "itemBalances": (*_DESCRIBED, _TOKEN_ID),
     "items": (
@@ -256,6 +281,13 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("transfers", "transferCount"),
     ),
 }  # fmt: skip
+
+
+def csv_text(kind: str, records: Sequence[Record]) -> bytes:
+    """A short list as a whole file, of records that need nothing else."""
+    shown, context = columns(kind, None), Context(None, "", {})
+    rows = [[column.cell(record, context) for column in shown] for record in records]
+    return BYTE_ORDER_MARK + lines([[column.name for column in shown], *rows])
 
 
 def columns(kind: str, own: str | None) -> Sequence[Column]:

@@ -28,7 +28,8 @@ def page(state: RequestState) -> str:
 def cache_key(state: RequestState) -> CacheKey | None:
     """None for a request whose response is never cached."""
     query = state.environ.get("QUERY_STRING", "")
-    if accepted_file(state.environ.get("HTTP_ACCEPT", "")) is not None:
+    accept = state.environ.get("HTTP_ACCEPT", "")
+    if "markdown" in accept or accepted_file(accept) is not None:
         return None
     if state.method in ("GET", "HEAD") and not state.has_body:
         if cached_for_s(state) is None:

@@ -19,6 +19,7 @@ from scan.queries.history import HistoryPage
 from scan.queries.pages import Page, Window
 from scan.server.file_body import FileBody
 
+INCOMPLETE = "-incomplete"
 FOLDER = "files"  # in SCAN_DATA_DIR
 # Of the query string of such a list, and of one that is ordered along the chain.
 LISTED = (*PAGED, PARAMETER)
@@ -97,6 +98,8 @@ def _charge(client: str) -> None:
 
 def _response(source: ListSource, chosen: Format, written: ListFile, body: FileBody) -> Response:
     name = source.kind if source.own is None else f"{source.kind}-{source.own}"
+    if written.last.next is not None:  # a person sees no headers
+        name += INCOMPLETE
     headers = {
         "Content-Length": str(body.size),
         "Content-Disposition": f'attachment; filename="{name}.{chosen.value}"',

@@ -77,6 +77,8 @@ class Writer:
         first, last = batch[0].number, batch[-1].number
         before = head.totals if head else RowCounts()
         with self._locked_transaction(head) as tx:
+            if head is not None:
+                _forget_uncounted_days(tx, head)
             totals = _copy_blocks(tx, before, batch, findings)
             transaction_lines = (
                 line for e in batch for line in e.transactions.splitlines(keepends=True)
@@ -114,24 +116,16 @@ class Writer:
         if head is None or head.number <= last_kept:
             return
         with self._locked_transaction(head) as tx:
-            orphaned = read_block_range(tx, last_kept + 1, head.number)
+            _forget_uncounted_days(tx, head)
             now = datetime.now(UTC)
             tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
             tx.execute("indexer/orphaned_blocks_sweep", now=now)
             webhook_events.unwind(tx, last_kept)
-            # These read the rows of the orphaned blocks, which blocks_unwind removes.
-            _derive_holders(tx, orphaned, sign=-1)
-            _derive_addresses(tx, orphaned, sign=-1)
-            items.unwind(tx, orphaned)
-            tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
-            tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
-            tx.execute("indexer/pools_derive", sign=-1, **orphaned.trades)
-            _derive_logs(tx, orphaned, sign=-1)
-            tx.execute(
-                "indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs
-            )
-            tx.execute("indexer/addresses_forget", last_kept=last_kept)
-            tx.execute("indexer/addresses_restore_last_seen")
+            ends = [row[0] for row in tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)]
+            last = head.number
+            for end in (*ends, last_kept):
+                _remove_day(tx, read_block_range(tx, end + 1, last), end)
+                last = end
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
 
     def store_supplies(self, head: IndexedHead, supplies: Sequence[TokenSupply]) -> None:
@@ -166,7 +160,14 @@ class Writer:
 
 
 def derive(tx: Transaction, written: BlockRange) -> None:
-    """Fill the derived tables from the rows of these blocks; unwind() is its inverse."""
+    """Fill the derived tables from the rows of these blocks, a day at a time; unwind() is its
+    inverse."""
+    days = tx.rows("indexer/daily_stats_derive", **written.blocks)
+    for first, last in days:
+        _derive_day(tx, written if len(days) == 1 else read_block_range(tx, first, last))
+
+
+def _derive_day(tx: Transaction, written: BlockRange) -> None:
     _derive_holders(tx, written, sign=1)
     grown = _derive_addresses(tx, written, sign=1)
     grown += items.derive(tx, written)
@@ -184,6 +185,27 @@ def derive(tx: Transaction, written: BlockRange) -> None:
             **written.rows,
             **written.logs,
         )
+
+
+def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
+    """The blocks after `last_kept`, which are of one day, with what was derived from them."""
+    # These read the rows of the orphaned blocks, which blocks_unwind removes.
+    day = tx.value("indexer/daily_stats_unwind", last_kept=last_kept)
+    _derive_holders(tx, orphaned, sign=-1)
+    _derive_addresses(tx, orphaned, sign=-1)
+    items.unwind(tx, orphaned)
+    tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
+    tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
+    tx.execute("indexer/pools_derive", sign=-1, **orphaned.trades)
+    _derive_logs(tx, orphaned, sign=-1)
+    tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
+    tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
+    tx.execute("indexer/addresses_restore_last_seen", day=day)
+
+
+def _forget_uncounted_days(tx: Transaction, head: IndexedHead) -> None:
+    """Of what an older release wrote or took back meanwhile."""
+    tx.execute("indexer/daily_stats_forget", head_number=head.number, head_hash=head.hash)
 
 
 def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:

@@ -52,7 +52,7 @@ def get_address(address: str) -> Response:
     key = address_of(address)
     tab = requested_tab(TABS)
     if tab == "contract":
-        return contract_page(key, read_contract(key))
+        return contract_page(key, read_contract(key, with_values=True))
     shown = _list(tab, key)
     return page(
         "address.html",

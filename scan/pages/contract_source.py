@@ -2,18 +2,22 @@
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError, parse_types, signature
+from scan.contracts.abi import AbiError
+from scan.contracts.function_calls import READ_ONLY, function_of
 from scan.contracts.proxy_contracts import Proxy
-from scan.errors import NotFound
+from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.formatting import visible_lines
-from scan.queries import contracts
+from scan.queries import contract_values, contracts
+from scan.queries.contract_values import ContractValues
 from scan.queries.contracts import Contract
 
-MAX_SHOWN_FUNCTIONS = 300
+MAX_SHOWN_FUNCTIONS = 300  # that read, and as many that write
+MAX_FUNCTIONS = 2000  # of an ABI, to choose them from
 SHOWN = frozenset({"code", "settings", "abi", "sources"})
 LONGEST_SIGNATURE = 500  # the limit of the API's functionName
 # For all files in total: a page with a source of 300,000 lines took 0.9 s.
@@ -27,11 +31,20 @@ class Input(NamedTuple):
 
 
 class Function(NamedTuple):
-    """A view or pure function; `outputs` are its return types."""
+    """`outputs` are its return types, with their names."""
 
     signature: str
     inputs: Sequence[Input]
     outputs: str
+    mutability: str
+
+    @property
+    def is_read_only(self) -> bool:
+        return self.mutability in READ_ONLY
+
+    @property
+    def name(self) -> str:
+        return self.signature.partition("(")[0]
 
 
 class SourceFile(NamedTuple):
@@ -55,6 +68,24 @@ class ShownContract(NamedTuple):
     proxy_kind: str | None = None
     implementation: str | None = None
     implementation_functions: Sequence[Function] = ()
+    values: ContractValues | None = None
+
+    @property
+    def read_functions(self) -> Sequence[Function]:
+        """Those without arguments are shown with their values, where there are any."""
+        return _shown(self.functions, read_only=True)
+
+    @property
+    def write_functions(self) -> Sequence[Function]:
+        return _shown(self.functions, read_only=False)
+
+    @property
+    def implementation_read_functions(self) -> Sequence[Function]:
+        return _shown(self.implementation_functions, read_only=True)
+
+    @property
+    def implementation_write_functions(self) -> Sequence[Function]:
+        return _shown(self.implementation_functions, read_only=False)
 
     @property
     def verifier(self) -> str | None:
@@ -70,12 +101,13 @@ class ShownContract(NamedTuple):
         return bytes(self.verified.constructor_arguments or b"").hex() if self.verified else ""
 
 
-def read_contract(address: bytes) -> ShownContract:
+def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract:
     contract, lookup = contracts.get_with_proxy(reader(), address, SHOWN)
     if not contract.code:
         return ShownContract(has_code=False)
     proxy = lookup.proxy
     abi = json.loads(contract.abi or "[]")
+    implementation_abi = _implementation_abi(proxy)
     return ShownContract(
         has_code=True,
         code_size=len(contract.code),
@@ -86,8 +118,23 @@ def read_contract(address: bytes) -> ShownContract:
         functions=_functions(abi),
         proxy_kind=proxy.kind if proxy else None,
         implementation=to_hex(proxy.implementation) if proxy else None,
-        implementation_functions=_functions(_implementation_abi(proxy)),
+        implementation_functions=_functions(implementation_abi),
+        values=_values(address, [abi, implementation_abi], proxy) if with_values else None,
     )
+
+
+def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:
+    """None where the node does not say: each function can still be called by its form."""
+    try:
+        return contract_values.of(reader(), address, abis, proxy)
+    except (UpstreamFailed, Unavailable, HistoryUnavailable, NotFound):
+        reader().do_not_cache()
+        return None
+
+
+def _shown(functions: Sequence[Function], *, read_only: bool) -> Sequence[Function]:
+    chosen = [function for function in functions if function.is_read_only == read_only]
+    return chosen[:MAX_SHOWN_FUNCTIONS]
 
 
 def _implementation_abi(proxy: Proxy | None) -> list[Any]:
@@ -124,26 +171,26 @@ def _files(contract: Contract) -> list[SourceFile]:
 
 
 def _functions(abi: Sequence[Any]) -> list[Function]:
-    """Its view and pure functions, in the ABI's order."""
-    functions = [
-        _function(entry)
-        for entry in abi
-        if entry.get("type") == "function" and entry.get("stateMutability") in ("view", "pure")
-    ]
-    return [function for function in functions if function is not None][:MAX_SHOWN_FUNCTIONS]
+    """In the ABI's order; those that a form can call."""
+    entries = (entry for entry in abi if entry.get("type") == "function")
+    functions = map(_function, islice(entries, MAX_FUNCTIONS))
+    return [function for function in functions if function is not None]
 
 
-def _function(entry: Any) -> Function | None:
-    """None for a function with unsupported types."""
+def _function(entry: dict[str, Any]) -> Function | None:
     try:
-        types = parse_types(entry["inputs"])
-        outputs = parse_types(entry["outputs"])
-    except (AbiError, KeyError):
+        function = function_of(entry)
+    except AbiError:
         return None
-    text = signature(str(entry["name"]), types)
-    inputs = [
-        Input(str(parameter.get("name") or ""), abi_type.name)
-        for parameter, abi_type in zip(entry["inputs"], types, strict=True)
-    ]
-    returns = ", ".join(output.name for output in outputs)
-    return Function(text, inputs, returns) if len(text) <= LONGEST_SIGNATURE else None
+    if len(function.signature) > LONGEST_SIGNATURE:
+        return None
+    names = [str(parameter.get("name") or "") for parameter in entry["inputs"]]
+    outputs = (str(output.get("name") or "") for output in entry.get("outputs", []))
+    returned = (
+        f"{output.name} {name}".strip()
+        for output, name in zip(function.outputs, outputs, strict=True)
+    )
+    types = (input.name for input in function.inputs)
+    return Function(
+        function.signature, [*map(Input, names, types)], ", ".join(returned), function.mutability
+    )

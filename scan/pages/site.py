@@ -5,13 +5,14 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from flask import Response, current_app
+from flask import Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scan import VERSION
 from scan.errors import ScanError
 from scan.http.interfaces import Interface
-from scan.pages import formatting
+from scan.http.requests import reader
+from scan.pages import formatting, markdown
 from scan.pages.static_files import url_of
 from scan.queries.network import KNOWN_CHAINS, symbol_of
 from scan.queries.reader import ChainId
@@ -97,7 +98,18 @@ def site() -> Site:
 def page(template: str, status_code: int = 200, **values: Any) -> Response:
     """A template as a response."""
     body = site().render(template, site().chain(), **values)
+    if _prefers_markdown():
+        reader().do_not_cache()
+        headers = {**dict(HEADERS), "Content-Type": f"{markdown.MEDIA_TYPE}; charset=utf-8"}
+        return Response(markdown.to_markdown(body), status_code, headers=headers)
     return Response(body, status_code, headers=dict(HEADERS))
+
+
+def _prefers_markdown() -> bool:
+    if markdown.MEDIA_TYPE not in request.environ.get("HTTP_ACCEPT", ""):
+        return False  # as browsers; werkzeug's parser takes 20 us
+    types = ["text/html", markdown.MEDIA_TYPE]
+    return request.accept_mimetypes.best_match(types) == markdown.MEDIA_TYPE
 
 
 def _templates() -> Environment:

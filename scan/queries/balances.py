@@ -50,7 +50,8 @@ def at_head(
         if balance.wei is None or balance.block != head.number
     ]
     states = {}
-    if stale and head.number is not None and head.hash is not None:
+    # A node that has failed this request once would cost each page of a file its time-out.
+    if stale and not reader.has_node_failed and head.number is not None and head.hash is not None:
         states = reader.sources.account_states.all_at(
             reader.node, stale, head.number, bytes(head.hash)
         )

@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from scan.contracts.proxy_contracts import Proxy, clone_of, delegates, eip1967_implementation
-from scan.contracts.read_calls import CallResult
+from scan.contracts.read_calls import CallResult, EncodedCall
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.hex import BadHex, to_hex
@@ -112,6 +112,19 @@ def call(
 ) -> CallResult:
     """What a view function returns after a block, or at the node's newest; see ReadCalls.call()."""
     return reader.sources.read_calls.call(reader.node, address, function, arguments, block)
+
+
+def encode(
+    reader: Reader,
+    address: bytes,
+    function: str,
+    arguments: Sequence[object],
+    value: object = 0,
+    sender: bytes | None = None,
+) -> EncodedCall:
+    """A call of any function for a wallet to sign; see ReadCalls.encode()."""
+    calls = reader.sources.read_calls
+    return calls.encode(reader.node, address, function, arguments, value, sender)
 
 
 def verified_page(reader: Reader, window: Window) -> Page:

@@ -8,11 +8,13 @@ from scan.contracts.contract_abis import ContractAbis
 from scan.contracts.read_calls import ReadCalls
 from scan.contracts.token_uri import TokenUris
 from scan.contracts.transaction_details import TransactionDetailsReader
+from scan.contracts.transaction_failures import TransactionFailures
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
+from scan.ethereum.transaction_traces import TransactionTraces
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 PLACE_WAIT_S = 0.25
@@ -44,6 +46,8 @@ class Sources:
     contract_abis: ContractAbis
     node_transactions: TransactionReader
     transaction_details: TransactionDetailsReader
+    transaction_traces: TransactionTraces
+    transaction_failures: TransactionFailures
     token_uris: TokenUris
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     chain_id: ChainId
@@ -87,9 +91,13 @@ class Reader:
         return self._node
 
     @property
+    def has_node_failed(self) -> bool:
+        return self._node is not None and self._node.failed
+
+    @property
     def is_cacheable(self) -> bool:
         """Not where the node failed, which may answer the next request."""
-        return self._is_cacheable and not (self._node and self._node.failed)
+        return self._is_cacheable and not self.has_node_failed
 
     def do_not_cache(self) -> None:
         """The response depends on more than the index."""

@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from scan.contracts.decoded_traces import DecodedFrame, decode_trace
 from scan.contracts.transaction_details import TransactionDetails
+from scan.contracts.transaction_failures import TransactionFailure
+from scan.ethereum.state_changes import StateChanges
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.ethereum.transaction_traces import TransactionTrace, with_gas_of_transaction
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -51,14 +55,40 @@ def status(reader: Reader, transaction_hash: bytes) -> bool | None:
 
 def details(reader: Reader, record: Mapping[str, Any]) -> TransactionDetails:
     """What the node has of a transaction, decoded; not cached where asking again may give more."""
-    indexed = IndexedTransaction(
-        record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
-    )
-    details = reader.sources.transaction_details.read(reader.node, indexed)
+    details = reader.sources.transaction_details.read(reader.node, _indexed(record))
     if details.passing:
         reader.do_not_cache()
     return details
 
 
+def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
+    """Why it failed; None where it succeeded. Not cached where asking again may give more."""
+    if record["status"]:
+        return None
+    failure = reader.sources.transaction_failures.read(reader.node, record)
+    if failure.is_passing:
+        reader.do_not_cache()
+    return failure
+
+
+def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
+    """What was called in it, and the same decoded; raises TracesUnavailable, UpstreamFailed."""
+    indexed = _indexed(record)
+    trace = reader.sources.transaction_traces.calls(reader.node, indexed)
+    trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
+    return trace, decode_trace(trace, indexed, reader.sources.contract_abis, reader.node)
+
+
+def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
+    """What it changed; raises as calls()."""
+    return reader.sources.transaction_traces.state_changes(reader.node, _indexed(record))
+
+
 def events(reader: Reader, transaction_hash: bytes) -> TransactionEvents:
     return TransactionEvents(*reader.row("queries/transactions_get_events", hash=transaction_hash))
+
+
+def _indexed(record: Mapping[str, Any]) -> IndexedTransaction:
+    return IndexedTransaction(
+        record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
+    )

@@ -23,8 +23,9 @@ from scan.database.notifications import Listener
 from scan.errors import PositionLost, RateLimited, ScanError, Unavailable
 from scan.observability import metrics
 from scan.queries import block_events
-from scan.queries.block_events import BlockEvent, Events, Position
+from scan.queries.block_events import BlockEvent, Events, Position, parse_position
 from scan.streams.filters import StreamFilter, parties
+from scan.streams.shared_reads import SharedReads
 
 log = logging.getLogger(__name__)
 
@@ -36,7 +37,10 @@ LOOK_EVERY_S = 1.0  # where a notification has not come
 LOOK_EVERY_ON_REPLICA_S = 0.1  # which receives none
 RETRY_AFTER_S = 1.0
 MAX_AHEAD_S = 60.0  # that the database may take to have a client's block
-BLOCKS_AT_A_TIME = 50  # for one client that is behind, before the next one's turn
+# Of one client that is behind before the next one's turn: few, so that both read the same blocks.
+BLOCKS_AT_A_TIME = 10
+# A client is given more once it has taken this; a live one that a block has more for is behind.
+MOST_SENT_BYTES = 512 * 1024
 
 
 class Sink(Protocol):
@@ -97,6 +101,7 @@ class Streams:
     def __init__(self, reads: Database, listener: Listener | None) -> None:
         """`listener` of the index's version; None where `reads` is a replica."""
         self._reads = reads
+        self._behind = SharedReads(reads)
         self._listener = listener
         self._lock = threading.Lock()
         self._process = 0
@@ -109,6 +114,7 @@ class Streams:
         self._live: dict[StreamFilter, set[Stream]] = {}
         self._by_address: defaultdict[str | None, set[StreamFilter]] = defaultdict(set)
         self._sent_at = 0.0
+        self._retried_at = 0.0
 
     def open(
         self, client: Hashable, stream_filter: StreamFilter, position: Position | None
@@ -169,23 +175,20 @@ class Streams:
     def _catch_up(self, stream: Stream) -> None:
         """The next events it lacks: one step, after which the turn is another client's."""
         try:
-            for _ in range(BLOCKS_AT_A_TIME):
-                if stream.is_closed:
-                    return
-                events = block_events.read_next(self._reads, stream.position, stream.filter.types)
-                stream.position = events.position
-                data = b"".join(_text(e) for e in events.events if stream.filter.matches(e))
-                if data:
-                    stream.send(data, lambda: self.resume(stream))
-                    return
-                if events.is_ahead:
-                    self._wait_for_block(stream)
-                    return
-                if events.is_newest:
-                    self._arriving.append(stream)
-                    self._wake()
-                    return
-            self.resume(stream)
+            data, events = self._next_of(stream)
+            if stream.is_closed:
+                return
+            if not events.is_ahead:
+                stream.ahead_since = 0.0
+            if data:
+                stream.send(data, lambda: self.resume(stream))
+            elif events.is_ahead:
+                self._wait_for_block(stream)
+            elif events.is_newest:
+                self._arriving.append(stream)
+                self._wake()
+            else:
+                self.resume(stream)
         except PositionLost as error:
             stream.end(error)
         except ScanError as error:
@@ -194,6 +197,29 @@ class Streams:
         except Exception:
             log.exception("a stream failed")
             stream.end(ScanError("The stream failed; it has been logged."))
+
+    def _next_of(self, stream: Stream) -> tuple[bytes, Events]:
+        """What is to be sent to it, up to its new position; and what was read last."""
+        texts: list[bytes] = []
+        size, position = 0, stream.position
+        for _ in range(BLOCKS_AT_A_TIME):
+            try:
+                events = self._behind.read_next(position, stream.filter.types)
+            except ScanError:
+                if texts:  # it is raised again at the next turn
+                    break
+                raise
+            position = events.position
+            for event in filter(stream.filter.matches, events.events):
+                texts.append(_text(event))
+                size += len(texts[-1])
+                if size >= MOST_SENT_BYTES:
+                    position = parse_position(event.position, "position")
+                    break
+            if size >= MOST_SENT_BYTES or events.is_newest or events.is_ahead:
+                break
+        stream.position = position
+        return b"".join(texts), events
 
     def _wait_for_block(self, stream: Stream) -> None:
         """Another instance, or the primary before a failover, was further than this database."""
@@ -284,9 +310,19 @@ class Streams:
                     texts[stream_filter].append(text)
         for stream_filter, pieces in texts.items():
             data = b"".join(pieces)
+            if len(data) > MOST_SENT_BYTES:
+                self._leave_behind(stream_filter)
             for stream in self._live[stream_filter]:
                 stream.send(data)
         self._position = events.position
+
+    def _leave_behind(self, stream_filter: StreamFilter) -> None:
+        """Its streams read by themselves what is new, in pieces."""
+        assert self._position is not None
+        for stream in self._live[stream_filter]:
+            stream.position = self._position
+            self.resume(stream)
+        self._live[stream_filter] = set()
 
     def _concerned(self, event: BlockEvent) -> set[StreamFilter]:
         """Filters of any address, and of those that the event has."""
@@ -300,8 +336,10 @@ class Streams:
     def _send_heartbeats(self) -> None:
         """Also the position, which events that do not concern a client have moved on."""
         now = time.monotonic()
-        for _ in range(len(self._waiting)):
-            self.resume(self._waiting.popleft())
+        if now - self._retried_at >= RETRY_AFTER_S:
+            self._retried_at = now
+            for _ in range(len(self._waiting)):
+                self.resume(self._waiting.popleft())
         if now - self._sent_at < HEARTBEAT_S:
             return
         self._sent_at = now

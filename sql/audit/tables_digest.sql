@@ -64,6 +64,8 @@ FROM (
     UNION ALL
     SELECT 'event_topics', ROW(e.topic0, e.log_count)::text FROM event_topics e WHERE e.log_count > 0
     UNION ALL
+    SELECT 'daily_stats', s::text FROM daily_stats s
+    UNION ALL
     SELECT 'list_checkpoints', l::text FROM list_checkpoints l
 ) AS rows
 GROUP BY name

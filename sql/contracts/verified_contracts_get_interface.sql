@@ -1,4 +1,4 @@
--- Functions and events in a verified ABI; of more than 2,000 the first.
+-- Functions, events and errors in a verified ABI; of more than 2,000 the first.
 -- params: address bytea, code_hash bytea
 -- returns: no row, or the ABI's entries as a JSON array
 -- index: verified_contracts_pkey
@@ -7,7 +7,7 @@ SELECT (
     FROM (
         SELECT entry, ordinality
         FROM json_array_elements(v.abi) WITH ORDINALITY AS entries (entry, ordinality)
-        WHERE coalesce(entry ->> 'type', 'function') IN ('function', 'event')
+        WHERE coalesce(entry ->> 'type', 'function') IN ('function', 'event', 'error')
         ORDER BY ordinality
         LIMIT 2000
     ) AS named)

@@ -1,11 +1,14 @@
 -- Counts what blocks already written mean for addresses; sign -1 takes the same away again.
 -- An unwound address is marked, so that indexer/addresses_restore_last_seen finds its last_seen anew.
+-- All blocks are of one day, which gets the addresses that are new, or were not seen on it yet: the
+-- statement's snapshot still has where an address was last seen before these blocks.
 -- params: block_from bigint, block_to bigint, first_transaction bigint, last_transaction bigint,
 --   first_transfer bigint, last_transfer bigint, first_trade bigint, last_trade bigint,
 --   first_internal bigint, last_internal bigint, sign integer
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: transactions_pkey, token_transfers_pkey, dex_trades_pkey, blocks_pkey,
---   internal_transfers_pkey, withdrawals_pkey, log_emitters_by_block, addresses_pkey
+--   internal_transfers_pkey, withdrawals_pkey, log_emitters_by_block, addresses_pkey,
+--   daily_stats_pkey, daily_stats_first_block_key
 WITH seen AS (
     SELECT from_address AS address, block_number,
         1 AS transactions, 1 AS sent, 0 AS received,
@@ -119,7 +122,14 @@ WITH seen AS (
         net_wei = CASE WHEN EXCLUDED.net_wei IS NULL THEN a.net_wei
             ELSE nullif(coalesce(a.net_wei, 0) + EXCLUDED.net_wei, 0) END,
         balance_block = NULL
-    RETURNING a.*
+    RETURNING a.*, (SELECT o.last_seen FROM addresses o WHERE o.address = a.address) AS seen_before
+), active AS (
+    UPDATE daily_stats s
+    SET new_address_count = s.new_address_count
+            + (SELECT count(*) FROM counted c WHERE c.seen_before IS NULL),
+        active_address_count = s.active_address_count + (SELECT count(*) FROM counted c
+            WHERE c.seen_before IS NULL OR c.seen_before < s.first_block)
+    WHERE %(sign)s > 0 AND s.day = counted_day(%(block_to)s)
 )
 SELECT grown.list, c.address, grown.entries - grown.added
 FROM counted c

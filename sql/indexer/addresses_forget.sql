@@ -1,5 +1,13 @@
--- After a reorganisation: addresses that only orphaned blocks had seen are not seen.
--- params: last_kept bigint
+-- After a reorganisation: addresses that only orphaned blocks had seen are not seen, nor were they on
+-- the day that lost these blocks.
+-- params: last_kept bigint, day date null
 -- returns: nothing
--- index: addresses_unwound
-DELETE FROM addresses WHERE unwound AND first_seen > %(last_kept)s;
+-- index: addresses_unwound, daily_stats_pkey
+WITH forgotten AS (
+    DELETE FROM addresses WHERE unwound AND first_seen > %(last_kept)s RETURNING 1
+)
+UPDATE daily_stats s
+SET new_address_count = s.new_address_count - lost.addresses,
+    active_address_count = s.active_address_count - lost.addresses
+FROM (SELECT count(*) AS addresses FROM forgotten) AS lost
+WHERE s.day = %(day)s;

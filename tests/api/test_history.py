@@ -4,7 +4,9 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -14,6 +16,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
+from scan.http.services import Services
 from tests.conftest import Played
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -370,3 +373,22 @@ def test_long_lists_count_a_range_by_their_checkpoints(made: Made) -> None:
         expected = [row for row in rows if wanted.matches(row)]
         page = mine(made, limit=100, **wanted.arguments())
         assert (page["history"], page["total"]) == (expected[:100], len(expected))
+
+
+def test_a_node_that_fails_is_asked_once_for_a_file(
+    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each page of it needs the balance at the head; each time-out would be the file's."""
+    for _ in range(6):
+        made.chain.append([Move(YOU, ME, 5)] * 5)
+    monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 10)
+    services: Services = made.client.application.extensions["scan"]
+    settings = replace(services.settings, data_dir=tmp_path)
+    made.client.application.extensions["scan"] = replace(services, settings=settings)
+    states = services.sources.account_states
+    read, requests = states.all_at, itertools.count()
+    monkeypatch.setattr(states, "all_at", lambda *given: (next(requests), read(*given))[1])
+    response = made.client.get(f"/api/v1/addresses/0x{ME.hex()}/history?format=ndjson")
+    assert len(response.data.splitlines()) == 30
+    assert response.headers["X-Scan-History-Complete"] == "false"
+    assert next(requests) == 1

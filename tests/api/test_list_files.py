@@ -165,6 +165,11 @@ def test_a_file_ends_at_its_bounds(
     answer = files.get("/api/v1/blocks?format=ndjson", buffered=True)
     assert len(answer.data.splitlines()) == 30
     assert answer.headers["X-Scan-Complete"] == "false"
+    # What a person sees of it.
+    assert answer.headers["Content-Disposition"].endswith('filename="blocks-incomplete.ndjson"')
+    monkeypatch.undo()
+    whole = files.get("/api/v1/blocks?format=ndjson", buffered=True)
+    assert whole.headers["Content-Disposition"].endswith('filename="blocks.ndjson"')
 
 
 def test_csv_of_a_history_has_signed_changes(files: FlaskClient, scenario: Played) -> None:

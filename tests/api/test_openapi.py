@@ -11,8 +11,10 @@ from scan.api.openapi.schemas import ERRORS
 from scan.errors import ScanError
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
 
-MOST_BYTES_AN_OPERATION = 2_350  # on average
-PAGES = {"/metrics", "/docs/", "/docs/{path}"}  # for people and Prometheus
+# For people, Prometheus and language models, in forms of their own.
+PAGES = {"/metrics", "/docs/", "/docs/{path}", "/mcp", "/llms.txt"}
+PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt"}
+MOST_BYTES_AN_OPERATION = 2_400  # on average
 
 
 def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

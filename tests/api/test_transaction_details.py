@@ -13,10 +13,11 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.commands.demo_node import start
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
-from tests.support.anvil import Anvil, Contract
-from tests.support.database import Postgres, execute
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
+from tests.support.reasons import verify
 from tests.support.scenario import play
 from tests.support.solidity import NODE
 from tests.support.storm import Storm
@@ -66,34 +67,6 @@ def storm(url: str) -> Iterator[Chain]:
             indexing.wait_for(node.head())
             abis = verify(url, [*weather.stage.contracts.values()][1::2])
             yield Chain(create_app(indexing.settings).test_client(), abis)
-
-
-def verify(url: str, contracts: list[Contract]) -> dict[str, Any]:
-    """Stores ABIs as verified; contracts of one code share the first one's."""
-    found: dict[str, Any] = {}
-    by_code: dict[bytes, Any] = {}
-    for contract in contracts:
-        address = contract.address.lower()
-        [(code_hash,)] = execute(
-            url,
-            "SELECT code_hash FROM contracts WHERE address = decode(%s, 'hex')"
-            " ORDER BY block_number DESC LIMIT 1",
-            address[2:],
-        )
-        by_code[bytes(code_hash)] = contract.artifact.abi
-        execute(
-            url,
-            "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-            " compiler_version, settings, abi, sources, verified_at)"
-            " VALUES (decode(%s, 'hex'), %s, 'full', %s, '', '0.8.28', '{}', %s, '{}', now())",
-            *(address[2:], code_hash, contract.artifact.name, json.dumps(contract.artifact.abi)),
-        )
-    for address, code_hash in execute(
-        url, "SELECT '0x' || encode(address, 'hex'), code_hash FROM contracts ORDER BY block_number"
-    ):
-        if bytes(code_hash) in by_code:
-            found[str(address)] = by_code[bytes(code_hash)]
-    return found
 
 
 def transactions_of(client: FlaskClient) -> list[str]:

@@ -37,6 +37,7 @@ CHANGED = (
     "UPDATE dexes SET trade_count = 0",
     "UPDATE pools SET trade_count = 0",
     "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
+    "UPDATE daily_stats SET gas_used = 1, last_hash = '\\x01', burnt_wei = burnt_wei + 1",
     "UPDATE chain SET token_count = 5",
     "UPDATE event_topics SET log_count = 1",
     "UPDATE blocks SET logs_before = logs_before + 1 WHERE number > 20",
@@ -51,6 +52,7 @@ LOST = (
     "UPDATE dexes SET trade_count = trade_count + 1",
     "UPDATE pools SET trade_count = trade_count + 1",
     "DELETE FROM list_checkpoints",
+    "DELETE FROM daily_stats",
     "UPDATE chain SET token_count = 0",
     "UPDATE addresses SET log_count = 0",
 )
@@ -68,6 +70,8 @@ ADDED = (
     "UPDATE pools SET trade_count = trade_count + 2",
     "INSERT INTO list_checkpoints (list, key, place, ordinal, block_number)"
     " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
+    "INSERT INTO daily_stats SELECT day - 1, -1, -1, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
+    " FROM daily_stats ORDER BY day LIMIT 1",
     "UPDATE chain SET token_count = token_count + 1",
     "UPDATE addresses SET log_count = log_count + 1",
 )

@@ -68,6 +68,7 @@ KEYS = {
     "log_emitters": ENTITIES["emitter"].key,
     "addresses": ("address",),
     "blocks": ("number",),
+    "daily_stats": ("day",),
     "dexes": ("name",),
     "event_topics": ("topic0",),
     "item_balances": ("holder", "first_ordinal"),
@@ -89,7 +90,7 @@ SECTIONS = {
 }
 ANOTHER = {
     "boolean": "NOT {0}",
-    "bytea": "coalesce({0} || '\\x01', '\\x01')",
+    "bytea": "coalesce({0}, '') || int4send({1})",  # not two columns by the same bytes
     "ARRAY": "array_append({0}, '\\x01')",
     "timestamp with time zone": "{0} + interval '1 s'",
 }

@@ -66,10 +66,12 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
     assert set(refused) == {  # not verified; nobody's; a parameter is missing
         *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
         "/address/<address>/source",
+        "/.well-known/security.txt",
         "/api/v1/addresses",
         "/api/v1/search",
         "/static/<version>/<name>",
         "/api/v1/contracts/<address>",
+        "/api/v1/contracts/<address>/values",
         "/api/v1/webhooks/<webhook_id>/deliveries",
         "/api/v1/keys",
         "/api/v1/webhooks",

@@ -351,14 +351,20 @@ def test_results_follow_the_function_s_outputs() -> None:
     ],
 )
 def test_reverts_are_told_in_words(data: str, sentence: str) -> None:
-    assert revert_reason(bytes.fromhex(data), [ABI]) == sentence
+    assert revert_reason(bytes.fromhex(data), [ABI]).sentence == sentence
 
 
 def test_custom_errors_are_named_with_their_values() -> None:
     from scan.contracts.abi import selector
 
     data = selector("Broke(uint256)") + (7).to_bytes(32, "big")
-    assert revert_reason(data, [[], ABI]) == "The call reverted: Broke(left=7)"
+    reason = revert_reason(data, [[], ABI])
+    assert reason.sentence == "The call reverted: Broke(left=7)"
+    assert reason.record() == {
+        "name": "Broke",
+        "signature": "Broke(uint256)",
+        "arguments": [{"name": "left", "type": "uint256", "value": "7"}],
+    }
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,7 @@ PUBLISHED = {
     ],
     "erc1967": [OPENZEPPELIN / f"{name}.json" for name in ("IERC1967", "UpgradeableBeacon")],
     "erc4337": [OPENZEPPELIN / "IEntryPoint.json"],
+    "erc6093": [OPENZEPPELIN / f"IERC{number}Errors.json" for number in (20, 721, 1155)],
 }
 # Of those that no package here has: selectors as the contracts' documentation and users have them.
 SELECTORS = {
@@ -59,7 +60,7 @@ TOPICS = {
 
 def claimed(standard: str) -> list[tuple[str, Entry]]:
     index = standard_abis()
-    kinds = (("function", index.functions), ("event", index.events))
+    kinds = (("function", index.functions), ("event", index.events), ("error", index.errors))
     return [
         (kind, entry)
         for kind, found in kinds
@@ -73,7 +74,7 @@ def published(standard: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Entries of the packages' ABIs, with their canonical signatures."""
     for path in PUBLISHED.get(standard, ()):
         for entry in json.loads(path.read_text())["abi"]:
-            if entry["type"] in ("function", "event"):
+            if entry["type"] in ("function", "event", "error"):
                 yield f"{entry['name']}({','.join(map(type_of, entry['inputs']))})", entry
 
 
@@ -104,7 +105,7 @@ def test_what_is_claimed_is_what_the_packages_define(standard: str) -> None:
 def test_what_the_packages_define_is_claimed(standard: str) -> None:
     everywhere = {(kind, entry.signature) for each in STANDARDS for kind, entry in claimed(each)}
     for signature, entry in published(standard):
-        if entry["type"] == "event" or entry["stateMutability"] in ("nonpayable", "payable"):
+        if entry["type"] != "function" or entry["stateMutability"] in ("nonpayable", "payable"):
             assert (entry["type"], signature) in everywhere
 
 

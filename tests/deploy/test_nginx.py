@@ -3,7 +3,10 @@
 import json
 import os
 import signal
+import threading
 import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import requests
@@ -139,3 +142,45 @@ def test_a_flood_is_refused_by_nginx_and_costs_the_instances_nothing(shared_serv
         assert refused[-1].json()["code"] == "rate_limited"
         assert refused[-1].headers["Retry-After"] and "X-Request-Id" not in refused[-1].headers
         assert other.get(f"{front}/api/v1/nothing").status_code == 404
+
+
+class _Slow(BaseHTTPRequestHandler):
+    """An instance that writes a long file: nothing comes for two seconds."""
+
+    def do_GET(self) -> None:
+        time.sleep(0 if self.path == "/healthz" else 2)
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def slow_instance() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Slow)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.mark.parametrize(
+    ("path", "accept", "status"),
+    [
+        ("/api/v1/blocks", "*/*", 503),
+        ("/api/v1/blocks?format=json", "*/*", 503),
+        ("/api/v1/blocks?format=json", "text/csv", 503),
+        ("/api/v1/blocks?format=csv", "*/*", 200),
+        ("/bsc/api/v1/logs?topic0=0x1&format=ndjson", "*/*", 200),
+        ("/api/v1/blocks", "application/json;q=0.1, text/csv", 200),
+        ("/api/v1/blocks?limit=1", "application/x-ndjson", 200),
+    ],
+)
+def test_only_files_may_take_long(slow_instance, tmp_path, path, accept, status):
+    replaced = {"proxy_read_timeout 15s;": "proxy_read_timeout 1s;"}
+    with nginx(tmp_path, [slow_instance] * 3, replaced) as front:
+        response = requests.get(f"{front}{path}", headers={"Accept": accept}, timeout=30)
+    assert response.status_code == status

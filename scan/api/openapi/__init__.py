@@ -43,6 +43,7 @@ from scan.api.openapi.schemas import (
     ref,
     text,
 )
+from scan.api.openapi.statistics import STATISTICS_PATHS, STATISTICS_SCHEMAS
 from scan.api.openapi.stream import STREAM_PATHS
 from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
 
@@ -114,7 +115,7 @@ def document(
                 PREFIX + path: page
                 for pages in (
                     *(CHAIN_PATHS, FILTERED_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS),
-                    *(STREAM_PATHS, CONTRACT_PATHS, OWNER_PATHS),
+                    *(STATISTICS_PATHS, STREAM_PATHS, CONTRACT_PATHS, OWNER_PATHS),
                 )
                 for path, page in pages.items()
             },
@@ -127,7 +128,7 @@ def document(
             "schemas": {
                 **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS,
                 **HISTORY_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS, **CONTRACT_SCHEMAS,
-                **OWNER_SCHEMAS, **EVENT_SCHEMAS,
+                **OWNER_SCHEMAS, **EVENT_SCHEMAS, **STATISTICS_SCHEMAS,
                 **SERVICE_SCHEMAS, **SCALARS,
             },
             "responses": {
@@ -156,6 +157,13 @@ def document(
     }  # fmt: skip
 
 
+_REVERTED: Json = {
+    "reason": {
+        "type": "object",
+        "description": "With call_reverted: the error's name, signature and arguments.",
+        "examples": [{"name": "Panic", "signature": "Panic(uint256)", "arguments": []}],
+    },
+}
 _REORGANISED: Json = {
     "commonBlock": record(
         "With reorganised: the newest block that is still in the chain. Discard records of later"
@@ -184,7 +192,7 @@ def _error(*statuses: int) -> Json:
         described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
     codes = [code for status in statuses for code in ERRORS[status][1]]
     code = {"description": "The error code.", "enum": codes}
-    more = _REORGANISED if statuses == (409,) else {}
+    more = _REORGANISED if statuses == (409,) else _REVERTED if statuses == (422,) else {}
     schema = {"allOf": [ref("Error"), {"properties": {"code": code, **more}}]}
     return {
         "description": " ".join(described),

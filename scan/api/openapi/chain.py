@@ -81,6 +81,20 @@ CHAIN_PATHS: Json = {
             errors=(404,),
         ),
     },
+    "/transactions/{transaction_hash}/trace": {
+        "get": operation(
+            "getTransactionTrace", TAG, "A transaction's calls, from the node's trace",
+            ref("TransactionTrace"),
+            parameters=(TRANSACTION,), errors=(404, 422, 502),
+        ),
+    },
+    "/transactions/{transaction_hash}/state-changes": {
+        "get": operation(
+            "getTransactionStateChanges", TAG, "What a transaction changed, from the node's trace",
+            ref("StateChanges"),
+            parameters=(TRANSACTION,), errors=(404, 422, 502),
+        ),
+    },
     "/transactions/{transaction_hash}/internal": {
         "get": operation(
             "listTransactionInternalTransfers",

@@ -14,6 +14,7 @@ from scan.api.openapi.schemas import (
     hex_bytes,
     moment,
     nullable,
+    number,
     one_of,
     operation,
     record,
@@ -21,6 +22,7 @@ from scan.api.openapi.schemas import (
     sends,
     text,
 )
+from scan.contracts.function_calls import MUTABILITIES
 
 TAG = "Contracts"
 CONTRACT_EXAMPLE = "0xdac17f958d2ee523a2206206994597c13d831ec7"
@@ -68,6 +70,23 @@ CONTRACT_PATHS: Json = {
                 none={"functionName": "totalSupply"},
             ),
             errors=(404, 422, 502),
+        ),
+    },
+    "/contracts/{address}/encode": {
+        "post": operation(
+            "encodeCall", TAG, "Encode a call for a wallet", ref("EncodedCall"),
+            description="Of any function of a verified contract, as in /call. Nothing is signed or"
+            " sent. With `from` the call is tried first; if it reverts, the response is 422.",
+            parameters=(CONTRACT,),
+            body=sends(ref("EncodeRequest"), mint={"functionName": "mint", "args": ["1"]}),
+            errors=(404, 422, 502),
+        ),
+    },
+    "/contracts/{address}/values": {
+        "get": operation(
+            "getContractValues", TAG, "All functions without arguments, called", ref("Values"),
+            description="Also of a proxy's implementation; at the newest indexed block.",
+            parameters=(CONTRACT,), errors=(404, 422, 502),
         ),
     },
 }  # fmt: skip
@@ -223,5 +242,51 @@ CONTRACT_SCHEMAS: Json = {
                                       CONTRACT_EXAMPLE),
         },
         optional=("implementation",),
+    ),
+    "EncodeRequest": form(
+        "A function, its arguments and the coin sent along.",
+        {
+            "functionName": text("As in /call.", "transfer", maxLength=500),
+            "args": array({}, "As in /call.", maxItems=1000, default=[]),
+            "value": {
+                "description": "Wei for a payable function; also as text.",
+                "examples": ["0"],
+                "type": ["integer", "string"],
+            },
+            "from": any_case_address("The sender, to try the call."),
+        },
+        ("functionName",),
+    ),
+    "EncodedCall": record(
+        "A call to sign.",
+        {
+            "to": address("The contract.", CONTRACT_EXAMPLE),
+            "data": hex_bytes("The calldata."),
+            "value": text("Wei, as decimal text.", "0"),
+            "chainId": nullable(number("The chain's id.", 1)),
+            "function": text("Its full signature.", "transfer(address,uint256)"),
+            "stateMutability": one_of("Of the function.", MUTABILITIES),
+            "implementation": address("As in /call.", CONTRACT_EXAMPLE),
+        },
+        optional=("implementation",),
+    ),
+    "Values": record(
+        "What functions without arguments return.",
+        {
+            "address": address("The contract.", CONTRACT_EXAMPLE),
+            "block": number("The block they were called at.", 353),
+            "implementation": nullable(address("A proxy's implementation.", CONTRACT_EXAMPLE)),
+            "complete": flag("Whether these are all; at most 40 are called."),
+            "values": array(ref("Value"), "One per function, in the ABI's order."),
+        },
+    ),
+    "Value": record(
+        "What one function returns.",
+        {
+            "function": text("Its signature.", "totalSupply()"),
+            "outputs": array({"type": "object"}, "The name and type of each output."),
+            "result": {"description": "As in /call; null with an error.", "examples": ["1000"]},
+            "error": nullable(text("Why there is no result.", "It failed.")),
+        },
     ),
 }  # fmt: skip

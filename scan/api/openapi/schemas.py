@@ -34,8 +34,8 @@ ERRORS = {
     413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
           f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
     415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
-    422: ("Compilation, comparison or the call failed, or the node lacks old state.",
-          ("verification_failed", "call_reverted", "history_unavailable")),
+    422: ("Compilation, comparison or the call failed, or the node lacks old state or traces.",
+          ("verification_failed", "call_reverted", "history_unavailable", "traces_unavailable")),
     429: ("The rate limit is exceeded.", ("rate_limited",)),
     502: ("The node does not respond.", ("upstream_failed",)),
     503: ("The database or a compiler is unavailable, or the query takes too long.",

@@ -4,6 +4,7 @@ from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
     address,
+    amount,
     array,
     extended,
     flag,
@@ -16,8 +17,12 @@ from scan.api.openapi.schemas import (
     ref,
     text,
 )
+from scan.contracts.failure_reasons import REASON_KINDS
 from scan.contracts.transaction_details import MAX_CONTRACTS
+from scan.ethereum.call_failures import MAX_DATA
+from scan.ethereum.state_changes import MAX_ACCOUNTS, MAX_SLOTS
 from scan.ethereum.transaction_reader import MAX_LOGS
+from scan.ethereum.transaction_traces import MAX_FRAMES
 
 SOURCES = ("verified", "standard", "imported")
 _TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
@@ -44,7 +49,133 @@ def or_null(name: str, description: str) -> Json:
     return {"anyOf": [ref(name), {"type": "null"}], "description": description}
 
 
+_PLACE = {
+    "traceAddress": array(
+        number("A position among the calls of a call.", 0),
+        "Its place; empty for the transaction's own call.",
+    ),
+    "depth": number("How many calls are around it.", 1),
+    "type": text("Its type.", "CALL"),
+}
+_REVERTING = record(
+    "The call that failed by itself. Calls around it passed that on.",
+    {
+        "address": nullable(address("Whose code it is; null of a creation.")),
+        **_PLACE,
+        "methodId": ref("MethodId"),
+        "function": nullable(text("The function.", "withdraw(uint256)")),
+    },
+)
+
+_OF_TRANSACTION = {
+    "transactionHash": hash32("The transaction."),
+    "blockNumber": number("Its block.", 17),
+    "blockHash": hash32("The block's hash."),
+}
+_CODE = {
+    "anyOf": [
+        record("Code.", {"size": number("Bytes.", 23), "hash": hash32("Its Keccak-256.")}),
+        {"type": "null"},
+    ],
+    "description": "Null: none.",
+}
+
+
 DETAIL_SCHEMAS: Json = {
+    "CallError": record(
+        "Why a call failed.",
+        {
+            "reason": text("A sentence.", "The call reverted: no reason to go on"),
+            "kind": one_of("What refused it; `unknown` where nothing says why.", REASON_KINDS),
+            "name": nullable(text("The error's name: Error, Panic or a custom one.", "Error")),
+            "signature": nullable(text("The error's signature.", "Error(string)")),
+            "arguments": nullable(array(ref("DecodedArgument"), "The error's arguments.")),
+            "source": nullable(one_of("As of Decoded.", SOURCES)),
+            "data": hex_bytes(f"What the contract reverted with; at most {MAX_DATA:,} bytes."),
+            "dataSize": number("The size of all of it.", 100),
+        },
+    ),
+    "TransactionError": extended(
+        "CallError",
+        "Why a transaction failed, from the node's trace; where it has none, from the same call on"
+        " the state of the block before.",
+        {
+            "reverting": {
+                "anyOf": [_REVERTING, {"type": "null"}],
+                "description": "Null if it is not known.",
+            },
+            "approximate": flag(
+                "Whether it is from a call on the state of the block before: transactions of the"
+                " same block may have changed what it reads."
+            ),
+        },
+    ),
+    "TransactionTrace": record(
+        f"The calls in a transaction, in their order: the first {MAX_FRAMES:,}.",
+        {
+            **_OF_TRANSACTION,
+            "frames": array(ref("TraceFrame"), "Its calls; the first is the transaction's own."),
+            "frameCount": number("How many there are.", 3),
+            "truncated": flag("Whether calls, data or logs are left out."),
+        },
+    ),
+    "TraceFrame": record(
+        "A call.",
+        {
+            **_PLACE,
+            "fromAddress": address("Who called."),
+            "toAddress": nullable(address("Whose code ran; null of a failed creation.")),
+            "value": amount("In wei."),
+            "gas": nullable(amount("What it could use, as the node says.")),
+            "gasUsed": nullable(amount("What it used, as the node says.")),
+            "input": hex_bytes("Its input; four bytes of it where there is too much."),
+            "inputSize": number("The size of all of it.", 68),
+            "output": hex_bytes("What it returned, likewise."),
+            "outputSize": number("The size of all of it.", 32),
+            "function": or_null("Decoded", "The called function; null if unknown."),
+            "result": nullable(array(ref("DecodedArgument"), "What the function returned.")),
+            "reverted": flag("Whether it failed, or a call around it."),
+            "error": or_null("CallError", "Why it failed; null if it did not."),
+            "logs": nullable(
+                array(ref("CallLog"), "Its logs; null where the node does not tell them.")
+            ),
+        },
+    ),
+    "CallLog": record(
+        "A log.",
+        {
+            name: {"$ref": f"#/components/schemas/TransactionLog/properties/{name}"}
+            for name in ("address", "topics", "data", "event")
+        },
+    ),
+    "StateChanges": record(
+        f"What a transaction changed: the first {MAX_ACCOUNTS} accounts by address, the first"
+        f" {MAX_SLOTS:,} slots.",
+        {
+            **_OF_TRANSACTION,
+            "accounts": array(ref("AccountChange"), "Accounts, by address."),
+            "accountCount": number("How many accounts it changed.", 3),
+            "slotCount": number("How many slots of the storage it changed.", 2),
+            "truncated": flag("Whether some of them are left out."),
+        },
+    ),
+    "AmountChange": record("A number.", {"before": amount("Before."), "after": amount("After.")}),
+    "AccountChange": record(
+        "What changed in an account; null for what did not.",
+        {
+            "address": address("Its address."),
+            "balance": or_null("AmountChange", "In wei."),
+            "nonce": or_null("AmountChange", "Its nonce."),
+            "code": {
+                "anyOf": [record("", {"before": _CODE, "after": _CODE}), {"type": "null"}],
+                "description": "Its code; null before or after where it has none.",
+            },
+            "storage": array(
+                record("A slot.", {n: hash32("32 bytes.") for n in ("slot", "before", "after")}),
+                "Slots by their place.",
+            ),
+        },
+    ),
     "DecodedArgument": _ARGUMENT,
     "Decoded": record(
         "A decoded call or event.",
@@ -86,6 +217,7 @@ DETAIL_SCHEMAS: Json = {
                 )
             ),
             "logCount": nullable(number("Number of logs; null if unknown.", 1)),
+            "error": or_null("TransactionError", "Why it failed; null if it succeeded."),
         },
     ),
 }

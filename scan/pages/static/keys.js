@@ -1,11 +1,11 @@
 "use strict";
-// A key for whoever signs with a wallet (EIP-1193), and the keys of an address, which it can end.
+// A key for whoever signs with a wallet (see wallet.js), and the keys of an address, which it can end.
 (() => {
   const {base} = window.scan;
   const byId = (id) => document.getElementById(id);
 
   function complain(error) {
-    byId("message").textContent = error ? String(error.message || error) : "";
+    byId("message").textContent = error ? browserWallets.message(error) : "";
     byId("message").hidden = !error;
   }
 
@@ -19,13 +19,12 @@
   const hex = (text) => "0x" + [...new TextEncoder().encode(text)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 
   async function getKey(label) {
-    const accounts = await window.ethereum.request({method: "eth_requestAccounts"});
-    const account = Array.isArray(accounts) ? accounts[0] : undefined;
-    if (typeof account !== "string") throw new Error("The wallet offers no account: unlock it, or create an account in it.");
+    const [{provider}] = browserWallets.list();
+    const account = await browserWallets.account(provider);
     const owner = account.toLowerCase();
     const timestamp = Date.now();
     const message = `Scan API Key Request\nAddress: ${owner}\nTimestamp: ${timestamp}`;
-    const signature = await window.ethereum.request({method: "personal_sign", params: [hex(message), account]});
+    const signature = await provider.request({method: "personal_sign", params: [hex(message), account]});
     const body = JSON.stringify({ownerAddress: owner, signature, timestamp, label});
     const created = await api("/keys", {method: "POST", headers: {"Content-Type": "application/json"}, body});
     return {owner, key: created.key};
@@ -104,11 +103,14 @@
     byId("keys").replaceChildren(frame);
   }
 
-  byId("list-keys").hidden = false;
   byId("list-keys").owner.value = sessionStorage.getItem("owner") || "";
   byId("list-keys").key.value = sessionStorage.getItem("key") || "";
-  byId("get-key").hidden = !window.ethereum;
-  byId("no-wallet").hidden = Boolean(window.ethereum);
+  function showWallet() {
+    byId("get-key").hidden = !browserWallets.list().length;
+    byId("no-wallet").hidden = browserWallets.list().length > 0;
+  }
+  browserWallets.onChange(showWallet);
+  showWallet();
   byId("get-key").addEventListener("submit", onGetKey);
   byId("list-keys").addEventListener("submit", (event) => {
     event.preventDefault();

@@ -120,7 +120,6 @@
     sessionStorage.setItem("key", form.key.value.trim());
   }
 
-  form.hidden = false;
   form.owner.value = sessionStorage.getItem("owner") || "";
   form.key.value = sessionStorage.getItem("key") || "";
   form.addEventListener("submit", (event) => {

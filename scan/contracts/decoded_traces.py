@@ -1,0 +1,174 @@
+"""A transaction's trace with its calls, their results, errors and logs decoded."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.abi_decoding import (
+    Argument,
+    Decoded,
+    decode_call,
+    decode_call_by,
+    decode_result,
+    functions_of,
+)
+from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.failure_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
+from scan.contracts.transaction_details import (
+    MAX_CONTRACTS,
+    decode_event,
+    decode_event_by,
+)
+from scan.ethereum.gateway import NodeSession
+from scan.ethereum.traces import is_creation
+from scan.ethereum.transaction_reader import IndexedTransaction, TransactionLog
+from scan.ethereum.transaction_traces import TraceFrame, TransactionTrace
+from scan.hex import to_hex
+
+LAST_PRECOMPILED = 0xFFFF  # at lower addresses there are no functions
+
+
+class DecodedFrame(NamedTuple):
+    """`result` is None where the function's ABI does not say what it returns."""
+
+    frame: TraceFrame
+    function: Decoded | None
+    result: Sequence[Argument] | None
+    reason: Reason | None
+    logs: Sequence[tuple[TransactionLog, Decoded | None]] | None
+
+    def record(self) -> dict[str, Any]:
+        frame = self.frame
+        return {
+            "traceAddress": [*frame.trace_address],
+            "depth": len(frame.trace_address),
+            "type": frame.type,
+            "fromAddress": to_hex(frame.from_address),
+            "toAddress": None if frame.to_address is None else to_hex(frame.to_address),
+            "value": str(frame.value),
+            "gas": None if frame.gas is None else str(frame.gas),
+            "gasUsed": None if frame.gas_used is None else str(frame.gas_used),
+            "input": to_hex(frame.input),
+            "inputSize": frame.input_size,
+            "output": to_hex(frame.output),
+            "outputSize": frame.output_size,
+            "function": None if self.function is None else self.function.record(),
+            "result": None if self.result is None else [each.record() for each in self.result],
+            "reverted": frame.is_undone,
+            "error": None if self.reason is None else self.reason.record(),
+            "logs": None if self.logs is None else [_log_record(*log) for log in self.logs],
+        }
+
+
+def _log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:
+    return {
+        "address": to_hex(log.address),
+        "topics": [to_hex(topic) for topic in log.topics],
+        "data": to_hex(log.data),
+        "event": None if event is None else event.record(),
+    }
+
+
+def decode_trace(
+    trace: TransactionTrace, indexed: IndexedTransaction, abis: ContractAbis, node: NodeSession
+) -> list[DecodedFrame]:
+    """With the ABIs of its first MAX_CONTRACTS contracts, within one budget."""
+    budget = DecodingBudget()
+    contracts = abis.find_at_or_now(_emitters(trace, indexed), node, budget)
+    frames = [_decoded(frame, contracts, budget) for frame in trace.frames]
+    imported = abis.imported(_selectors(frames))
+    frames = [_with_imported(frame, contracts, imported, budget) for frame in frames]
+    return _with_passed_on_reasons(frames)
+
+
+def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame]:
+    """A call that passes on an error that its own ABI does not have failed for the same reason."""
+    known = {
+        each.reason.data: each.reason
+        for each in frames
+        if each.reason is not None and each.reason.decoded is not None
+    }
+    return [
+        each
+        if each.reason is None or each.reason.kind != UNKNOWN_DATA
+        else each._replace(reason=known.get(each.reason.data, each.reason))
+        for each in frames
+    ]
+
+
+def _emitters(trace: TransactionTrace, indexed: IndexedTransaction) -> list[Emitter]:
+    addresses = [
+        address
+        for frame in trace.frames
+        for address in (frame.to_address, *(log.address for log in frame.logs or ()))
+        if address is not None
+    ]
+    block = Block(indexed.block_number, indexed.block_hash)
+    return [Emitter(address, block) for address in dict.fromkeys(addresses)][:MAX_CONTRACTS]
+
+
+def _is_function_call(frame: TraceFrame) -> bool:
+    return (
+        len(frame.input) >= 4
+        and not is_creation(frame.type)
+        and int.from_bytes(frame.to_address or b"", "big") > LAST_PRECOMPILED
+    )
+
+
+def _decoded(
+    frame: TraceFrame, contracts: Mapping[bytes, Contract], budget: DecodingBudget
+) -> DecodedFrame:
+    contract = contracts.get(frame.to_address or b"", NO_CONTRACT)
+    function, result = None, None
+    if _is_function_call(frame):
+        function = decode_call(frame.input, contract.abis, contract.token_type, budget=budget)
+    if function is not None and frame.failure is None:
+        result = _result(frame, function, contract, budget)
+    logs = [
+        (log, decode_event(log, contracts.get(log.address), budget)) for log in frame.logs or ()
+    ]
+    return DecodedFrame(frame, function, result, None, None if frame.logs is None else logs)
+
+
+def _result(
+    frame: TraceFrame, function: Decoded, contract: Contract, budget: DecodingBudget
+) -> Sequence[Argument] | None:
+    entries = functions_of(frame.input[:4], contract.abis, contract.token_type)
+    known = (e for e in entries if (e.signature, e.source) == (function.signature, function.source))
+    return decode_result(next(known), frame.output, budget=budget)
+
+
+def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
+    """Of what no ABI has decoded."""
+    functions = {
+        each.frame.input[:4]
+        for each in frames
+        if each.function is None and _is_function_call(each.frame)
+    }
+    topics = {
+        log.topics[0][:4]
+        for each in frames
+        for log, event in each.logs or ()
+        if event is None and log.topics
+    }
+    failures = [each.frame.failure for each in frames if each.frame.failure is not None]
+    return functions | topics | selectors_of(failures)
+
+
+def _with_imported(
+    decoded: DecodedFrame,
+    contracts: Mapping[bytes, Contract],
+    imported: Mapping[bytes, Sequence[str]],
+    budget: DecodingBudget,
+) -> DecodedFrame:
+    frame, function, reason = decoded.frame, decoded.function, None
+    if function is None and _is_function_call(frame):
+        signatures = imported.get(frame.input[:4], ())
+        function = decode_call_by(frame.input, signatures, budget=budget)
+    if frame.failure is not None:
+        abis = contracts.get(frame.to_address or b"", NO_CONTRACT).abis
+        reason = decode_reason(frame.failure, abis, imported, budget)
+    logs = decoded.logs and [
+        (log, event or decode_event_by(log, imported, budget)) for log, event in decoded.logs
+    ]
+    return decoded._replace(function=function, reason=reason, logs=logs)

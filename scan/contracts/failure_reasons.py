@@ -1,0 +1,137 @@
+"""Decodes why a call failed, into a sentence and the error that the contract reverted with."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.contracts.abi import AbiError, decode, parse_types
+from scan.contracts.abi_decoding import (
+    AbiIndex,
+    Argument,
+    Decoded,
+    decode_call_by,
+    decode_error,
+)
+from scan.contracts.abi_json import render
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.function_calls import ERROR_STRING, PANIC, PANICS
+from scan.ethereum.call_failures import KINDS, OTHER, OUT_OF_GAS, REVERT, CallFailure
+from scan.hex import to_hex
+
+MAX_SENTENCE = 1000
+MAX_ARGUMENT = 200
+
+# Of what a contract returned as it reverted.
+ERROR, PANICKED, CUSTOM = "error", "panic", "custom"
+UNKNOWN_DATA, NO_REASON = "unknown_error", "revert_without_reason"
+UNKNOWN = "unknown"  # nobody said why
+REASON_KINDS = (
+    *(ERROR, PANICKED, CUSTOM, UNKNOWN_DATA, NO_REASON),
+    *(kind for kind in KINDS if kind != REVERT),
+    UNKNOWN,
+)
+
+_SENTENCES = {
+    NO_REASON: "The call reverted without a reason.",
+    OUT_OF_GAS: "Out of gas.",
+    "invalid_opcode": "The contract ran an invalid instruction.",
+    "invalid_jump": "The contract jumped to an invalid place in its code.",
+    "stack_limit": "The contract exceeded the limits of the stack.",
+    "static_call": "The contract tried to change the state in a call that may only read.",
+    "insufficient_balance": "A contract tried to send more coins than it had.",
+    "call_depth": "Calls are nested deeper than the limit of 1,024.",
+    "invalid_code": "The code of the new contract is too large or not valid.",
+    "address_collision": "There is a contract at the address of the new one.",
+}
+_BUILT_IN = {
+    ERROR_STRING: (ERROR, "Error", "string", "message"),
+    PANIC: (PANICKED, "Panic", "uint256", "code"),
+}
+
+
+class Reason(NamedTuple):
+    """`decoded` is the error that the contract reverted with, None where there is none or it is
+    unknown; `data` is what it returned, cut as CallFailure has it."""
+
+    kind: str
+    sentence: str
+    decoded: Decoded | None = None
+    data: bytes = b""
+    data_size: int = 0
+
+    def record(self) -> dict[str, Any]:
+        decoded = self.decoded
+        return {
+            "reason": self.sentence,
+            "kind": self.kind,
+            "name": None if decoded is None else decoded.name,
+            "signature": None if decoded is None else decoded.signature,
+            "arguments": None if decoded is None else [a.record() for a in decoded.arguments],
+            "source": None if decoded is None else decoded.source,
+            "data": to_hex(self.data),
+            "dataSize": self.data_size,
+        }
+
+
+def selectors_of(failures: Sequence[CallFailure]) -> set[bytes]:
+    """Of errors that an imported signature may name."""
+    return {f.data[:4] for f in failures if len(f.data) >= 4 and f.data[:4] not in _BUILT_IN}
+
+
+def decode_reason(
+    failure: CallFailure,
+    abis: Sequence[AbiIndex],
+    imported: Mapping[bytes, Sequence[str]],
+    budget: DecodingBudget,
+) -> Reason:
+    """`abis` in the order of failure.code_addresses, `imported` signatures by selector."""
+    if failure.kind != REVERT:
+        words = f"The node says: {failure.words}" if failure.kind == OTHER else ""
+        return Reason(failure.kind, _SENTENCES.get(failure.kind, words))
+    if not failure.data:
+        return Reason(NO_REASON, _SENTENCES[NO_REASON])
+    kind, decoded = _decoded(failure.data, abis, imported, budget)
+    return Reason(kind, _sentence(kind, decoded), decoded, failure.data, failure.data_size)
+
+
+def _decoded(
+    returned: bytes,
+    abis: Sequence[AbiIndex],
+    imported: Mapping[bytes, Sequence[str]],
+    budget: DecodingBudget,
+) -> tuple[str, Decoded | None]:
+    selector = returned[:4]
+    if selector in _BUILT_IN:
+        kind, name, type_name, label = _BUILT_IN[selector]
+        types = parse_types([{"type": type_name}])
+        try:
+            [value] = decode(types, returned[4:])
+        except AbiError:
+            return UNKNOWN_DATA, None
+        argument = Argument(label, type_name, render(types[0], value))
+        return kind, Decoded(name, f"{name}({type_name})", [argument], "standard")
+    decoded = decode_error(returned, abis, budget=budget)
+    if decoded is None:
+        decoded = decode_call_by(returned, imported.get(selector, ()), budget=budget)
+    return (UNKNOWN_DATA, None) if decoded is None else (CUSTOM, decoded)
+
+
+def _sentence(kind: str, decoded: Decoded | None) -> str:
+    if decoded is None:
+        return "The call reverted with data that no known ABI decodes."
+    if kind == ERROR:
+        return f"The call reverted: {decoded.arguments[0].value}"[:MAX_SENTENCE]
+    if kind == PANICKED:
+        code = int(decoded.arguments[0].value)
+        return f"The call reverted: panic 0x{code:02x} ({PANICS.get(code, 'unknown code')})"
+    values = ", ".join(map(_labelled, decoded.arguments))
+    return f"The call reverted: {decoded.name}({values})"[:MAX_SENTENCE]
+
+
+def _labelled(argument: Argument) -> str:
+    value = argument.value
+    if not isinstance(value, str):
+        value = orjson.dumps(value).decode()
+    value = value if len(value) <= MAX_ARGUMENT else f"{value[:MAX_ARGUMENT]}…"
+    return f"{argument.name}={value}" if argument.name else value

@@ -1,0 +1,289 @@
+"""Why transactions failed: read from the node once, kept undecoded, decoded for each request.
+
+A trace says it exactly, and is kept in the table transaction_failures: it never changes, while ABIs
+are verified and imported later. Where the node has none, the same call is made on the state of the
+block before, which differs where transactions of the same block changed what the call reads.
+"""
+
+import logging
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.failure_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
+from scan.contracts.function_calls import revert_data
+from scan.contracts.read_calls import stopped_in_contract
+from scan.database.connection import Database
+from scan.database.errors import Conflict
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.call_failures import (
+    MAX_CODE_ADDRESSES,
+    MAX_DATA,
+    OUT_OF_GAS,
+    REVERT,
+    CallFailure,
+    kind_of,
+)
+from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.ethereum.gateway import NodeSession
+from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.transaction_reader import (
+    Content,
+    IndexedTransaction,
+    TransactionReader,
+    TransactionUnavailable,
+)
+from scan.ethereum.transaction_traces import TransactionTraces
+from scan.hex import data, to_hex
+
+log = logging.getLogger(__name__)
+
+TIMEOUT_S = 4.0
+MAX_RESPONSE_BYTES = 256 * 1024
+CACHE_BYTES = 4 * 1024 * 1024
+ENTRY_BYTES = 1000
+KEPT = 100_000  # failures in the table; the oldest go first
+
+SUCCEEDS = (
+    "the node has no trace of it, and the same call succeeds on the state of the block before"
+)
+NO_STATE = "the node has neither a trace of it nor the state of the block before"
+
+
+class TransactionFailure(NamedTuple):
+    """`is_approximate`: from the call on the state of the block before. `function` is the text of
+    the one that failed, None where it is not known; `is_passing`: another request may say more.
+    """
+
+    reason: Reason
+    failure: CallFailure | None = None
+    function: str | None = None
+    is_approximate: bool = False
+    is_passing: bool = False
+
+    def record(self) -> dict[str, Any]:
+        return {
+            **self.reason.record(),
+            "reverting": self._reverting(),
+            "approximate": self.is_approximate,
+        }
+
+    def _reverting(self) -> dict[str, Any] | None:
+        """Only a trace says where it was."""
+        failure = self.failure
+        if failure is None or self.is_approximate:
+            return None
+        return {
+            "address": None if failure.address is None else to_hex(failure.address),
+            "type": failure.type,
+            "traceAddress": [*failure.trace_address],
+            "depth": len(failure.trace_address),
+            "methodId": to_hex(failure.selector) if len(failure.selector) == 4 else None,
+            "function": self.function,
+        }
+
+
+class _Unknown(NamedTuple):
+    """`is_final`: this node would say the same again."""
+
+    reason: str
+    is_final: bool
+
+
+class TransactionFailures:
+    def __init__(
+        self,
+        database: Database,
+        reads: Database,
+        traces: TransactionTraces,
+        abis: ContractAbis,
+        transactions: TransactionReader,
+    ) -> None:
+        """Reads `reads`, which may be a replica, and writes `database`."""
+        self._database = database
+        self._reads = reads
+        self._traces = traces
+        self._abis = abis
+        self._transactions = transactions
+        self._approximate: SizedCache[CallFailure | _Unknown] = SizedCache(CACHE_BYTES)
+
+    def read(self, node: NodeSession, record: Mapping[str, Any]) -> TransactionFailure:
+        """Of an indexed transaction that failed; raises Unavailable if the database is."""
+        node = node.within(TIMEOUT_S)
+        indexed = IndexedTransaction(
+            record["hash"], record["blockNumber"], record["blockHash"], record["toAddress"]
+        )
+        exact = self._kept(indexed)
+        try:
+            exact = exact or self._traced(node, indexed)
+            known = exact or self._called(node, indexed, record)
+        except (UpstreamFailed, Unavailable) as error:
+            if not node.failed and not isinstance(error, UpstreamFailed):
+                raise  # the database is unavailable
+            known = _Unknown(_clause(error.message), is_final=False)
+        if isinstance(known, _Unknown):
+            reason = Reason(UNKNOWN, f"The reason is not known: {known.reason}.")
+            return TransactionFailure(reason, is_passing=not known.is_final)
+        return self._decoded(node, record, indexed, known, is_approximate=exact is None)
+
+    def _kept(self, indexed: IndexedTransaction) -> CallFailure | None:
+        row = self._reads.prepared_row(
+            "contracts/transaction_failures_find",
+            transaction_hash=data(indexed.hash),
+            block_hash=data(indexed.block_hash),
+        )
+        if row is None:
+            return None
+        kind, words, returned, data_size, type_, trace_address, selector, codes, address = row
+        return CallFailure(
+            kind,
+            words,
+            bytes(returned),
+            data_size,
+            type_,
+            tuple(trace_address),
+            bytes(selector),
+            tuple(map(bytes, codes)),
+            None if address is None else bytes(address),
+        )
+
+    def _traced(self, node: NodeSession, indexed: IndexedTransaction) -> CallFailure | None:
+        """None where the node has no trace of it, or one that does not say why it failed."""
+        try:
+            failure = self._traces.calls(node, indexed).failure
+        except TracesUnavailable:
+            return None
+        if failure is not None:
+            self._keep(indexed, failure)
+        return failure
+
+    def _keep(self, indexed: IndexedTransaction, failure: CallFailure) -> None:
+        """Where the database takes no writes now, it is read from the node again."""
+        try:
+            with self._database.transaction() as tx:
+                tx.execute(
+                    "contracts/transaction_failures_put",
+                    transaction_hash=data(indexed.hash),
+                    block_hash=data(indexed.block_hash),
+                    kind=failure.kind,
+                    words=failure.words.replace("\0", ""),
+                    returned=failure.data,
+                    data_size=failure.data_size,
+                    type=failure.type,
+                    trace_address=[*failure.trace_address],
+                    selector=failure.selector,
+                    code_addresses=[*failure.code_addresses],
+                    address=failure.address,
+                    kept=KEPT,
+                )
+        except (Unavailable, Conflict) as error:
+            log.warning("why %s failed cannot be kept: %s", indexed.hash, error)
+
+    def _called(
+        self, node: NodeSession, indexed: IndexedTransaction, record: Mapping[str, Any]
+    ) -> CallFailure | _Unknown:
+        key = (indexed.hash, indexed.block_hash)
+        known = self._approximate.get(key)
+        if known is None:
+            known = self._call(node, indexed, record)
+            if not isinstance(known, _Unknown) or known.is_final:
+                self._approximate.store(key, known, ENTRY_BYTES + MAX_DATA)
+        return known
+
+    def _call(
+        self, node: NodeSession, indexed: IndexedTransaction, record: Mapping[str, Any]
+    ) -> CallFailure | _Unknown:
+        """The same call after the block before; at that number, since it is approximate anyway."""
+        try:
+            sent = self._transactions.read(node, [(indexed, Content.INPUT)])[indexed.hash]
+        except TransactionUnavailable as error:
+            return _Unknown(_clause(str(error)), is_final=False)
+        call = {
+            "from": record["fromAddress"],
+            "to": indexed.to_address,
+            "gas": hex(sent.gas_limit),
+            "value": hex(int(record["value"])),
+            "data": to_hex(sent.input),
+        }
+        if indexed.to_address is None:
+            del call["to"]
+        try:
+            block = hex(max(indexed.block_number - 1, 0))
+            node.call("eth_call", call, block, most_bytes=MAX_RESPONSE_BYTES)
+            return _Unknown(SUCCEEDS, is_final=True)
+        except AnswerTooLarge:
+            return _Unknown("the contract returned too much data", is_final=True)
+        except RpcError as error:
+            return _failure_of(error)
+
+    def _decoded(
+        self,
+        node: NodeSession,
+        record: Mapping[str, Any],
+        indexed: IndexedTransaction,
+        failure: CallFailure,
+        *,
+        is_approximate: bool,
+    ) -> TransactionFailure:
+        budget = DecodingBudget()
+        codes = failure.code_addresses[:MAX_CODE_ADDRESSES]
+        if not codes and indexed.to_address is not None:
+            codes = (data(indexed.to_address, 20),)
+        contracts = self.contracts_of(node, indexed, codes, budget)
+        abis = [abi for code in codes for abi in contracts.get(code, NO_CONTRACT).abis]
+        imported = self._abis.imported(selectors_of([failure]))
+        reason = decode_reason(failure, abis, imported, budget)
+        contract = contracts.get(failure.address or b"", NO_CONTRACT)
+        function = self._abis.function_text(failure.selector, contract)
+        if reason.kind == NO_REASON and function is None and lacks(contract, failure.selector):
+            sentence = f"The contract has no function {to_hex(failure.selector)}."
+            reason = reason._replace(sentence=f"{reason.sentence} {sentence}")
+        if reason.kind == OUT_OF_GAS:
+            reason = reason._replace(sentence=_out_of_gas(failure, record["gasLimit"]))
+        return TransactionFailure(reason, failure, function, is_approximate)
+
+    def contracts_of(
+        self,
+        node: NodeSession,
+        indexed: IndexedTransaction,
+        addresses: tuple[bytes, ...],
+        budget: DecodingBudget,
+    ) -> dict[bytes, Contract]:
+        block = Block(indexed.block_number, indexed.block_hash)
+        emitters = [Emitter(address, block) for address in addresses]
+        return self._abis.find_at_or_now(emitters, node, budget)
+
+
+def _clause(sentence: str) -> str:
+    return sentence[:1].lower() + sentence[1:].rstrip(".")
+
+
+def _out_of_gas(failure: CallFailure, gas_limit: str | None) -> str:
+    if failure.trace_address:
+        return "A call inside the transaction ran out of gas."
+    limit = f" of {int(gas_limit):,}" if gas_limit else ""
+    return f"Out of gas: the transaction's limit{limit} was too low."
+
+
+def lacks(contract: Contract, selector: bytes) -> bool:
+    """Whether it is verified, and by none of its ABIs has a function of that selector."""
+    return (
+        len(selector) == 4
+        and bool(contract.abis)
+        and not contract.delegates
+        and not any(selector in abi.functions for abi in contract.abis)
+    )
+
+
+def _failure_of(error: RpcError) -> CallFailure | _Unknown:
+    """What eth_call was refused with: by the contract, or by the node for reasons of its own."""
+    if error.is_missing_state or error.is_missing_block:
+        return _Unknown(NO_STATE, is_final=True)
+    returned = revert_data(error.data)
+    if returned is not None:
+        return CallFailure(REVERT, data=returned[:MAX_DATA], data_size=len(returned))
+    kind = kind_of(error.message)
+    if not stopped_in_contract(error) or kind == "insufficient_balance":
+        return _Unknown("the node has no trace of it, and refuses the same call", is_final=False)
+    return CallFailure(kind, error.message[:200] if kind == "other" else "")

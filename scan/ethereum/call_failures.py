@@ -1,0 +1,122 @@
+"""Why a call failed, as nodes say it: one word for each kind, and the call that it began in. Pure.
+
+Nodes agree on data that a contract returns as it reverts, and on little else: each words what the
+EVM itself refuses in its own way.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from scan.ethereum.traces import is_creation
+from scan.hex import data
+
+MAX_DATA = 8192  # bytes kept of what a reverting call returned
+MAX_WORDS = 200
+MAX_CODE_ADDRESSES = 16
+
+REVERT = "revert"
+OUT_OF_GAS = "out_of_gas"
+OTHER = "other"
+# In this order: "contract creation code storage out of gas" is the latter half.
+_KINDS = tuple(
+    (kind, re.compile(words, re.I))
+    for kind, words in (
+        (REVERT, r"revert"),
+        (OUT_OF_GAS, r"out ?of ?gas|OOG\b|gas uint64 overflow|gas required exceeds"),
+        ("invalid_opcode", r"(invalid|unknown|undefined) ?(\w*opcode|instruction)"
+         r"|bad ?instruction|opcode ?not ?found|invalidfe"),
+        ("invalid_jump", r"(invalid|bad) ?jump"),
+        ("stack_limit", r"stack ?(under|over)flow|stack limit|out of stack"),
+        ("static_call", r"write protection|static ?(call|context|state)|in static"),
+        ("insufficient_balance", r"insufficient (balance|funds)|out ?of ?funds|lack of funds"),
+        ("call_depth", r"call ?(stack )?(depth|too ?deep)|depth limit"),
+        ("invalid_code", r"code ?size|init ?code|invalid code|0xef|starting ?with ?ef"),
+        ("address_collision", r"collision"),
+    )
+)  # fmt: skip
+KINDS = (*(kind for kind, _ in _KINDS), OTHER)
+
+
+class CallFailure(NamedTuple):
+    """A call that failed by itself, not by one that it made.
+
+    `data` is what it returned, cut to MAX_DATA bytes of `data_size`; `words` are the node's, where
+    its kind is OTHER. `code_addresses` are those whose code ran, from this call outwards to the
+    transaction's: a custom error may be declared by any of them. All but the kind, the words and
+    the data are empty where only the outermost call is known.
+    """
+
+    kind: str
+    words: str = ""
+    data: bytes = b""
+    data_size: int = 0
+    type: str = ""
+    trace_address: tuple[int, ...] = ()
+    selector: bytes = b""
+    code_addresses: tuple[bytes, ...] = ()
+    address: bytes | None = None
+
+
+class Undisclosed(Exception):
+    """The node does not say what the reverting call returned, as some older ones."""
+
+
+def kind_of(words: str) -> str:
+    return next((kind for kind, pattern in _KINDS if pattern.search(words)), OTHER)
+
+
+def failure_in(outermost: Any) -> CallFailure | None:
+    """In callTracer's format; None where it did not fail.
+
+    Raises Undisclosed, and BadHex, KeyError, TypeError or AttributeError for what is malformed.
+    """
+    if not outermost.get("error"):
+        return None
+    frames, path = [outermost], []
+    while (position := _cause(frames[-1])) is not None:
+        path.append(position)
+        frames.append(frames[-1]["calls"][position])
+    addresses = [data(f["to"], 20) for f in reversed(frames) if f.get("to") is not None]
+    distinct = tuple(dict.fromkeys(addresses))
+    *_, frame = frames
+    return own_failure(frame)._replace(
+        type=str(frame["type"])[:20],
+        trace_address=tuple(path),
+        selector=b"" if is_creation(frame["type"]) else data(frame.get("input") or "0x")[:4],
+        code_addresses=(*distinct[: MAX_CODE_ADDRESSES - 1], *distinct[-1:])
+        if len(distinct) > MAX_CODE_ADDRESSES
+        else distinct,
+        address=None if frame.get("to") is None else data(frame["to"], 20),
+    )
+
+
+def own_failure(frame: Any) -> CallFailure:
+    """Of a call that failed, whatever the calls that it made came to."""
+    words = str(frame["error"])[:MAX_WORDS]
+    kind = kind_of(words)
+    if kind == REVERT and "output" in frame and frame["output"] is None:
+        raise Undisclosed
+    returned = data(frame.get("output") or "0x") if kind == REVERT else b""
+    return CallFailure(kind, words if kind == OTHER else "", returned[:MAX_DATA], len(returned))
+
+
+def _cause(frame: Any) -> int | None:
+    """The position of the call whose failure a call passes on, as Solidity does by default.
+
+    That is the last one that failed with the same data. A call that reverts without data has passed
+    on the failure of its last call, if that returned none: out of gas, or refused without a reason.
+    What the EVM refuses is refused to the call itself.
+    """
+    inner: Sequence[Any] = frame.get("calls") or ()
+    if not inner or kind_of(str(frame["error"])[:MAX_WORDS]) != REVERT:
+        return None
+    returned = frame.get("output") or "0x"
+    if returned == "0x":
+        last = inner[-1]
+        passes_on = last.get("error") and (last.get("output") or "0x") == "0x"
+        return len(inner) - 1 if passes_on else None
+    positions = range(len(inner) - 1, -1, -1)
+    return next(
+        (n for n in positions if inner[n].get("error") and inner[n].get("output") == returned), None
+    )

@@ -1,0 +1,209 @@
+"""What a transaction changed of the state, as prestateTracer and stateDiff have it. Pure."""
+
+from collections.abc import Mapping, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from eth_hash.auto import keccak
+
+from scan.hex import BadHex, data, quantity, to_hex
+
+MAX_ACCOUNTS = 500
+MAX_SLOTS = 2000  # of all accounts together
+ACCOUNT_BYTES = 1500  # memory, measured
+SLOT_BYTES = 400
+
+
+class Code(NamedTuple):
+    size: int
+    hash: bytes
+
+
+class SlotChange(NamedTuple):
+    slot: bytes
+    before: bytes
+    after: bytes
+
+
+class AccountChange(NamedTuple):
+    """Pairs are before and after, None where nothing changed; no code is None."""
+
+    address: bytes
+    balance: tuple[int, int] | None
+    nonce: tuple[int, int] | None
+    code: tuple[Code | None, Code | None] | None
+    slots: Sequence[SlotChange]
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "address": to_hex(self.address),
+            "balance": self.balance and _numbers(*self.balance),
+            "nonce": self.nonce and _numbers(*self.nonce),
+            "code": self.code
+            and {"before": _code_record(self.code[0]), "after": _code_record(self.code[1])},
+            "storage": [
+                {name: to_hex(word) for name, word in slot._asdict().items()} for slot in self.slots
+            ],
+        }
+
+
+def _numbers(before: int, after: int) -> dict[str, str]:
+    return {"before": str(before), "after": str(after)}
+
+
+def _code_record(code: Code | None) -> dict[str, Any] | None:
+    return None if code is None else {"size": code.size, "hash": to_hex(code.hash)}
+
+
+class StateChanges(NamedTuple):
+    """The first MAX_ACCOUNTS by address, with the first MAX_SLOTS; counts are of all."""
+
+    accounts: Sequence[AccountChange]
+    account_count: int
+    slot_count: int
+
+    @property
+    def is_truncated(self) -> bool:
+        shown = sum(len(account.slots) for account in self.accounts)
+        return len(self.accounts) < self.account_count or shown < self.slot_count
+
+    def size(self) -> int:
+        slots = sum(len(account.slots) for account in self.accounts)
+        return ACCOUNT_BYTES * (1 + len(self.accounts)) + SLOT_BYTES * slots
+
+
+class _Account(NamedTuple):
+    """Before or after, as the node has it; None stands for nothing, and for what did not change."""
+
+    balance: Any = None
+    nonce: Any = None
+    code: Any = None
+    storage: Mapping[str, Any] = {}
+
+
+def read_prestate(answer: Mapping[str, Any]) -> StateChanges:
+    """From prestateTracer with diffMode: `post` has what changed, `pre` what that was before.
+
+    An account that is only in `pre` was destroyed, one that is only in `post` created. Raises
+    BadHex, KeyError, TypeError or AttributeError for what is malformed.
+    """
+    pre, post = _by_address(answer["pre"]), _by_address(answer["post"])
+    return _changes(
+        {
+            address: _compared(pre.get(address), post.get(address))
+            for address in sorted({*pre, *post})
+        }
+    )
+
+
+def _by_address(accounts: Mapping[str, Any]) -> dict[bytes, Mapping[str, Any]]:
+    return {data(address, 20): account for address, account in accounts.items()}
+
+
+def _compared(
+    pre: Mapping[str, Any] | None, post: Mapping[str, Any] | None
+) -> tuple[_Account, _Account]:
+    before = _account(pre or {})
+    if post is None:  # destroyed
+        return before, _Account()
+    after = _account(post)
+    return before, _Account(
+        before.balance if after.balance is None else after.balance,
+        before.nonce if after.nonce is None else after.nonce,
+        before.code if after.code is None else after.code,
+        after.storage,
+    )
+
+
+def _account(values: Mapping[str, Any]) -> _Account:
+    return _Account(
+        values.get("balance"), values.get("nonce"), values.get("code"), values.get("storage") or {}
+    )
+
+
+def read_state_diff(accounts: Mapping[str, Any]) -> StateChanges:
+    """From trace_replayTransaction: each value is "=", or what it was ("-"), is ("+"), or both
+    ("*"). Raises as read_prestate()."""
+    return _changes(
+        {address: _of_diff(account) for address, account in sorted(_by_address(accounts).items())}
+    )
+
+
+def _of_diff(account: Mapping[str, Any]) -> tuple[_Account, _Account]:
+    balance, nonce, code = (_sides(account.get(name)) for name in ("balance", "nonce", "code"))
+    slots = {slot: _sides(change) for slot, change in (account.get("storage") or {}).items()}
+    before, after = ({slot: sides[n] for slot, sides in slots.items()} for n in (0, 1))
+    return (
+        _Account(balance[0], nonce[0], code[0], before),
+        _Account(balance[1], nonce[1], code[1], after),
+    )
+
+
+def _sides(change: Any) -> tuple[Any, Any]:
+    if change is None or change == "=":
+        return None, None
+    if "*" in change:
+        return change["*"]["from"], change["*"]["to"]
+    return change.get("-"), change.get("+")
+
+
+def _changes(accounts: Mapping[bytes, tuple[_Account, _Account]]) -> StateChanges:
+    changes: list[AccountChange] = []
+    slot_count, account_count = 0, 0
+    for address, (before, after) in accounts.items():
+        slots = _slots(before.storage, after.storage)
+        change = AccountChange(
+            address,
+            _pair(_quantity(before.balance), _quantity(after.balance)),
+            _pair(_quantity(before.nonce), _quantity(after.nonce)),
+            _code_pair(before.code, after.code),
+            tuple(islice(slots, max(MAX_SLOTS - slot_count, 0))),
+        )
+        if change[1:4] == (None, None, None) and not slots:
+            continue
+        account_count += 1
+        slot_count += len(slots)
+        if len(changes) < MAX_ACCOUNTS:
+            changes.append(change)
+    return StateChanges(changes, account_count, slot_count)
+
+
+def _pair(before: int, after: int) -> tuple[int, int] | None:
+    return None if before == after else (before, after)
+
+
+def _code_pair(before: Any, after: Any) -> tuple[Code | None, Code | None] | None:
+    codes = _code(before), _code(after)
+    return None if codes[0] == codes[1] else codes
+
+
+def _code(value: Any) -> Code | None:
+    code = data(value or "0x")
+    return Code(len(code), keccak(code)) if code else None
+
+
+def _quantity(value: Any) -> int:
+    """Nonces come as numbers, too."""
+    if value is None:
+        return 0
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**64:
+        return value
+    return quantity(value)
+
+
+def _slots(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[SlotChange]:
+    old, new = ({_word(k): _word(v) for k, v in side.items()} for side in (before, after))
+    empty = bytes(32)
+    changes = (
+        SlotChange(slot, old.get(slot, empty), new.get(slot, empty)) for slot in {*old, *new}
+    )
+    return sorted(change for change in changes if change.before != change.after)
+
+
+def _word(value: Any) -> bytes:
+    """32 bytes; some nodes leave out leading zeros, null is 0."""
+    if value is None:
+        return bytes(32)
+    if not isinstance(value, str) or not 3 <= len(value) <= 66:
+        raise BadHex("a slot of the storage is not 32 bytes")
+    return quantity(value).to_bytes(32, "big")

@@ -1,0 +1,348 @@
+"""One transaction traced by the node: the calls made in it, and what it changed of the state.
+
+Asked for by one request at a time for each transaction; what was read is kept in bounded memory,
+by the hashes of the transaction and of its block.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from scan.errors import TracesUnavailable, UpstreamFailed
+from scan.ethereum.call_failures import CallFailure, Undisclosed, failure_in, own_failure
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.gateway import NodeSession
+from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.state_changes import StateChanges, read_prestate, read_state_diff
+from scan.ethereum.traces import nested, walk_calls
+from scan.ethereum.transaction_reader import (
+    IndexedTransaction,
+    TransactionLog,
+    TransactionUnavailable,
+    require_same,
+)
+from scan.hex import BadHex, data, quantity
+
+TIMEOUT_S = 4.0
+MAX_TRACE_BYTES = 8 * 1024 * 1024
+MAX_FRAMES = 1000
+MAX_LOGS = 1000
+MAX_DATA_BYTES = 1024 * 1024  # of all inputs, outputs and logs together
+MAX_TYPE = 20
+CACHE_BYTES = 32 * 1024 * 1024
+FRAME_BYTES = 900  # memory of a frame or a log besides its data, measured
+ASK_AGAIN_S = 600.0  # for a method that the node did not offer
+
+CALLS = (
+    ("debug_traceTransaction", {"tracer": "callTracer", "tracerConfig": {"withLog": True}}),
+    ("trace_transaction", None),
+)
+STATE = (
+    ("debug_traceTransaction", {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}),
+    ("trace_replayTransaction", ["stateDiff"]),
+)
+NOT_OFFERED = (
+    "The node offers no traces of transactions: they need debug_traceTransaction with a tracer, or"
+    " the trace_ methods."
+)
+PRUNED = "The node does not keep the state that a trace of this transaction needs."
+TOO_LARGE = f"The trace is larger than {MAX_TRACE_BYTES >> 20} MiB, or nested too deeply."
+REFUSED = "The node does not trace this transaction."
+TURNED_OFF = "Traces are not requested from the node, since SCAN_TRACES is off."
+MALFORMED = "The node's trace of this transaction is malformed."
+
+_MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueError)
+
+
+class TraceFrame(NamedTuple):
+    """A call, in callTracer's terms; `to_address` is where the code is, None of a failed creation.
+
+    Sizes are those of the whole input and output; both are cut where a trace has too much of them.
+    `is_undone`: it failed, or one around it. `failure` is set where it failed. `logs` is None where
+    the node does not give them.
+    """
+
+    trace_address: tuple[int, ...]
+    type: str
+    from_address: bytes
+    to_address: bytes | None
+    value: int
+    gas: int | None
+    gas_used: int | None
+    input: bytes
+    input_size: int
+    output: bytes
+    output_size: int
+    failure: CallFailure | None
+    is_undone: bool
+    logs: tuple[TransactionLog, ...] | None
+
+
+class TransactionTrace(NamedTuple):
+    """The first MAX_FRAMES of `frame_count`, in the order of the calls.
+
+    `failure` is that of the transaction; None where it succeeded or the node does not disclose it.
+    """
+
+    frames: Sequence[TraceFrame]
+    frame_count: int
+    is_truncated: bool
+    failure: CallFailure | None
+
+
+class TransactionTraces:
+    """Reads within TIMEOUT_S; remembers which methods the node does not offer."""
+
+    def __init__(self, setting: str) -> None:
+        """`setting` is SCAN_TRACES."""
+        self._is_off = setting == "off"
+        self._calls: SizedCache[TransactionTrace | TracesUnavailable] = SizedCache(CACHE_BYTES)
+        self._state: SizedCache[StateChanges | TracesUnavailable] = SizedCache(CACHE_BYTES // 2)
+        self._not_offered: dict[str, float] = {}  # until when
+        self._readers: Counter[Hashable] = Counter()
+        self._locks: dict[Hashable, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    def calls(self, node: NodeSession, indexed: IndexedTransaction) -> TransactionTrace:
+        """Raises TracesUnavailable where the node has no trace of it, UpstreamFailed where it may
+        have one later, besides what the session raises.
+        """
+        trace: TransactionTrace = self._read(
+            node, indexed, self._calls, CALLS, _call_trace, _size_of_trace
+        )
+        return trace
+
+    def state_changes(self, node: NodeSession, indexed: IndexedTransaction) -> StateChanges:
+        """As calls()."""
+        changes: StateChanges = self._read(
+            node, indexed, self._state, STATE, _state_changes, StateChanges.size
+        )
+        return changes
+
+    def _read(
+        self,
+        node: NodeSession,
+        indexed: IndexedTransaction,
+        cache: SizedCache[Any],
+        ways: Sequence[tuple[str, Any]],
+        read: Callable[[IndexedTransaction, str, Any], Any],
+        size_of: Callable[[Any], int],
+    ) -> Any:
+        if self._is_off:
+            raise TracesUnavailable(TURNED_OFF)
+        node = node.within(TIMEOUT_S)
+        key = (indexed.hash, indexed.block_hash)
+        known = cache.get(key)
+        if known is None:
+            with self._alone((id(cache), key), node):
+                known = cache.get(key)
+                if known is None:
+                    known = self._ask(node, indexed, ways, read)
+                    # Too large for now and ever; what else is missing may be there later.
+                    if not isinstance(known, TracesUnavailable):
+                        cache.store(key, known, size_of(known))
+                    elif known.message == TOO_LARGE:
+                        cache.store(key, known, FRAME_BYTES)
+        if isinstance(known, TracesUnavailable):
+            raise TracesUnavailable(known.message)
+        return known
+
+    @contextmanager
+    def _alone(self, key: Hashable, node: NodeSession) -> Iterator[None]:
+        with self._guard:
+            lock = self._locks.setdefault(key, threading.Lock())
+            self._readers[key] += 1
+        try:
+            node.acquire(lock)
+            try:
+                yield
+            finally:
+                lock.release()
+        finally:
+            with self._guard:
+                self._readers[key] -= 1
+                if not self._readers[key]:
+                    del self._readers[key], self._locks[key]
+
+    def _ask(
+        self,
+        node: NodeSession,
+        indexed: IndexedTransaction,
+        ways: Sequence[tuple[str, Any]],
+        read: Callable[[IndexedTransaction, str, Any], Any],
+    ) -> Any:
+        reason = NOT_OFFERED
+        for method, options in ways:
+            way = f"{method} {options}"
+            if self._not_offered.get(way, 0.0) > time.monotonic():
+                continue
+            params = (indexed.hash,) if options is None else (indexed.hash, options)
+            answer, sent = node.results(
+                [Call(method, params), Call("eth_getTransactionByHash", (indexed.hash,))],
+                MAX_TRACE_BYTES,
+            )
+            if isinstance(answer, RpcError):
+                if answer.is_transient:
+                    raise UpstreamFailed("The node cannot trace this transaction now.")
+                reason = _reason(answer) or reason
+            elif _is_trace(method, options, answer):
+                try:
+                    require_same(indexed, sent)
+                    return read(indexed, method, answer)
+                except TransactionUnavailable as error:
+                    raise UpstreamFailed(str(error)) from None
+                except _MALFORMED:
+                    raise UpstreamFailed(MALFORMED) from None
+            elif answer is None:
+                reason = REFUSED
+                continue
+            if not isinstance(answer, RpcError) or answer.is_missing_method:
+                self._not_offered[way] = time.monotonic() + ASK_AGAIN_S
+        return TracesUnavailable(reason)
+
+
+def _reason(error: RpcError) -> str | None:
+    """None where the method is missing: the next one may not be."""
+    if isinstance(error, AnswerTooLarge):
+        return TOO_LARGE
+    if error.is_missing_method:
+        return None
+    return PRUNED if error.is_missing_state else REFUSED
+
+
+def _is_trace(method: str, options: Any, answer: Any) -> bool:
+    """False for the steps that nodes give which ignore the tracer."""
+    if method == "trace_transaction":
+        return isinstance(answer, list)
+    keys = {"callTracer": "type", "prestateTracer": "pre"}
+    key = keys[options["tracer"]] if isinstance(options, dict) else "stateDiff"
+    return isinstance(answer, dict) and key in answer
+
+
+def _state_changes(_indexed: IndexedTransaction, method: str, answer: Any) -> StateChanges:
+    if method == "debug_traceTransaction":
+        return read_prestate(answer)
+    return read_state_diff(answer["stateDiff"])
+
+
+def _call_trace(indexed: IndexedTransaction, method: str, answer: Any) -> TransactionTrace:
+    has_logs = method == "debug_traceTransaction"
+    if not has_logs:
+        answer = nested(answer, data(indexed.block_hash), data(indexed.hash))
+    try:
+        failure = failure_in(answer)
+    except Undisclosed:
+        failure = None
+    budget = _Budget()
+    frames: list[TraceFrame] = []
+    path: list[int] = []
+    count = 0
+    for depth, _outer, call, undone in walk_calls(answer):
+        count += 1
+        if count > MAX_FRAMES:
+            continue
+        if depth > len(path):
+            path.append(0)
+        elif depth:
+            del path[depth:]
+            path[-1] += 1
+        frames.append(_frame(call, tuple(path), undone, has_logs, budget))
+    return TransactionTrace(frames, count, count > MAX_FRAMES or budget.is_exceeded, failure)
+
+
+class _Budget:
+    """How many bytes and logs of a trace are kept."""
+
+    def __init__(self) -> None:
+        self.bytes_left = MAX_DATA_BYTES
+        self.logs_left = MAX_LOGS
+        self.is_exceeded = False
+
+    def cut(self, whole: bytes) -> bytes:
+        """Whole as long as there is room; then its first four bytes."""
+        if len(whole) <= self.bytes_left:
+            self.bytes_left -= len(whole)
+            return whole
+        self.is_exceeded = True
+        return whole[:4]
+
+    def logs(self, logs: Sequence[Any]) -> Sequence[Any]:
+        kept = logs[: self.logs_left]
+        self.logs_left -= len(kept)
+        self.is_exceeded = self.is_exceeded or len(kept) < len(logs)
+        return kept
+
+
+def _frame(
+    call: Any, path: tuple[int, ...], undone: bool, has_logs: bool, budget: _Budget
+) -> TraceFrame:
+    kind = call["type"]
+    if not isinstance(kind, str) or not kind.isidentifier() or len(kind) > MAX_TYPE:
+        raise BadHex("a call has no type")
+    whole_input = data(call.get("input") or "0x")
+    whole_output = data(call.get("output") or "0x")
+    is_moving = kind not in ("DELEGATECALL", "STATICCALL")
+    return TraceFrame(
+        path,
+        kind,
+        data(call["from"], 20),
+        None if call.get("to") is None else data(call["to"], 20),
+        quantity(call.get("value") or "0x0") if is_moving else 0,
+        _quantity(call.get("gas")),
+        _quantity(call.get("gasUsed")),
+        budget.cut(whole_input),
+        len(whole_input),
+        budget.cut(whole_output),
+        len(whole_output),
+        _failure(call),
+        undone,
+        tuple(_log(log, budget) for log in budget.logs(call.get("logs") or ()))
+        if has_logs
+        else None,
+    )
+
+
+def _failure(call: Any) -> CallFailure | None:
+    if not call.get("error"):
+        return None
+    try:
+        return own_failure(call)
+    except Undisclosed:
+        return CallFailure("revert")
+
+
+def _quantity(value: Any) -> int | None:
+    return None if value is None else quantity(value)
+
+
+def _log(log: Any, budget: _Budget) -> TransactionLog:
+    """Without its index, which few nodes give here."""
+    topics = tuple(data(topic, 32) for topic in log["topics"])
+    if len(topics) > 4:
+        raise BadHex("a log has more than four topics")
+    return TransactionLog(
+        data(log["address"], 20), topics, budget.cut(data(log.get("data") or "0x")), -1
+    )
+
+
+def _size_of_trace(trace: TransactionTrace) -> int:
+    return sum(
+        FRAME_BYTES
+        + 8 * len(frame.trace_address)
+        + len(frame.input)
+        + len(frame.output)
+        + sum(FRAME_BYTES + len(log.data) for log in frame.logs or ())
+        for frame in trace.frames
+    )
+
+
+def with_gas_of_transaction(
+    trace: TransactionTrace, gas_limit: str | None, gas_used: int
+) -> TransactionTrace:
+    """The outermost call has the gas of the transaction, as in geth; nodes differ in that."""
+    first, *others = trace.frames
+    gas = first.gas if gas_limit is None else int(gas_limit)
+    return trace._replace(frames=[first._replace(gas=gas, gas_used=gas_used), *others])

@@ -1,0 +1,58 @@
+"""POST /mcp: the protocol over streamable HTTP, without sessions: a message, a response."""
+
+from collections.abc import Callable
+
+import anyio
+import orjson
+from flask import Blueprint, Response, current_app, request
+from werkzeug.datastructures import Headers
+from werkzeug.test import EnvironBuilder, run_wsgi_app
+
+from scan.http.interfaces import Interface
+from scan.mcp.asgi import respond
+from scan.mcp.tools import ApiRequest, ApiResponse, Json
+from scan.server.wsgi import Environ, refuse
+
+PATH = "/mcp"
+# Who the caller is: the API charges its address or key for each call of a tool.
+CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
+# Every message is charged as a page, besides what its call of a tool costs.
+INTERFACE = Interface(refuse, paths=frozenset({PATH}), has_page_limit=True)
+
+
+def endpoint(document: Callable[[], Json]) -> Blueprint:
+    """`document` is the API's OpenAPI document."""
+    blueprint = Blueprint("mcp", __name__)
+
+    @blueprint.post(PATH)
+    def message() -> Response:
+        # The protocol's packages take 0.5 s and 40 MB, which only its users should pay.
+        from scan.mcp.server import make_server, serving
+
+        environ, api = request.environ, current_app.wsgi_app
+
+        async def send(sent: ApiRequest) -> ApiResponse:
+            return _request_api(api, environ, sent)  # may block: the loop serves this message alone
+
+        server = make_server(document(), send)
+        response = anyio.run(respond, serving(server), environ, request.get_data())
+        headers = Headers(response.headers)
+        headers.setdefault("Content-Type", "text/plain")
+        return Response(response.body, response.status, headers=headers)
+
+    return blueprint
+
+
+def _request_api(api: object, caller: Environ, sent: ApiRequest) -> ApiResponse:
+    """By the whole path of a request: its limit, its cache, its log."""
+    builder = EnvironBuilder(
+        method=sent.method,
+        path=sent.path,
+        query_string=sent.query,
+        data=None if sent.body is None else orjson.dumps(sent.body),
+        content_type=None if sent.body is None else "application/json",
+    )
+    environ = builder.get_environ()
+    environ |= {name: caller[name] for name in CALLER if name in caller}
+    chunks, status, _ = run_wsgi_app(api, environ, buffered=True)  # type: ignore[arg-type]
+    return ApiResponse(int(status[:3]), b"".join(chunks))

@@ -1,0 +1,192 @@
+"""The tools: operations of the API, with input schemas made from its OpenAPI document."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from scan.errors import InvalidParameter
+
+Json = dict[str, Any]
+
+# By name; their operations in the document. Descriptions and schemas come from there.
+OPERATIONS = {
+    "search": "search",
+    "get_network": "getStats",
+    "get_block": "getBlock",
+    "get_transaction": "getTransaction",
+    "get_address": "getAddress",
+    "get_address_history": "listAddressHistory",
+    "get_address_tokens": "listAddressTokens",
+    "get_token": "getToken",
+    "get_token_holders": "listTokenHolders",
+    "get_contract": "getContract",
+    "call_contract": "callContract",
+    "query": "query",
+}
+# Tools return one page of JSON.
+LEFT_OUT = frozenset({"format"})
+# Of a schema, what a model can use; examples and formats take the most room and help the least.
+KEPT = frozenset(
+    ("type", "enum", "const", "pattern", "minimum", "maximum", "maxLength", "maxItems", "default")
+)
+
+
+class ApiRequest(NamedTuple):
+    """`body` is None where there is none."""
+
+    method: str
+    path: str
+    query: str
+    body: Json | None
+
+
+class ApiResponse(NamedTuple):
+    status: int
+    body: bytes
+
+
+class Tool(NamedTuple):
+    name: str
+    description: str
+    input_schema: Json
+    method: str
+    path: str
+    in_path: frozenset[str]
+    in_query: frozenset[str]
+
+    def request(self, arguments: Mapping[str, Any]) -> ApiRequest:
+        """Raises InvalidParameter; what an argument must be, the API checks."""
+        unknown = sorted(set(arguments) - set(self.input_schema["properties"]))
+        if unknown:
+            known = ", ".join(self.input_schema["properties"])
+            raise InvalidParameter(f"Unknown argument {unknown[0][:50]}; {self.name} has {known}.")
+        missing = [name for name in self.input_schema["required"] if name not in arguments]
+        if missing:
+            raise InvalidParameter(f"The argument {missing[0]} is required.", field=missing[0])
+        path, query, body = self.path, {}, {}
+        for name, value in arguments.items():
+            if name in self.in_path:
+                text = _text(name, value)
+                if "/" in text:  # which WSGI would not tell from a slash of the path
+                    raise InvalidParameter(f"{name} must not have a slash.", field=name)
+                path = path.replace(f"{{{name}}}", quote(text, safe=""))
+            elif name in self.in_query:
+                query[name] = _text(name, value)
+            else:
+                body[name] = value
+        return ApiRequest(
+            self.method, path, urlencode(query), body if self.method == "POST" else None
+        )
+
+
+def tools_of(document: Json) -> dict[str, Tool]:
+    """By name, in the order of OPERATIONS."""
+    operations = {
+        operation["operationId"]: (method, path, operation)
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if isinstance(operation, dict) and "operationId" in operation
+    }
+    return {
+        name: _tool(name, *operations[operation], document)
+        for name, operation in OPERATIONS.items()
+    }
+
+
+def _tool(name: str, method: str, path: str, operation: Json, document: Json) -> Tool:
+    parameters = [_resolved(parameter, document) for parameter in operation["parameters"]]
+    parameters = [
+        parameter
+        for parameter in parameters
+        if parameter["in"] in ("path", "query") and parameter["name"] not in LEFT_OUT
+    ]
+    properties = {
+        parameter["name"]: _schema(parameter["schema"], document, parameter["description"])
+        for parameter in parameters
+    }
+    required = [parameter["name"] for parameter in parameters if parameter.get("required") is True]
+    if "requestBody" in operation:
+        body = operation["requestBody"]["content"]["application/json"]["schema"]
+        schema = _schema(body, document)
+        properties |= schema["properties"]
+        required += schema["required"]
+    return Tool(
+        name,
+        ". ".join(operation[key] for key in ("summary", "description") if key in operation),
+        {
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": False,
+        },
+        method.upper(),
+        path,
+        frozenset(each["name"] for each in parameters if each["in"] == "path"),
+        frozenset(each["name"] for each in parameters if each["in"] == "query"),
+    )
+
+
+def _schema(schema: Json, document: Json, description: str = "") -> Json:
+    """Without references, and without alternatives of objects: not every model accepts them."""
+    schema = _resolved(schema, document)
+    description = description or schema.get("description", "")
+    if "oneOf" in schema and all("properties" in _resolved(s, document) for s in schema["oneOf"]):
+        return _merged([_schema(alternative, document) for alternative in schema["oneOf"]])
+    kept: Json = {key: value for key, value in schema.items() if key in KEPT}
+    if description:
+        kept["description"] = description
+    for key in ("oneOf", "anyOf"):
+        if key in schema:
+            kept[key] = [_schema(alternative, document) for alternative in schema[key]]
+    if "items" in schema:
+        kept["items"] = _schema(schema["items"], document)
+    if "properties" in schema:
+        kept["properties"] = {
+            name: _schema(value, document) for name, value in schema["properties"].items()
+        }
+        kept["required"] = schema.get("required", [])
+    return kept
+
+
+def _merged(alternatives: Sequence[Json]) -> Json:
+    """One object with the properties of all; a value that tells them apart becomes an enum."""
+    properties: Json = {}
+    for alternative in alternatives:
+        for name, value in alternative["properties"].items():
+            properties[name] = _both(properties[name], value) if name in properties else value
+    required = [
+        name
+        for name in alternatives[0]["required"]
+        if all(name in alternative["required"] for alternative in alternatives)
+    ]
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _both(first: Json, second: Json) -> Json:
+    if "properties" in first and "properties" in second:
+        return {**first, **_merged([first, second])}
+    values = [*_values(first), *(value for value in _values(second) if value not in _values(first))]
+    if not values:
+        return first
+    return {**{key: value for key, value in first.items() if key != "const"}, "enum": values}
+
+
+def _values(schema: Json) -> list[Any]:
+    return [schema["const"]] if "const" in schema else list(schema.get("enum", ()))
+
+
+def _resolved(value: Json, document: Json) -> Json:
+    while "$ref" in value:
+        target: Any = document
+        for name in value["$ref"].removeprefix("#/").split("/"):
+            target = target[name]
+        value = target
+    return value
+
+
+def _text(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    raise InvalidParameter(f"{name} must be a string or an integer.", field=name)

@@ -1,0 +1,139 @@
+"""What the view functions without arguments of a verified contract return, at the newest block."""
+
+import json
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, NamedTuple
+
+from scan.contracts.abi import AbiError
+from scan.contracts.function_calls import READ_ONLY, AbiEntries, Function, function_of
+from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.read_calls import stopped_in_contract, value_of
+from scan.errors import NotFound, ScanError
+from scan.ethereum import past_state
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.hex import BadHex, data, to_hex
+from scan.queries import blocks, contracts
+from scan.queries.contracts import Contract, ProxyLookup
+from scan.queries.reader import Reader
+
+MOST_FUNCTIONS = 40
+TOTAL_GAS = 60_000_000  # of all calls together, which a contract can have burnt for every reader
+TIMEOUT_S = 2.0
+MOST_VALUES = 1000  # of one function
+MAX_RESPONSE_BYTES = 256 * 1024  # of all calls together
+
+TOO_MUCH = "It returned more than is read at once; call it by itself."
+FAILED = "It failed, or needs more gas than is spent at once; call it by itself."
+
+
+class Output(NamedTuple):
+    name: str
+    type: str
+
+
+class Value(NamedTuple):
+    """Of one function; `result` as JSON, or an `error` in its place."""
+
+    signature: str
+    outputs: Sequence[Output]
+    result: Any = None
+    error: str | None = None
+
+
+class ContractValues(NamedTuple):
+    """`implementation` is a proxy's, whose functions are among them; `is_complete`: there are no
+    more functions without arguments than these."""
+
+    block: int
+    values: Sequence[Value]
+    implementation: bytes | None
+    is_complete: bool
+
+
+class _Getter(NamedTuple):
+    function: Function
+    outputs: Sequence[Output]
+
+
+def get(reader: Reader, address: bytes) -> ContractValues:
+    """Raises NotFound for a contract that is not verified, and what of() raises."""
+    contract, lookup = contracts.get_with_proxy(reader, address, {"abi"})
+    abis = interfaces(reader, contract, lookup)
+    if not abis:
+        raise NotFound("The contract at this address is not verified.")
+    return of(reader, address, abis, lookup.proxy)
+
+
+def interfaces(reader: Reader, contract: Contract, lookup: ProxyLookup) -> list[AbiEntries]:
+    """Its own ABI, and a proxy's implementation's; a clone has its implementation's as its own."""
+    proxy = lookup.proxy
+    texts = [contract.abi]
+    if proxy is not None and proxy.kind != "eip1167":
+        texts.append(contracts.get(reader, proxy.implementation, {"abi"}).abi)
+    return [json.loads(text) for text in texts if text is not None]
+
+
+def of(
+    reader: Reader, address: bytes, abis: Sequence[AbiEntries], proxy: Proxy | None
+) -> ContractValues:
+    """In the order of the ABIs. Raises NotFound before the first block, UpstreamFailed,
+    Unavailable, HistoryUnavailable."""
+    newest = blocks.newest_number(reader)
+    if newest is None:
+        raise NotFound("No block is indexed yet.")
+    block = blocks.find(reader, newest)
+    getters = list(islice(_getters(abis), MOST_FUNCTIONS + 1))
+    returned = _call_all(reader, address, [g.function for g in getters[:MOST_FUNCTIONS]], block)
+    return ContractValues(
+        block.number,
+        [_value(getter, result) for getter, result in zip(getters, returned, strict=False)],
+        None if proxy is None else proxy.implementation,
+        len(getters) <= MOST_FUNCTIONS,
+    )
+
+
+def _getters(abis: Sequence[AbiEntries]) -> Iterator[_Getter]:
+    """A proxy's own function hides its implementation's of the same signature."""
+    known = set()
+    for entry in (entry for abi in abis for entry in abi):
+        if entry.get("type") != "function" or entry.get("inputs") or not entry.get("outputs"):
+            continue
+        try:
+            function = function_of(entry)
+        except AbiError:
+            continue
+        if function.mutability in READ_ONLY and function.signature not in known:
+            known.add(function.signature)
+            names = (str(output.get("name") or "") for output in entry["outputs"])
+            types = (output.name for output in function.outputs)
+            yield _Getter(function, [*map(Output, names, types)])
+
+
+def _call_all(
+    reader: Reader, address: bytes, functions: Sequence[Function], block: BlockId
+) -> list[Any]:
+    if not functions:
+        return []
+    gas = hex(TOTAL_GAS // max(len(functions), 10))
+    calls = [
+        Call("eth_call", ({"to": to_hex(address), "data": to_hex(f.selector), "gas": gas}, block))
+        for f in functions
+    ]
+    return past_state.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
+
+
+def _value(getter: _Getter, returned: Any) -> Value:
+    shown = Value(getter.function.signature, getter.outputs)
+    if isinstance(returned, AnswerTooLarge):
+        return shown._replace(error=TOO_MUCH)
+    if isinstance(returned, RpcError):
+        reason = FAILED if stopped_in_contract(returned) else "The node refused the call."
+        return shown._replace(error=reason)
+    try:
+        return shown._replace(result=value_of(getter.function, data(returned), MOST_VALUES))
+    except ScanError as error:
+        return shown._replace(error=error.message)
+    except BadHex:
+        return shown._replace(error="The node's response is not valid.")

@@ -1,0 +1,25 @@
+-- Takes back what the blocks after one count for their days, while their rows are still there; addresses
+-- follow with indexer/addresses_forget and indexer/addresses_restore_last_seen. All blocks after it that
+-- are counted are of one day.
+-- params: last_kept bigint
+-- returns: the day, where earlier blocks of it stay and are counted; else no row
+-- index: daily_stats_first_block_key, blocks_pkey, transactions_pkey, internal_transfers_pkey
+WITH lost AS (
+    DELETE FROM daily_stats WHERE first_block > %(last_kept)s
+)
+UPDATE daily_stats s
+SET last_block = b.number,
+    last_hash = b.hash,
+    transaction_count = s.transaction_count - t.transaction_count,
+    failed_transaction_count = s.failed_transaction_count - t.failed_transaction_count,
+    created_contract_count = s.created_contract_count - t.created_contract_count,
+    token_transfer_count = s.token_transfer_count - t.token_transfer_count,
+    dex_trade_count = s.dex_trade_count - t.dex_trade_count,
+    gas_used = s.gas_used - t.gas_used,
+    fees_wei = s.fees_wei - t.fees_wei,
+    burnt_wei = s.burnt_wei - t.burnt_wei
+FROM blocks b
+JOIN daily_stats o ON o.day = counted_day(b.number + 1)
+CROSS JOIN LATERAL block_totals(b.number + 1, o.last_block) AS t
+WHERE b.number = %(last_kept)s AND s.day = o.day AND s.first_block <= %(last_kept)s
+RETURNING s.day;

@@ -1,0 +1,175 @@
+"""GET /stats/daily: exact days, what is not counted, dates that are refused."""
+
+import csv
+import io
+import random
+from collections.abc import Iterator
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from tests.api.test_bad_input import HUGE, require_parameter
+from tests.conftest import Played
+from tests.indexer.test_daily_stats import MIDNIGHT_S, counted, moves
+from tests.indexer.test_ordinals import NOWHERE
+from tests.support.database import Postgres, execute
+from tests.support.explain import ExplainingDatabase
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain
+
+PATH = "/api/v1/stats/daily"
+FIRST_DAY, LAST_DAY = "2023-11-14", "2023-11-20"  # with none on the 17th
+COUNTS = {
+    name: place
+    for place, name in enumerate(
+        (
+            *("transactions", "failedTransactions", "activeAddresses", "newAddresses"),
+            *("contractsCreated", "tokenTransfers", "dexTrades", "gasUsed", "fees", "burntFees"),
+        ),
+        start=2,
+    )
+}
+
+
+def fill(url: str) -> None:
+    database = Database(url, statement_timeout_ms=0)
+    chain, chance = Chain(database), random.Random(7)
+    for hour in range(0, 7 * 24, 6):
+        if hour // 24 != 3:
+            chain.append(moves(chance), base_fee=3, timestamp_s=MIDNIGHT_S + hour * 3_600)
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def url(postgres: Postgres, template: str) -> Iterator[str]:
+    with postgres.cloned(template) as url:
+        fill(url)
+        yield url
+
+
+@pytest.fixture
+def days(url: str) -> FlaskClient:
+    return create_app(settings_for(url, NOWHERE)).test_client()
+
+
+def test_days_are_what_their_rows_give(days: FlaskClient, url: str) -> None:
+    body = days.get(PATH).json
+    assert (body["from"], body["to"], body["complete"]) == ("2023-10-22", LAST_DAY, True)
+    expected = counted(url)
+    assert [day["date"] for day in body["days"]] == [f"2023-11-{n}" for n in range(14, 21)]
+    for day in body["days"]:
+        row = expected.get(day["date"], (0, -1, *[0] * 10))
+        assert day["blocks"] == row[1] - row[0] + 1
+        assert {name: int(day[name]) for name in COUNTS} == {
+            name: row[place] for name, place in COUNTS.items()
+        }
+    assert body["days"][3]["transactions"] == 0 and body["days"][3]["fees"] == "0"
+
+
+def test_every_day_of_the_scenario_adds_up_to_the_chain(
+    client: FlaskClient, scenario: Played
+) -> None:
+    body = client.get(f"{PATH}?from=1970-01-01&to=1970-12-31").json
+    newest = client.get(PATH).json["days"]
+    days = [*body["days"], *newest]
+    total = client.get("/api/v1/stats").json["totalTransactions"]
+    assert sum(day["transactions"] for day in days) == total
+    assert sum(day["blocks"] for day in days) == scenario.anvil.head() + 1
+    assert sum(day["contractsCreated"] for day in days) > 5
+    fees = sum(
+        int(t["gasPrice"]) * int(t["gasUsed"]) + int(t.get("blobFee", 0))
+        for t in scenario.truth.transactions
+    )
+    assert sum(int(day["fees"]) for day in days) >= fees > 0
+
+
+@pytest.mark.parametrize(
+    ("query", "dates"),
+    [
+        ("from=2023-11-16", ["16", "17", "18", "19", "20"]),
+        ("from=2023-11-16&to=2023-11-17", ["16", "17"]),
+        ("to=2023-11-15", ["14", "15"]),
+        ("from=2023-11-20&to=2024-11-19", ["20"]),
+        ("from=2020-01-01&to=2020-01-05", []),
+        ("from=9999-12-31&to=9999-12-31", []),
+    ],
+)
+def test_only_days_of_the_chain_are_listed(days: FlaskClient, query: str, dates: list[str]) -> None:
+    body = days.get(f"{PATH}?{query}").json
+    assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
+
+
+@pytest.mark.parametrize("gone", ["2023-11-16", "2023-11-14", LAST_DAY])
+def test_a_day_that_is_not_counted_is_null(database_url: str, gone: str) -> None:
+    """Also days beside it that no row is on: nobody knows yet that they have no blocks."""
+    fill(database_url)
+    execute(database_url, f"DELETE FROM daily_stats WHERE day = '{gone}'")  # noqa: S608
+    body = create_app(settings_for(database_url, NOWHERE)).test_client().get(PATH).json
+    assert not body["complete"] and len(body["days"]) == 7
+    unknown = [day["date"] for day in body["days"] if day["transactions"] is None]
+    assert unknown == ([gone, "2023-11-17"] if gone == "2023-11-16" else [gone])
+    [day] = [day for day in body["days"] if day["date"] == gone]
+    assert set(day.values()) == {gone, None}
+
+
+def test_days_as_csv(days: FlaskClient) -> None:
+    response = days.get(f"{PATH}?format=csv&from=2023-11-14")
+    assert response.content_type.startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(response.data.decode("utf-8-sig"))))
+    records = days.get(f"{PATH}?from=2023-11-14").json["days"]
+    assert [row["date"] for row in rows] == [day["date"] for day in records]
+    assert [row["fees_wei"] for row in rows] == [f"{day['fees']} wei" for day in records]
+    assert [int(row["active_addresses"]) for row in rows] == [d["activeAddresses"] for d in records]
+
+
+@pytest.mark.parametrize("name", ["from", "to"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", " ", "2023", "2023-11", "2023-13-01", "2023-02-30", "0000-01-01", "20231114"),
+        *("2023-11-14T00:00:00Z", "23-11-14", "-2023-11-14", "2023-11-14 ", "2023-W46-2", HUGE),
+        *("12023-11-14", "\u0662\u0660\u0662\u0663-11-14", "null", "0", "2023-11-1\0"),
+    ],
+    ids=lambda value: ascii(value)[:20],
+)
+def test_dates_that_are_refused(days: FlaskClient, name: str, value: str) -> None:
+    require_parameter(days.get(PATH, query_string={name: value}), name)
+
+
+@pytest.mark.parametrize(
+    "query", ["from=2022-11-19", "from=2023-11-16&to=2023-11-15", "from=0001-01-01&to=9999-12-31"]
+)
+def test_ranges_that_are_refused(days: FlaskClient, query: str) -> None:
+    require_parameter(days.get(f"{PATH}?{query}"), "from")
+    assert len(days.get(f"{PATH}?from=2022-11-20").json["days"]) == 7
+
+
+def test_other_formats_and_parameters_are_refused(days: FlaskClient) -> None:
+    require_parameter(days.get(f"{PATH}?format=ndjson"), "format")
+    require_parameter(days.get(f"{PATH}?page=2"), "page")
+
+
+def test_before_the_first_block_there_are_no_days(database_url: str) -> None:
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    assert client.get(PATH).json == {"from": None, "to": None, "complete": True, "days": []}
+    body = client.get(f"{PATH}?from=2026-01-01&to=2026-01-02").json
+    assert body["days"] == [] and body["from"] == "2026-01-01"
+
+
+def test_a_year_of_days_is_read_by_index(database_url: str) -> None:
+    """However many days there are: 30 years of them are made here."""
+    fill(database_url)
+    execute(
+        database_url,
+        "INSERT INTO daily_stats SELECT DATE '1990-01-01' + n::integer, -20000 + n, -20000 + n,"
+        " '', 1, 0, 1, 0, 0, 0, 0, 1, 1, 1 FROM generate_series(1, 11000) AS n",
+    )
+    database = ExplainingDatabase(database_url)
+    dates = {"date_from": None, "date_to": None, "default_days": 366, "max_days": 366}
+    database.prepared_row("queries/daily_stats_list", **dates)
+    [plan] = database.plans
+    database.close()
+    assert plan.sequential_scans() == set()
+    assert plan.buffers < 366 * 8

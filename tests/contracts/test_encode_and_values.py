@@ -1,0 +1,154 @@
+"""Calls encoded for wallets, and functions without arguments called at once, on a real node."""
+
+from typing import Any
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from tests.support.explorer import Explorer
+from tests.support.many_functions import CHECKSUMMED, PROXY, SLOT, VERSION, deploy
+from tests.support.vault import VAULT
+
+OWNER = CHECKSUMMED.lower()
+CONSTRUCTOR = encode(["address", "string"], [OWNER, "<b>first</b>"]).hex()
+
+
+@pytest.fixture(scope="module")
+def vault(explorer: Explorer) -> str:
+    address = deploy(explorer, VAULT, "Vault", CONSTRUCTOR)
+    answer = explorer.verify(address, VAULT, VERSION, contractName="Vault", optimizationUsed=0)
+    assert answer.status_code == 200, answer.json
+    return address
+
+
+def encoded(explorer: Explorer, address: str, **body: object) -> Any:
+    return explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body)
+
+
+def test_an_encoded_call_is_what_the_contract_takes(explorer: Explorer, vault: str) -> None:
+    parts = [{"amount": str(2**255), "to": CHECKSUMMED}, [7, CHECKSUMMED]]
+    call = encoded(
+        explorer, vault, functionName="deposit", args=["hé", parts], value="1000000000000000001"
+    ).json
+    signature = "deposit(string,(uint256,address)[])"
+    arguments = encode(
+        ["string", "(uint256,address)[]"], ["hé", [(2**255, CHECKSUMMED), (7, CHECKSUMMED)]]
+    )
+    assert call == {
+        "to": vault,
+        "data": "0x" + (keccak(text=signature)[:4] + arguments).hex(),
+        "value": "1000000000000000001",
+        "chainId": int(explorer.anvil.call("eth_chainId"), 16),
+        "function": signature,
+        "stateMutability": "payable",
+    }
+    before = explorer.call(vault, "total").json["result"]
+    sender = explorer.anvil.accounts[0]
+    sent = explorer.anvil.send(sender, vault, data=call["data"], value=int(call["value"]))
+    assert explorer.anvil.receipt_of(sent)["status"] == "0x1"
+    assert int(explorer.call(vault, "total").json["result"]) - int(before) == int(call["value"])
+    assert explorer.call(vault, "parts", 0).json["result"] == [str(2**255), OWNER]
+
+
+def test_a_call_is_tried_for_its_sender(explorer: Explorer, vault: str) -> None:
+    sender = explorer.anvil.accounts[1]
+    body = {"functionName": "withdraw", "args": [str(10**30)]}
+    assert encoded(explorer, vault, **body).status_code == 200
+    refused = encoded(explorer, vault, **body, **{"from": sender})
+    assert (refused.status_code, refused.json["code"]) == (422, "call_reverted")
+    available = explorer.call(vault, "total").json["result"]
+    assert refused.json["reason"] == {
+        "name": "NotEnough",
+        "signature": "NotEnough(address,uint256)",
+        "arguments": [
+            {"name": "who", "type": "address", "value": sender},
+            {"name": "available", "type": "uint256", "value": available},
+        ],
+    }
+    poor = encoded(
+        explorer, vault, functionName="deposit", args=["", []], value=str(10**40), **{"from": OWNER}
+    )
+    assert (poor.status_code, poor.json["code"]) == (422, "call_reverted"), poor.json
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, "functionName"),
+        ({"functionName": "absent"}, "functionName"),
+        ({"functionName": "withdraw", "args": 5}, "args"),
+        ({"functionName": "withdraw", "args": [1, 2]}, "args"),
+        ({"functionName": "withdraw", "args": ["0x" + "f" * 65]}, "args"),
+        ({"functionName": "withdraw", "args": [1], "value": 1}, "value"),
+        ({"functionName": "total", "value": "1"}, "value"),
+        ({"functionName": "deposit", "args": ["", []], "value": -1}, "value"),
+        ({"functionName": "deposit", "args": ["", []], "value": 1.5}, "value"),
+        ({"functionName": "deposit", "args": ["", []], "value": str(2**256)}, "value"),
+        ({"functionName": "deposit", "args": ["", []], "value": None}, "value"),
+        ({"functionName": "deposit", "args": ["", []], "value": "1" * 100_000}, "value"),
+        ({"functionName": "deposit", "args": ["", []], "from": "me"}, "from"),
+        ({"functionName": "deposit", "args": ["", []], "gas": 1}, "gas"),
+    ],
+)
+def test_a_call_that_cannot_be_encoded_is_a_bad_request(
+    explorer: Explorer, vault: str, body: dict[str, Any], field: str
+) -> None:
+    answer = encoded(explorer, vault, **body)
+    assert (answer.status_code, answer.json["code"]) == (400, "invalid_parameter"), answer.json
+    assert answer.json["field"] == field and len(answer.json["error"]) < 2500
+
+
+def test_a_proxy_is_written_as_its_implementation(explorer: Explorer, vault: str) -> None:
+    proxy = deploy(explorer, PROXY, "Proxy", vault[2:].rjust(64, "0") + SLOT)
+    call = encoded(explorer, proxy, functionName="withdraw", args=[1]).json
+    assert (call["to"], call["implementation"]) == (proxy, vault)
+    values = explorer.client.get(f"/api/v1/contracts/{proxy}/values").json
+    assert values["implementation"] == vault
+    total = next(value for value in values["values"] if value["function"] == "total()")
+    assert total["result"] == "0"  # of the proxy's own storage
+
+
+def test_functions_without_arguments_are_called_at_once(explorer: Explorer, vault: str) -> None:
+    answer = explorer.client.get(f"/api/v1/contracts/{vault}/values").json
+    assert answer["complete"] is True and answer["implementation"] is None
+    values = {value["function"]: value for value in answer["values"]}
+    assert set(values) == {
+        *("burn()", "megabytes()", "note()", "owner()", "refuse()", "reserves()", "total()")
+    }
+    assert values["owner()"]["result"] == OWNER
+    names = [(output["name"], output["type"]) for output in values["reserves()"]["outputs"]]
+    assert names == [("coins", "uint256"), ("count", "uint32")]
+    held = str(int(explorer.anvil.call("eth_getBalance", vault, "latest"), 16))
+    assert values["reserves()"]["result"] == [held, explorer_parts(explorer, vault)]
+    for function in ("burn()", "megabytes()", "refuse()"):
+        assert values[function]["result"] is None and values[function]["error"]
+    assert "more than is read at once" in values["megabytes()"]["error"]
+
+
+def explorer_parts(explorer: Explorer, vault: str) -> str:
+    count = 0
+    while explorer.call(vault, "parts", count).status_code == 200:
+        count += 1
+    return str(count)
+
+
+def test_an_abi_of_many_functions_is_called_in_part(explorer: Explorer) -> None:
+    """Only so many are called that all readers together cannot keep the node busy."""
+    functions = "".join(f"function f{n}() external pure returns (uint) {{ return {n}; }}\n"
+                        for n in range(60))  # fmt: skip
+    source = f"pragma solidity ^0.8.0; contract Wide {{ {functions} }}"
+    address = deploy(explorer, source, "Wide")
+    assert explorer.verify(address, source, VERSION, optimizationUsed=0).status_code == 200
+    answer = explorer.client.get(f"/api/v1/contracts/{address}/values").json
+    assert answer["complete"] is False and len(answer["values"]) == 40
+    assert all(value["result"] == value["function"][1:-2] for value in answer["values"])
+
+
+def test_what_is_not_verified_has_no_values(explorer: Explorer) -> None:
+    address = explorer.place("6001600c60003960016000f300")
+    for path in (f"{address}/values", f"{OWNER}/values"):
+        answer = explorer.client.get(f"/api/v1/contracts/{path}")
+        assert (answer.status_code, answer.json["code"]) == (404, "not_found")
+    assert encoded(explorer, address, functionName="f").status_code == 404
+    assert explorer.client.get("/api/v1/contracts/0x12/values").json["field"] == "address"

@@ -1,0 +1,207 @@
+"""Days are counted exactly, whatever forks, older versions and the blocks' times do."""
+
+import random
+import threading
+from collections import defaultdict
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from scan.audit import derived_tables
+from scan.database.connection import Database
+from scan.indexer.daily_backfill import DailyBackfill
+from tests.audit.auditing import run
+from tests.indexer.test_ordinals import NOWHERE
+from tests.support.database import execute
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address
+
+DAY_S = 86_400
+MIDNIGHT_S = FIRST_TIMESTAMP_S // DAY_S * DAY_S
+PEOPLE = [address(f"person {n}") for n in range(12)]
+POOL = address("pool")
+COLUMNS = (
+    "first_block, last_block, transaction_count, failed_transaction_count, active_address_count,"
+    " new_address_count, created_contract_count, token_transfer_count, dex_trade_count,"
+    " gas_used::bigint, fees_wei::bigint, burnt_wei::bigint"
+)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    database = Database(database_url, statement_timeout_ms=0)
+    yield database
+    database.close()
+
+
+@pytest.fixture
+def chain(database: Database) -> Chain:
+    return Chain(database)
+
+
+def moves(chance: random.Random) -> list[Move]:
+    """Up to five of any kind, between a few people and contracts that are new."""
+    return [
+        Move(
+            sender=chance.choice(PEOPLE),
+            recipient=None if (created := chance.random() < 0.1) else chance.choice(PEOPLE),
+            contract=chance.randbytes(20) if created else None,
+            tokens=5 if chance.random() < 0.4 else None,
+            status=chance.random() < 0.8,
+        )
+        for _ in range(chance.randrange(6))
+    ]
+
+
+def stored(url: str) -> dict[str, tuple[Any, ...]]:
+    rows = execute(url, f"SELECT day::text, {COLUMNS} FROM daily_stats ORDER BY day")  # noqa: S608
+    return {day: tuple(values) for day, *values in rows}
+
+
+def counted(url: str) -> dict[str, tuple[Any, ...]]:
+    """The same by a plain loop over the rows."""
+    seen: dict[int, set[bytes]] = defaultdict(set)
+    totals: dict[int, list[int]] = defaultdict(lambda: [0] * 8)
+    for number, sender, recipient, contract, status, price, gas in execute(
+        url,
+        "SELECT block_number, from_address, to_address, contract_address, status,"
+        " gas_price::bigint, gas_used::bigint FROM transactions",
+    ):
+        seen[number] |= {bytes(a) for a in (sender, recipient, contract) if a is not None}
+        created = status and contract is not None
+        add = (1, not status, created, 0, 0, 0, price * gas, 0)
+        totals[number] = [a + b for a, b in zip(totals[number], add, strict=True)]
+    for number, sender, recipient in execute(
+        url, "SELECT block_number, from_address, to_address FROM token_transfers"
+    ):
+        seen[number] |= {bytes(sender), bytes(recipient)}
+        totals[number][3] += 1
+    days: dict[str, tuple[Any, ...]] = {}
+    active: dict[str, set[bytes]] = defaultdict(set)
+    ever: set[bytes] = set()
+    newest = ""
+    for number, time, miner, gas, fee in execute(
+        url,
+        "SELECT number, timestamp, miner, gas_used::bigint, base_fee_per_gas::bigint FROM blocks"
+        " ORDER BY number",
+    ):
+        newest = max(newest, time.astimezone(UTC).date().isoformat())
+        totals[number][5] += gas
+        totals[number][7] += gas * (fee or 0)
+        before = days.get(newest, (number, number, *[0] * 10))
+        seen[number].add(bytes(miner))
+        t = totals[number]
+        active[newest] |= seen[number]
+        new = before[5] + len(seen[number] - ever)
+        ever |= seen[number]
+        days[newest] = (
+            *(before[0], number, before[2] + t[0], before[3] + t[1], len(active[newest]), new),
+            *(before[6 + n] + t[2 + n] for n in range(6)),
+        )
+    return days
+
+
+def test_forks_over_days_leave_what_the_rows_give(database_url: str, chain: Chain) -> None:
+    chance = random.Random(26)
+    time_s = MIDNIGHT_S
+    times = [time_s]
+    for _ in range(60):
+        for _ in range(chance.randrange(2, 9)):
+            chain.append(moves(chance), base_fee=chance.randrange(9), timestamp_s=times[-1])
+            times.append(times[-1] + chance.choice((12, 3_600, 40_000, DAY_S, 3 * DAY_S)))
+        if chance.random() < 0.5:
+            chain.unwind(max(-1, chain.number - chance.randrange(1, 9)))
+            del times[chain.number + 2 :]
+        assert stored(database_url) == counted(database_url)
+    assert len(stored(database_url)) > 20
+    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+
+
+def test_a_block_belongs_to_the_newest_day_up_to_it(database_url: str, chain: Chain) -> None:
+    """A node whose times go back cannot have a day counted in pieces."""
+    chance = random.Random(1)
+    for days in (0, 2, 1, 2, 0, 3, 2):
+        chain.append(moves(chance), timestamp_s=MIDNIGHT_S + days * DAY_S)
+    assert [row[:2] for row in stored(database_url).values()] == [(0, 0), (1, 4), (5, 6)]
+    assert stored(database_url) == counted(database_url)
+    chain.unwind(3)
+    chain.append(moves(chance), timestamp_s=MIDNIGHT_S)
+    assert stored(database_url) == counted(database_url)
+    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+
+
+def test_a_day_that_an_older_version_began_is_counted_by_the_backfill(
+    database: Database, database_url: str, chain: Chain
+) -> None:
+    chance = random.Random(2)
+    for hour in range(0, 100, 5):
+        chain.append(moves(chance), timestamp_s=MIDNIGHT_S + hour * 3_600)
+    execute(database_url, "DELETE FROM daily_stats")
+    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 96 * 3_600 - 1)
+    assert stored(database_url) == {}
+    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 130 * 3_600)
+    assert len(stored(database_url)) == 1
+    stop = threading.Event()
+    backfill = DailyBackfill(database, stop)
+    assert not backfill.run(lambda _: stop.set())  # interrupted after a day
+    assert backfill.counted == 1
+    backfill = DailyBackfill(database, threading.Event())
+    assert backfill.run(lambda _: None)
+    assert backfill.counted == 3
+    assert stored(database_url) == counted(database_url)
+    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 131 * 3_600)
+    chain.unwind(7)
+    assert stored(database_url) == counted(database_url)
+    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+
+
+def test_the_newest_day_goes_on_after_the_backfill(
+    database: Database, database_url: str, chain: Chain
+) -> None:
+    chance = random.Random(3)
+    for minute in range(3):
+        chain.append(moves(chance), timestamp_s=MIDNIGHT_S + minute)
+    execute(database_url, "DELETE FROM daily_stats")
+    assert DailyBackfill(database, threading.Event()).run(lambda _: None)
+    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 9)
+    assert stored(database_url) == counted(database_url)
+
+
+@pytest.mark.parametrize("hours", [1, 30], ids=["same day", "next day"])
+def test_blocks_that_an_older_version_wrote_end_what_they_made_wrong(
+    database: Database, database_url: str, chain: Chain, hours: int
+) -> None:
+    """It took back the newest block and wrote others, without counting."""
+    chance = random.Random(4)
+    for day in range(3):
+        chain.append(moves(chance), timestamp_s=MIDNIGHT_S + day * DAY_S)
+    before = execute(database_url, "SELECT * FROM daily_stats ORDER BY day")
+    chain.unwind(1)
+    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 2 * DAY_S)
+    execute(database_url, "DELETE FROM daily_stats")
+    for row in before:
+        day, *rest = row
+        values = ", ".join(_literal(value) for value in (day, *rest))
+        execute(database_url, f"INSERT INTO daily_stats VALUES ({values})")  # noqa: S608
+    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 2 * DAY_S + hours * 3_600)
+    right = counted(database_url)
+    assert all(right[day] == row for day, row in stored(database_url).items())
+    assert len(stored(database_url)) == (2 if hours == 1 else 3)
+    assert DailyBackfill(database, threading.Event()).run(lambda _: None)
+    assert stored(database_url) == right
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, memoryview):
+        return f"'\\x{bytes(value).hex()}'"
+    return f"'{value}'"
+
+
+def test_a_time_beyond_every_calendar_is_a_day_like_others(database_url: str, chain: Chain) -> None:
+    chain.append(moves(random.Random(5)), timestamp_s=0)
+    chain.append(moves(random.Random(6)), timestamp_s=8_000_000_000_000)
+    days = execute(database_url, "SELECT day::text, last_block FROM daily_stats ORDER BY day")
+    assert days[0] == ("1970-01-01", 0) and days[1][1] == 1
+    assert datetime.fromtimestamp(0, UTC).date().isoformat() == days[0][0]

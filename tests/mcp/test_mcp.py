@@ -1,0 +1,256 @@
+"""The tools for language models, used by the protocol's own client over HTTP and over stdin."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from typing import Any
+
+import pytest
+import requests
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.shared.exceptions import MCPError
+
+from scan.commands.demo_node import start
+from tests.commands.test_demo import CHAIN
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+from tests.support.openapi_document import DOCUMENT
+from tests.support.serving import gunicorn
+from tests.support.wallets import new_wallet, obtain_key
+
+Ask = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def demo_url(postgres: Postgres, template: str) -> Iterator[str]:
+    node = start(CHAIN)
+    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+        indexing.wait_for(node.recording.head)
+        limits = dict.fromkeys(LIMITS, "100000/minute")
+        with gunicorn(url, RPC_URL=node.url, **limits) as address:
+            yield address
+    node.stop()
+
+
+LIMITS = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES")
+
+
+def with_client(url: Any, use: Callable[[Client], Awaitable[Any]]) -> Any:
+    async def run() -> Any:
+        async with Client(url) as client:
+            return await use(client)
+
+    return asyncio.run(run())
+
+
+def call(url: Any, tool: str, **arguments: Any) -> Any:
+    """The tool's result; an error's body where it failed."""
+    result = with_client(url, lambda client: client.call_tool(tool, arguments))
+    return json.loads(result.content[0].text) | ({"failed": True} if result.is_error else {})
+
+
+@pytest.fixture(params=["http", "stdin"])
+def ask(request: pytest.FixtureRequest, demo_url: str) -> Ask:
+    def over_http(tool: str, **arguments: Any) -> Any:
+        return call(f"{demo_url}/mcp", tool, **arguments)
+
+    def over_stdin(tool: str, **arguments: Any) -> Any:
+        command = StdioServerParameters(
+            command=sys.executable, args=["-m", "scan", "mcp", "--url", demo_url]
+        )
+        return call(stdio_client(command), tool, **arguments)
+
+    return over_http if request.param == "http" else over_stdin
+
+
+def api(demo_url: str, path: str) -> Any:
+    return requests.get(f"{demo_url}/api/v1{path}", timeout=10).json()
+
+
+def test_ten_questions_about_the_demo_are_answered_by_the_tools_alone(demo_url: str) -> None:
+    """What a model would do, step by step; the truth is taken from the API's other operations."""
+
+    async def questions(client: Client) -> dict[str, Any]:
+        async def use(tool: str, **arguments: Any) -> Any:
+            result = await client.call_tool(tool, arguments)
+            assert not result.is_error, result.content
+            return json.loads(result.content[0].text)
+
+        answers: dict[str, Any] = {}
+        answers["newest block"] = (await use("get_network"))["latestBlock"]
+        answers["its time"] = (await use("get_block", block=str(answers["newest block"])))[
+            "timestamp"
+        ]
+        named = (await use("search", q="Meridian Dollar"))["results"][0]
+        answers["token by name"] = named["value"]
+        token = await use("get_token", address=named["value"])
+        answers["holders"] = token["holderCount"]
+        [richest, *_] = (await use("get_token_holders", address=named["value"], limit=1))["holders"]
+        answers["largest holder"] = richest["address"]
+        answers["its holdings"] = [
+            held["tokenAddress"]
+            for held in (await use("get_address_tokens", address=richest["address"]))["tokens"]
+        ]
+        answers["is it a contract"] = (await use("get_address", address=richest["address"]))[
+            "isContract"
+        ]
+        failed = await use(
+            "query", entity="transactions", filter={"status": False}, limit=1, orderBy="asc"
+        )
+        answers["failed transactions"] = failed["total"]
+        first = failed["data"][0]["hash"]
+        answers["who sent the first"] = (await use("get_transaction", transaction_hash=first))[
+            "fromAddress"
+        ]
+        history = await use(
+            "get_address_history", address=answers["who sent the first"], types="fee", limit=100
+        )
+        answers["fees paid"] = history["total"]
+        return answers
+
+    answers = with_client(f"{demo_url}/mcp", questions)
+    blocks = api(demo_url, "/blocks?limit=1")["blocks"]
+    assert answers["newest block"] == blocks[0]["number"]
+    assert answers["its time"] == blocks[0]["timestamp"]
+    [token] = [t for t in api(demo_url, "/tokens")["tokens"] if t["name"] == "Meridian Dollar"]
+    assert answers["token by name"] == token["address"]
+    holders = api(demo_url, f"/tokens/{token['address']}/holders?limit=100")
+    assert answers["holders"] == holders["total"]
+    assert answers["largest holder"] == holders["holders"][0]["address"]
+    assert token["address"] in answers["its holdings"]
+    person = api(demo_url, f"/addresses/{answers['largest holder']}")
+    assert answers["is it a contract"] == person["isContract"]
+    failed = api(demo_url, "/transactions?status=false&orderBy=asc")
+    assert answers["failed transactions"] == failed["total"]
+    assert answers["who sent the first"] == failed["transactions"][0]["fromAddress"]
+    sent = api(demo_url, f"/transactions?from={answers['who sent the first']}")
+    assert answers["fees paid"] == sent["total"]
+
+
+def test_tools_are_at_most_twelve_read_only_and_made_from_the_document(demo_url: str) -> None:
+    tools = with_client(f"{demo_url}/mcp", lambda client: client.list_tools()).tools
+    assert 0 < len(tools) <= 12
+    text = json.dumps([tool.model_dump(mode="json", by_alias=True) for tool in tools])
+    assert "$ref" not in text and len(text) < 20_000  # a model reads all of it
+    summaries = {
+        operation["summary"]
+        for methods in DOCUMENT["paths"].values()
+        for operation in methods.values()
+        if "summary" in operation
+    }
+    for tool in tools:
+        assert tool.annotations is not None and tool.annotations.read_only_hint
+        assert tool.input_schema["type"] == "object"
+        assert any((tool.description or "").startswith(summary) for summary in summaries)
+
+
+def test_the_query_tool_has_every_entity_and_filter(demo_url: str) -> None:
+    tools = with_client(f"{demo_url}/mcp", lambda client: client.list_tools()).tools
+    [query] = [tool.input_schema for tool in tools if tool.name == "query"]
+    schemas = DOCUMENT["components"]["schemas"]
+    variants = [schemas[ref["$ref"].rsplit("/", 1)[1]] for ref in schemas["Query"]["oneOf"]]
+    assert len(query["properties"]["entity"]["enum"]) == len(variants)
+    assert query["required"] == ["entity"]
+    assert {"address", "tokenAddress", "topic0"} <= set(query["properties"]["filter"]["properties"])
+
+
+def test_errors_of_the_api_are_results_that_say_what_is_wrong(ask: Ask) -> None:
+    malformed = ask("get_token", address="0x12")
+    assert (malformed["failed"], malformed["code"], malformed["field"]) == (
+        True,
+        "invalid_parameter",
+        "address",
+    )
+    assert ask("get_token", address="0x" + 40 * "9")["code"] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ({}, "address is required"),
+        ({"address": "0x" + 40 * "9", "nonsense": 1}, "Unknown argument nonsense"),
+        ({"address": ["0x"]}, "must be a string"),
+        ({"address": "../../readyz?x=/"}, "must not have a slash"),
+        ({"address": "..?x=1#%2e"}, "40 hex digits"),
+        ({"address": "x" * 5000}, "40 hex digits"),
+    ],
+)
+def test_malformed_arguments_never_leave_their_tool(
+    demo_url: str, arguments: dict[str, Any], words: str
+) -> None:
+    answer = call(f"{demo_url}/mcp", "get_token", **arguments)
+    assert answer["failed"] and words in answer["error"]
+
+
+def test_an_unknown_tool_is_an_error_of_the_protocol(demo_url: str) -> None:
+    async def use(client: Client) -> str:
+        with pytest.raises(MCPError) as caught:
+            await client.call_tool("delete_everything", {})
+        return caught.value.message
+
+    assert with_client(f"{demo_url}/mcp", use) == "There is no tool delete_everything."
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status"),
+    [
+        (b"{", {"Content-Type": "application/json"}, 400),
+        (b"[" * 100_000, {"Content-Type": "application/json"}, 400),
+        (b"{}", {"Content-Type": "text/plain"}, 400),
+        (b" " * 1_100_000, {"Content-Type": "application/json"}, 413),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 400),
+    ],
+)
+def test_malformed_messages_are_refused(
+    demo_url: str, body: bytes, headers: dict[str, str], status: int
+) -> None:
+    accepted = {"Accept": "application/json, text/event-stream", **headers}
+    response = requests.post(f"{demo_url}/mcp", body, headers=accepted, timeout=10)
+    assert response.status_code == status
+    assert api(demo_url, "/stats")["latestBlock"]
+
+
+def test_there_are_no_sessions_and_no_streams_of_the_server(demo_url: str) -> None:
+    for method in ("GET", "DELETE"):
+        assert requests.request(method, f"{demo_url}/mcp", timeout=10).status_code == 405
+
+
+def test_calls_are_charged_to_the_callers_address_or_key(
+    postgres: Postgres, shared_database_url: str
+) -> None:
+    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="4/minute") as address:
+        key = obtain_key(address, new_wallet())["key"]  # one request
+
+        async def four_times(client: Client) -> list[Any]:
+            return [await client.call_tool("get_network", {}) for _ in range(4)]
+
+        results = with_client(f"{address}/mcp", four_times)
+        assert [result.is_error for result in results] == [False, False, False, True]
+        assert json.loads(results[3].content[0].text)["code"] == "rate_limited"
+        # What tools are charged is what the API has charged.
+        assert requests.get(f"{address}/api/v1/stats", timeout=5).status_code == 429
+        message = {
+            **{"jsonrpc": "2.0", "id": 1, "method": "tools/call"},
+            "params": {"name": "get_network", "arguments": {}},
+        }
+        with_key = requests.post(
+            f"{address}/mcp",
+            json=message,
+            headers={"Accept": "application/json, text/event-stream", "X-API-Key": key},
+            timeout=10,
+        ).json()
+        assert with_key["result"]["isError"] is False
+
+
+def test_the_command_says_what_it_cannot_reach() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "scan", "mcp", "--url", "http://127.0.0.1:1"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 1 and "127.0.0.1:1" in done.stderr and done.stdout == ""

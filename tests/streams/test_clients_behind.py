@@ -1,0 +1,240 @@
+"""Clients that are behind: what they share, and how much one is sent at once."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from scan.database.connection import Database
+from scan.database.transaction import Row
+from scan.queries import block_events
+from scan.queries.block_events import Events, Position
+from scan.streams import shared_reads, streams
+from scan.streams.filters import StreamFilter
+from scan.streams.shared_reads import SharedReads
+from scan.streams.streams import Streams
+from tests.support.made_blocks import Chain, Move, address
+from tests.support.serving import wait_until
+
+ANNA, BERT = address("anna"), address("bert")
+TYPES = frozenset({"heads", "transactions"})
+
+
+class CountingDatabase(Database):
+    def __init__(self, url: str) -> None:
+        super().__init__(url, statement_timeout_ms=10_000)
+        self.reads = 0
+
+    def prepared_row(self, statement: str, **params: object) -> Row | None:
+        self.reads += 1
+        return super().prepared_row(statement, **params)
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[CountingDatabase]:
+    counting = CountingDatabase(database_url)
+    yield counting
+    counting.close()
+
+
+@pytest.fixture
+def chain(database_url: str) -> Iterator[Chain]:
+    writes = Database(database_url, statement_timeout_ms=0)
+    yield Chain(writes)
+    writes.close()
+
+
+def newest(database: Database) -> Position:
+    position = block_events.newest_position(database)
+    assert position is not None
+    return position
+
+
+def read_all(
+    read: Callable[[Position], Events], position: Position
+) -> tuple[list[tuple[str, Any]], Position]:
+    """What came, with whether it was removed, and where that ended."""
+    received = []
+    while True:
+        events = read(position)
+        received += [(e.type, e.record.get("removed", False)) for e in events.events]
+        position = events.position
+        if events.is_newest:
+            return received, position
+
+
+def test_a_block_that_several_clients_come_to_is_read_once(
+    database: CountingDatabase, chain: Chain
+) -> None:
+    chain.append()
+    start = newest(database)
+    for _ in range(20):
+        chain.append([Move(ANNA, BERT)])
+    shared, before = SharedReads(database), database.reads
+    expected, end = read_all(lambda p: block_events.read_next(database, p, TYPES), start)
+    alone = database.reads - before
+    for _ in range(10):
+        assert read_all(lambda p: shared.read_next(p, TYPES), start) == (expected, end)
+    # Only whether the end is the newest block is read by each.
+    assert database.reads - before - alone == alone + 9
+    heads, _ = read_all(lambda p: shared.read_next(p, frozenset({"heads"})), start)
+    assert heads == [("heads", False)] * 20
+
+
+def test_a_fork_under_shared_blocks_takes_them_back(
+    database: CountingDatabase, chain: Chain
+) -> None:
+    chain.append()
+    start = newest(database)
+    for _ in range(4):
+        chain.append([Move(ANNA, BERT)])
+    shared = SharedReads(database)
+    read_all(lambda p: shared.read_next(p, TYPES), start)
+    chain.unwind(chain.number - 2)
+    chain.append([Move(BERT, ANNA), Move(BERT, ANNA)])
+    received, position = read_all(lambda p: shared.read_next(p, TYPES), start)
+    held: list[str] = []
+    for event_type, is_removed in received:
+        if is_removed:
+            assert held.pop() == event_type
+        else:
+            held.append(event_type)
+    assert held == ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
+    assert position == newest(database)
+
+
+def test_what_was_read_is_kept_briefly_and_within_bounds(
+    database: CountingDatabase, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chain.append()
+    start = newest(database)
+    for _ in range(3):
+        chain.append([Move(ANNA, BERT)] * 5)
+    shared = SharedReads(database)
+
+    def reads() -> int:
+        before = database.reads
+        shared.read_next(start, TYPES)
+        return database.reads - before
+
+    assert [reads(), reads()] == [1, 0]
+    monkeypatch.setattr(shared_reads, "MAX_AGE_S", 0.0)
+    assert reads() == 1
+    monkeypatch.undo()
+    monkeypatch.setattr(shared_reads, "CACHE_BYTES", 1000)
+    shared = SharedReads(database)
+    assert [reads(), reads()] == [1, 1]
+
+
+class Client:
+    """Takes what it is sent when it is told to."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+        self.has_ended = False
+        self._then: list[Callable[[], object]] = []
+        self._lock = threading.Lock()
+
+    def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
+        with self._lock:
+            self.sent.append(data)
+            if then is not None:
+                self._then.append(then)
+
+    def end(self) -> None:
+        self.has_ended = True
+
+    def take(self) -> None:
+        with self._lock:
+            waiting, self._then = self._then, []
+        for then in waiting:
+            then()
+
+    @property
+    def events(self) -> list[bytes]:
+        texts = b"".join(self.sent).split(b"\n\n")
+        return [text for text in texts if b"event: " in text]
+
+
+@pytest.fixture
+def open_streams(database: CountingDatabase) -> Streams:
+    return Streams(database, None)
+
+
+def attached(opened: Streams, position: Position | None = None) -> Client:
+    client = Client()
+    opened.open("somebody", StreamFilter(TYPES), position).attach(client)
+    return client
+
+
+def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
+    open_streams: Streams,
+    database: CountingDatabase,
+    chain: Chain,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Behind, and live where one block has more; nothing is lost or repeated."""
+    monkeypatch.setattr(streams, "MOST_SENT_BYTES", 3000)
+    chain.append()
+    start = newest(database)
+    for _ in range(3):
+        chain.append([Move(ANNA, BERT)] * 20)
+    client, live = attached(open_streams, start), attached(open_streams)
+    wait_until(lambda: len(client.events) > 0)
+    time.sleep(0.5)
+    held = [len(client.events)]
+    assert sum(map(len, client.sent)) < 5000
+
+    def has(events: int) -> bool:
+        client.take()
+        live.take()
+        return len(client.events) >= events
+
+    wait_until(lambda: has(63))
+    wait_until(lambda: len(open_streams._live_streams()) == 2)
+    chain.append([Move(BERT, ANNA)] * 20)
+    wait_until(lambda: len(live.events) > 0)
+    time.sleep(0.5)
+    assert 0 < len(live.events) < 21
+    wait_until(lambda: has(84) and len(live.events) >= 21)
+    assert held < [63]
+    for events in (client.events, live.events):
+        identifiers = [text.split(b"\n")[0] for text in events]
+        assert len(identifiers) == len(set(identifiers))
+    assert (len(client.events), len(live.events)) == (84, 21)
+    assert all(len(data) < 5000 for data in (*client.sent, *live.sent))
+    chain.append()
+    wait_until(lambda: len(client.events) == 85 and len(live.events) == 22)
+
+
+def test_nothing_is_lost_where_the_database_fails_between_blocks(
+    open_streams: Streams,
+    database: CountingDatabase,
+    chain: Chain,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    chain.append()
+    start = newest(database)
+    for _ in range(6):
+        chain.append([Move(ANNA, BERT)])
+    read_next, calls = block_events.read_next, iter(range(1000))
+
+    def failing(*arguments: Any) -> Events:
+        if next(calls) % 3 == 2:
+            raise streams.Unavailable("The database is away.")
+        return read_next(*arguments)
+
+    client = Client()
+    stream = open_streams.open("somebody", StreamFilter(TYPES), start)
+    monkeypatch.setattr(block_events, "read_next", failing)
+    stream.attach(client)
+
+    def has_all() -> bool:
+        client.take()
+        return len(client.events) >= 12
+
+    wait_until(has_all)
+    identifiers = [text.split(b"\n")[0] for text in client.events]
+    assert len(identifiers) == len(set(identifiers)) == 12

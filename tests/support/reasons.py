@@ -1,0 +1,136 @@
+"""A chain of transactions that fail in every way there is, of contracts whose ABIs are stored."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.support.anvil import Anvil, Contract, creation_code
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing
+from tests.support.solidity import artifact
+
+GAS = 300_000
+
+
+class Played(NamedTuple):
+    """What was sent, by a name of its own; Reasons is verified, and so is the Guard it calls."""
+
+    anvil: Anvil
+    url: str
+    client: FlaskClient
+    reasons: Contract
+    guard: str
+    sent: dict[str, str]
+
+
+SENT: tuple[tuple[str, str, tuple[Any, ...]], ...] = (
+    ("require", "withRequire", (False,)),
+    ("silent", "withoutReason", ()),
+    ("own error", "ownError", (7,)),
+    ("callee's error", "calleesError", (42,)),
+    ("caught, then another", "caughtThenOther", ()),
+    ("caught, then silent", "caughtThenSilent", ()),
+    ("caught, then the next", "afterCaught", ()),
+    ("panic 0x11", "overflow", (1,)),
+    ("panic 0x12", "divide", (0,)),
+    ("panic 0x01", "insist", (False,)),
+    ("panic 0x32", "item", (0,)),
+    ("out of gas", "burn", ()),
+    ("out of gas inside", "burnInside", ()),
+    ("silent inside", "silentInside", ()),
+    ("invalid opcode", "invalid", ()),
+    ("missing inside", "missing", ()),
+    ("overspend", "overspend", ()),
+    ("overspend, told", "overspendLow", ()),
+    ("unknown data", "unknownData", (bytes.fromhex("12345678") + bytes(40),)),
+    ("short data", "unknownData", (b"\1\2",)),
+    ("bad Error", "unknownData", (bytes.fromhex("08c379a0") + b"\xff" * 40,)),
+    ("write", "writeWhileReading", ()),
+    ("library", "byLibrary", ("nothing",)),
+    ("recurse", "recurse", (5,)),
+    ("fine", "fine", (3,)),
+)
+
+
+# Each in a block of its own, so that the node knows the state before and after it.
+ALONE: dict[str, Callable[[Anvil, Contract], str]] = {
+    "alone": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "fine", 9),
+    "clearing": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "fine", 0),
+    "deployment": lambda anvil, _: anvil.send(
+        anvil.accounts[2], None, data=creation_code(artifact("Reasons")), gas=5_000_000
+    ),
+    "money": lambda anvil, _: anvil.send(anvil.accounts[3], anvil.accounts[4], value=123),
+    "failed alone": lambda anvil, reasons: anvil.transact(
+        anvil.accounts[1], reasons, "calleesError", 5, gas=GAS
+    ),
+    "wide": lambda anvil, reasons: anvil.transact(
+        anvil.accounts[1], reasons, "wide", 1100, gas=12_000_000
+    ),
+    "deep": lambda anvil, reasons: anvil.transact(
+        anvil.accounts[1], reasons, "recurse", 600, gas=10**9
+    ),
+    "large": lambda anvil, reasons: anvil.transact(
+        anvil.accounts[1], reasons, "large", 700_000, gas=20_000_000
+    ),
+    "speaking": lambda anvil, reasons: anvil.transact(anvil.accounts[1], reasons, "speak", 4),
+}
+
+
+@contextmanager
+def play_reasons(postgres: Postgres, template: str) -> Iterator[Played]:
+    with Anvil("--gas-limit", str(10**10)) as anvil, postgres.cloned(template) as url:
+        one = anvil.accounts[0]
+        reasons = anvil.deploy(one, "Reasons")
+        guard = anvil.read(reasons, "guard")
+        sent = {
+            name: anvil.transact(one, reasons, function, *args, gas=GAS)
+            for name, function, args in SENT
+        }
+        sent["missing function"] = anvil.send(one, reasons.address, data="0xdeadbeef", gas=GAS)
+        sent["not payable"] = anvil.transact(one, reasons, "increase", value=1, gas=GAS)
+        sent["creation"] = anvil.send(
+            one, None, data=creation_code(artifact("Unborn"), 77), gas=GAS
+        )
+        sent["creation of nothing valid"] = anvil.send(one, None, data="0x60ef60005360016000f3")
+        sent["payment"] = anvil.send(one, anvil.accounts[1], value=5)
+        anvil.mine()
+        for name, act in ALONE.items():
+            sent[name] = act(anvil, reasons)
+            anvil.mine()
+        with Indexing(url, anvil.url) as indexing:
+            indexing.wait_for(anvil.head())
+            verify(url, [reasons, Contract(guard, artifact("Guard"))])
+            client = create_app(indexing.settings).test_client()
+            yield Played(anvil, url, client, reasons, guard, sent)
+
+
+def verify(url: str, contracts: list[Contract]) -> dict[str, Any]:
+    """Stores ABIs as verified; contracts of one code share the first one's."""
+    found: dict[str, Any] = {}
+    by_code: dict[bytes, Any] = {}
+    for contract in contracts:
+        address = contract.address.lower()
+        [(code_hash,)] = execute(
+            url,
+            "SELECT code_hash FROM contracts WHERE address = decode(%s, 'hex')"
+            " ORDER BY block_number DESC LIMIT 1",
+            address[2:],
+        )
+        by_code[bytes(code_hash)] = contract.artifact.abi
+        execute(
+            url,
+            "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
+            " compiler_version, settings, abi, sources, verified_at)"
+            " VALUES (decode(%s, 'hex'), %s, 'full', %s, '', '0.8.28', '{}', %s, '{}', now())",
+            *(address[2:], code_hash, contract.artifact.name, json.dumps(contract.artifact.abi)),
+        )
+    for address, code_hash in execute(
+        url, "SELECT '0x' || encode(address, 'hex'), code_hash FROM contracts ORDER BY block_number"
+    ):
+        if bytes(code_hash) in by_code:
+            found[str(address)] = by_code[bytes(code_hash)]
+    return found
