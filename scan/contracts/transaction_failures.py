@@ -69,6 +69,9 @@ class TransactionFailure(NamedTuple):
             "approximate": self.is_approximate,
         }
 
+    def code_addresses(self) -> tuple[bytes, ...]:
+        return () if self.failure is None else self.failure.code_addresses
+
     def _reverting(self) -> dict[str, Any] | None:
         """Only a trace says where it was."""
         failure = self.failure

@@ -1,15 +1,16 @@
-"""A transaction's details that are read from the node: input, nonce, logs, internal calls."""
+"""A transaction's details that are read from the node: input, nonce, logs, why it failed."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.transaction_details import DecodedLog
+from scan.contracts.transaction_failures import TransactionFailure
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
-from scan.queries import internal_calls, transactions
-from scan.queries.internal_calls import InternalCall
+from scan.pages.transaction_traces import addresses_in
+from scan.queries import transactions
 
 MAX_LOGS = 100
 
@@ -23,7 +24,7 @@ class ShownLog(NamedTuple):
 
 
 class ShownDetails(NamedTuple):
-    """Values are None if the node does not have them; `internal` also if it is not shown."""
+    """Values are None if the node does not have them; `failure` if the transaction succeeded."""
 
     nonce: int | None
     gas_limit: int | None
@@ -32,7 +33,7 @@ class ShownDetails(NamedTuple):
     logs: Sequence[ShownLog] | None
     log_count: int | None
     unavailable: str | None
-    internal: Sequence[InternalCall] | None
+    failure: TransactionFailure | None
 
     def addresses(self) -> Iterator[str]:
         """Addresses to show with their names."""
@@ -40,17 +41,13 @@ class ShownDetails(NamedTuple):
             yield log.address
             yield from _addresses(log.event)
         yield from _addresses(self.method)
-        for call in self.internal or ():
-            yield call.from_address
-            if call.to_address is not None:
-                yield call.to_address
+        if self.failure is not None:
+            yield from _addresses(self.failure.reason.decoded)
+            yield from map(to_hex, self.failure.code_addresses())
 
 
-def shown_details(transaction: Record, *, with_internal: bool) -> ShownDetails:
+def shown_details(transaction: Record) -> ShownDetails:
     details = transactions.details(reader(), transaction)
-    internal = None
-    if with_internal and details.input is not None:  # None: it may be in another block now
-        internal = internal_calls.of_transaction(reader(), transaction)
     return ShownDetails(
         details.nonce,
         details.gas_limit,
@@ -59,7 +56,7 @@ def shown_details(transaction: Record, *, with_internal: bool) -> ShownDetails:
         None if details.logs is None else [_shown(log) for log in details.logs[:MAX_LOGS]],
         details.log_count,
         details.unavailable,
-        internal,
+        transactions.failure(reader(), transaction),
     )
 
 
@@ -70,6 +67,4 @@ def _shown(decoded: DecodedLog) -> ShownLog:
 
 
 def _addresses(decoded: Decoded | None) -> Iterator[str]:
-    for argument in decoded.arguments if decoded else ():
-        if argument.type == "address" and not argument.hashed:
-            yield argument.value
+    yield from addresses_in(decoded.arguments if decoded else ())

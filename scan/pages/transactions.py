@@ -1,12 +1,14 @@
-"""/txs and /tx/:hash, with its token transfers, trades, input and logs."""
+"""/txs and /tx/:hash, with its token transfers, trades, input, logs and traces."""
 
 import json
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from scan import parameters
 from scan.errors import NotFound
+from scan.http.prerequisites import requires
 from scan.http.requests import reader
+from scan.pages import transaction_traces
 from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of, window
 from scan.pages.site import page
@@ -27,6 +29,7 @@ def list_transactions() -> Response:
 
 
 @blueprint.get("/tx/<transaction_hash>")
+@requires(transaction_traces.prerequisite)
 def get_transaction(transaction_hash: str) -> Response:
     key = parameters.hash32(transaction_hash)
     body = transactions.get(reader(), key)
@@ -41,8 +44,9 @@ def get_transaction(transaction_hash: str) -> Response:
         reader(), key, Window(MAX_INTERNAL, 0, "asc")
     )
     internal = list[Record](json.loads(moved.data or "[]"))
-    shows_calls = not is_traced and request.args.get("tab") == "internal"
-    details = shown_details(record, with_internal=shows_calls)
+    details = shown_details(record)
+    tab = transaction_traces.tab()
+    traces = transaction_traces.shown_traces(record, tab)
     return page(
         "transaction.html",
         transaction=record,
@@ -55,6 +59,9 @@ def get_transaction(transaction_hash: str) -> Response:
         internal=internal,
         internal_count=moved.total,
         is_traced=is_traced,
-        shows_calls=shows_calls,
-        names=names_of([record, *transfers, *trades, *internal], *details.addresses()),
+        tab=tab,
+        traces=traces,
+        names=names_of(
+            [record, *transfers, *trades, *internal], *details.addresses(), *traces.addresses()
+        ),
     )

@@ -257,7 +257,7 @@ def test_pruned_state_and_a_node_that_is_away_are_told(played: Played) -> None:
         '"0x"',
         '{"structLogs":[]}',
         '{"type":"CALL","error":"reverted","calls":[' + "{}," * 2000 + "{}]}",
-        '{"type":"CALL","error":"execution reverted","output":"0x' + "00" * 9_000_000 + '"}',
+        '{"type":"CALL","error":"execution reverted","output":"0x' + "00" * 4_300_000 + '"}',
     ],
 )
 def test_a_node_that_lies_about_a_trace_harms_nobody(played: Played, lie: str) -> None:

@@ -268,7 +268,7 @@ def test_a_lying_node_gets_an_error_and_no_server_fault(played: Played, what: st
 
 def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played: Played) -> None:
     with FaultyNode(played.anvil.url) as node:
-        node.fault = answering_traces('{"type":"CALL","output":"0x' + 9_000_000 * "00" + '"}')
+        node.fault = answering_traces('{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}')
         client = client_over(played, node)
         path = f"/api/v1/transactions/{played.sent['fine']}/trace"
         answer = client.get(path)

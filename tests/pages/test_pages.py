@@ -59,7 +59,8 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
             "/watchlist",
         ),
         *("/block/latest", f"/block/{block['number']}", f"/block/{block['hash']}"),
-        *(f"/tx/{transaction}", f"/tx/{transaction}?tab=internal", "/search?q=a"),
+        *(f"/tx/{transaction}{tab}" for tab in ("", "?tab=calls", "?tab=state")),
+        "/search?q=a",
         *(f"/token/{token}", f"/token/{token}?tab=holders", f"/token/{token}?tab=chart"),
         *(f"/token/{nft['tokenAddress']}?tab=items", f"/nft/{item}"),
         f"/address/{person}",
@@ -134,16 +135,37 @@ def test_internal_transfers_are_those_stored(client: FlaskClient, scenario: Play
         assert re.search(row, client.get(f"/tx/{transfer['transactionHash']}").text, re.S)
 
 
-def test_internal_calls_come_from_the_node_where_traces_were_not_read(
-    database_url: str, scenario: Played
+def test_calls_and_state_changes_are_tabs_read_from_the_node(
+    client: FlaskClient, scenario: Played
 ) -> None:
-    trade = scenario.truth.dex_trades[0]["transactionHash"]
-    with Indexing(database_url, scenario.anvil.url, traces="off") as indexing:
-        indexing.wait_for(scenario.anvil.head())
-        settings = replace(indexing.settings, traces="auto")
-    client = create_app(settings).test_client()
-    assert "Internal calls" in client.get(f"/tx/{trade}").text
-    assert re.search(r"<code>(STATIC)?CALL</code>", client.get(f"/tx/{trade}?tab=internal").text)
+    trade = scenario.truth.dex_trades[0]
+    path = f"/tx/{trade['transactionHash']}"
+    overview = client.get(path).text
+    assert f'href="{path}?tab=calls"' in overview and 'class="tree"' not in overview
+    calls = client.get(f"{path}?tab=calls").text
+    assert trade["pairAddress"] in calls and re.search(r"<code[^>]*>(STATIC)?CALL</code>", calls)
+    tags = [tag for tag, _ in Markup(calls.partition('class="tree"')[2]).tags]
+    assert tags.count("li") > 3 and calls.count("<ul") == calls.count("</ul>")
+    assert calls.count("<li>") == calls.count("</li>")
+    state = client.get(f"{path}?tab=state").text
+    assert "accounts changed" in state and "Storage" in state and trade["pairAddress"] in state
+
+
+def test_a_failed_transaction_says_why(client: FlaskClient, scenario: Played) -> None:
+    failed = [each["hash"] for each in scenario.truth.transactions if not each["status"]]
+    pages = [client.get(f"/tx/{hash_}").text for hash_ in failed]
+    assert all("<dt>Reason</dt>" in page for page in pages)
+    for reason in ("no reason to go on", "Out of gas", "ran an invalid instruction", "panic 0x12"):
+        assert any(reason in page for page in pages), reason
+    assert any(">ERC20InsufficientBalance<" in page.replace("reverted: ", ">") for page in pages)
+
+
+def test_a_node_without_traces_is_told_on_the_tabs(indexed: Indexing, scenario: Played) -> None:
+    client = create_app(replace(indexed.settings, traces="off")).test_client()
+    hash_ = scenario.truth.dex_trades[0]["transactionHash"]
+    for tab in ("calls", "state"):
+        answer = client.get(f"/tx/{hash_}?tab={tab}")
+        assert answer.status_code == 200 and "SCAN_TRACES is off" in answer.text
 
 
 def test_pages_are_cached_until_the_index_changes(client: FlaskClient, scenario: Played) -> None:
