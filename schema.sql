@@ -568,21 +568,24 @@ RETURN format(
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
-CREATE OR REPLACE FUNCTION token_record(t tokens) RETURNS json LANGUAGE sql STABLE
-RETURN format(
-    '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
-    t.holder_count)::json;
-
-CREATE OR REPLACE FUNCTION token_detail_record(t tokens, seen_at timestamptz)
+CREATE OR REPLACE FUNCTION token_record(t tokens, seen_at timestamptz, is_verified boolean)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s}',
+    '"holderCount":%s,"firstSeen":"%s","verified":%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    t.holder_count, iso(seen_at), is_verified::text)::json;
+
+CREATE OR REPLACE FUNCTION token_detail_record(
+    t tokens, seen_at timestamptz, is_verified boolean)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
+    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
+    '"verified":%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
-    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END)::json;
+    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END, is_verified::text)::json;
 
 CREATE OR REPLACE FUNCTION token_holder_record(holder bytea, balance numeric)
 RETURNS json LANGUAGE sql STABLE
@@ -676,12 +679,16 @@ ELSE format(
     '"activeAddresses":null,"newAddresses":null,"contractsCreated":null,"tokenTransfers":null,'
     '"dexTrades":null,"gasUsed":null,"fees":null,"burntFees":null}', day) END;
 
+-- What tells tokens of one name apart: holders and first seen, null for anything else.
 CREATE OR REPLACE FUNCTION search_record(
-    type text, value text, name text, symbol text, match text)
+    type text, value text, name text, symbol text, match text, holders bigint,
+    seen_at timestamptz, is_verified boolean)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
-    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
-    type, value, json_text(name), json_text(symbol), match)::json;
+    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s","holderCount":%s,"firstSeen":%s,'
+    '"verified":%s}',
+    type, value, json_text(name), json_text(symbol), match, coalesce(holders::text, 'null'),
+    coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'))::json;
 
 -- Of a token that never moved nothing but its address is known.
 CREATE OR REPLACE FUNCTION dex_trade_record(
@@ -1490,6 +1497,29 @@ RETURN format(
     json_hex(method_id(t)));
 
 -- What statements of the release before call, while both are in use.
+CREATE OR REPLACE FUNCTION token_record(t tokens) RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
+    '"holderCount":%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    t.holder_count)::json;
+
+CREATE OR REPLACE FUNCTION token_detail_record(t tokens, seen_at timestamptz)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
+    '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s}',
+    hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
+    t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
+    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END)::json;
+
+CREATE OR REPLACE FUNCTION search_record(
+    type text, value text, name text, symbol text, match text)
+RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s"}',
+    type, value, json_text(name), json_text(symbol), match)::json;
+
 CREATE OR REPLACE FUNCTION token_transfer_record(
     x token_transfers, transaction_hash bytea, token_type text, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
