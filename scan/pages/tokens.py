@@ -2,7 +2,7 @@
 
 import json
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from scan.hex import to_hex
 from scan.http.requests import reader
