@@ -68,8 +68,8 @@ from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
 from scan.pages import blocks as page_blocks
+from scan.pages import contract_tabs, home, static_files
 from scan.pages import contracts as page_contracts
-from scan.pages import home, static_files
 from scan.pages import items as page_items
 from scan.pages import search as page_search
 from scan.pages import tokens as page_tokens
@@ -128,6 +128,7 @@ PAGES = (
     page_tokens,
     page_items,
     page_contracts,
+    contract_tabs,
     page_search,
     page_accounts,
 )

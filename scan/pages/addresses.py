@@ -11,8 +11,11 @@ from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.client import Call
 from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
+from scan.http.services import services
+from scan.pages.address_head import address_head
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
+from scan.pages.contract_tabs import bytecode_page, events_page
 from scan.pages.formatting import COIN_DECIMALS, checksummed
 from scan.pages.method_names import add_methods
 from scan.pages.records import (
@@ -35,12 +38,12 @@ from scan.queries import (
 )
 from scan.queries.history import HistoryFilter
 from scan.queries.pages import Window
+from scan.verification.compiler_releases import dotted
 
 TABS = (
     *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
-    "contract",
+    *("contract", "events", "bytecode"),
 )
-MAX_HOLDINGS = 5  # in the head of every tab
 CHART_POINTS = 40
 CHART_TIMEOUT_S = 2.0
 
@@ -53,10 +56,14 @@ def get_address(address: str) -> Response:
     tab = requested_tab(TABS)
     if tab == "contract":
         return contract_page(key, read_contract(key, with_values=True))
+    if tab == "events":
+        return events_page(key)
+    if tab == "bytecode":
+        return bytecode_page(key)
     shown = _list(tab, key)
     return page(
         "address.html",
-        **_head(key),
+        **address_head(key),
         tab=tab,
         shown=shown,
         names=names_of(shown.records if shown else [], to_hex(key)),
@@ -75,28 +82,19 @@ def get_qr_code(address: str) -> Response:
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
     """The contract tab; `more` are the values of a form."""
-    names = names_of([], to_hex(key), contract.implementation, contract.verifier)
+    names = names_of([], to_hex(key), *contract.addresses)
     values = {"form": {}, "error": None, "call": None, **more}
+    releases = services().verifier.installer.releases() if contract.is_unverified else {}
     return page(
         "contract.html",
         status,
-        **_head(key),
+        **address_head(key),
         tab="contract",
         contract=contract,
         names=names,
+        compilers=[*map(dotted, releases)],
         **values,
     )
-
-
-def _head(key: bytes) -> dict[str, Any]:
-    """What all tabs of an address show."""
-    holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
-    return {
-        "address": to_hex(key),
-        "account": addresses.get(reader(), key),
-        "holdings": json.loads(holdings.data),
-        "holding_count": holdings.total,
-    }
 
 
 def _list(tab: str, key: bytes) -> Listing | None:

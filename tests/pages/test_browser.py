@@ -323,7 +323,8 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
         *("/", "/blocks", "/block/1", "/txs", "/tokens", f"/token/{hostile}", "/contracts"),
         *(f"/token/{hostile}?tab=holders", f"/token/{hostile}?tab=chart", "/search?q=o"),
         *(f"/address/{person}", *(f"/address/{person}?tab={tab}" for tab in tabs)),
-        *(f"/address/{hostile}?tab=contract", "/keys", "/webhooks", "/watchlist", "/nothing"),
+        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
+        *("/keys", "/webhooks", "/watchlist", "/nothing"),
     ]
 
 

@@ -150,3 +150,34 @@ def test_events_of_a_transaction_are_found_in_its_block_alone(
     [plan] = database.plans
     assert plan.sequential_scans() - SMALL == set()
     assert plan.buffers <= 2_000
+
+
+def test_similar_code_and_creations_are_found_by_indexes(
+    database: ExplainingDatabase, url: str
+) -> None:
+    execute(
+        url,
+        "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
+        " compiler_version, settings, abi, sources, verified_at, code_length, masked_hash,"
+        " variable_ranges) SELECT decode(md5(n::text) || '00000000', 'hex'), '', 'full', '', '',"
+        " '', '{}', '[]', '{}', now(), mod(n, 20), '', '[]' FROM generate_series(1, 20000) AS n",
+    )
+    execute(url, "UPDATE verified_contracts SET is_indexed = true")
+    # One with many internal transfers, and its own creation.
+    [(receiver,)] = execute(
+        url,
+        "SELECT to_address FROM internal_transfers GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
+    )
+    execute(
+        url,
+        "UPDATE transactions SET contract_address = %s, to_address = NULL"
+        " WHERE ordinal = (SELECT min(ordinal) FROM transactions WHERE status)",
+        bytes(receiver),
+    )
+    database.plans.clear()
+    newest(database, "queries/verified_contracts_list_similar", code_length=7)
+    row = newest(database, "queries/contracts_get_creation", address=bytes(receiver))
+    assert row[1] is not None
+    for plan in database.plans:
+        assert plan.sequential_scans() - SMALL == set()
+        assert plan.buffers <= 2_000

@@ -167,6 +167,7 @@ RECORDS: Json = {
             "firstSeen": nullable(moment("When it was first seen, or null.")),
             "lastSeen": nullable(moment("When it was last seen, or null.")),
             "recentTxs": array(ref("Transaction"), "Its newest 25 transactions.", maxItems=25),
+            "creation": ref("Creation"),
         },
     ),
     "InternalTransfer": record(
