@@ -75,6 +75,7 @@ setup(
         "orjson==3.13.0",  # decodes a node's JSON several times faster than json
         "prometheus-client==0.26.0",  # /metrics in the format that everybody scrapes
         "flask-swagger-ui==5.34.0",  # /docs; follows Swagger UI's releases and ships its files
+        "segno==1.6.6",  # QR codes of addresses as SVG: pure Python, 300 lines by hand
         "markdownify==1.2.3",  # pages as Markdown, for programs that read text
         "beautifulsoup4==4.15.0",  # markdownify's own parser, which finds the page's main part
         "tqdm==4.70.1",  # progress on a terminal, with nothing else behind it

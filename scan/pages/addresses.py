@@ -1,8 +1,10 @@
 """/address/:address: its transactions, transfers, holdings and contract."""
 
 import json
+from io import BytesIO
 from typing import Any
 
+import segno
 from flask import Blueprint, Response, request
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
@@ -10,19 +12,36 @@ from scan.ethereum.client import Call
 from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
 from scan.http.services import services
+from scan.pages.address_head import address_head
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.contract_tabs import bytecode_page, events_page
-from scan.pages.formatting import COIN_DECIMALS
+from scan.pages.formatting import COIN_DECIMALS, checksummed
 from scan.pages.method_names import add_methods
-from scan.pages.records import Listing, address_of, listing, names_of, window
-from scan.pages.site import page
-from scan.queries import addresses, dex_trades, internal_transfers, token_transfers, transactions
+from scan.pages.records import (
+    PAGE_SIZE,
+    Listing,
+    address_of,
+    listing,
+    names_of,
+    requested_tab,
+    window,
+)
+from scan.pages.site import HEADERS, page
+from scan.queries import (
+    addresses,
+    dex_trades,
+    history,
+    internal_transfers,
+    token_transfers,
+    transactions,
+)
+from scan.queries.history import HistoryFilter
 from scan.queries.pages import Window
 from scan.verification.compiler_releases import dotted
 
 TABS = (
-    *("transactions", "transfers", "internal", "trades", "tokens", "items", "chart"),
+    *("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart"),
     *("contract", "events", "bytecode"),
 )
 CHART_POINTS = 40
@@ -34,8 +53,7 @@ blueprint = Blueprint("pages_addresses", __name__)
 @blueprint.get("/address/<address>")
 def get_address(address: str) -> Response:
     key = address_of(address)
-    tab = request.args.get("tab")
-    tab = tab if tab in TABS else TABS[0]
+    tab = requested_tab(TABS)
     if tab == "contract":
         return contract_page(key, read_contract(key, with_values=True))
     if tab == "events":
@@ -45,13 +63,21 @@ def get_address(address: str) -> Response:
     shown = _list(tab, key)
     return page(
         "address.html",
-        address=to_hex(key),
-        account=addresses.get(reader(), key),
+        **address_head(key),
         tab=tab,
         shown=shown,
         names=names_of(shown.records if shown else [], to_hex(key)),
         chart=_balance_chart(key) if tab == "chart" else None,
     )
+
+
+@blueprint.get("/address/<address>/qr.svg")
+def get_qr_code(address: str) -> Response:
+    """The address itself, which every wallet's camera takes; black on white in both themes."""
+    code = segno.make(checksummed(to_hex(address_of(address))), error="m", micro=False)
+    image = BytesIO()
+    code.save(image, kind="svg", scale=6, border=4, light="#fff", xmldecl=False, nl=False)
+    return Response(image.getvalue(), headers={**dict(HEADERS), "Content-Type": "image/svg+xml"})
 
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
@@ -62,8 +88,7 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
     return page(
         "contract.html",
         status,
-        address=to_hex(key),
-        account=addresses.get(reader(), key),
+        **address_head(key),
         tab="contract",
         contract=contract,
         names=names,
@@ -78,6 +103,11 @@ def _list(tab: str, key: bytes) -> Listing | None:
         sent = listing(transactions.page(reader(), page_window, address=key))
         add_methods(reader(), sent.records)
         return sent
+    if tab == "history":
+        cursor = request.args.get("cursor")
+        return listing(
+            history.page(reader(), key, Window(PAGE_SIZE, 0, cursor=cursor), HistoryFilter())
+        )
     if tab == "transfers":
         return listing(token_transfers.page(reader(), page_window, address=key))
     if tab == "internal":

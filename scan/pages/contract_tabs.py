@@ -9,9 +9,10 @@ from scan.errors import NotFound, Reorganised, Unavailable, UpstreamFailed
 from scan.ethereum.log_filter import having_all
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.address_head import address_head
 from scan.pages.records import PAGE_SIZE, address_of, names_of
 from scan.pages.site import HEADERS, page
-from scan.queries import addresses, bytecode, logs
+from scan.queries import bytecode, logs
 from scan.queries.bytecode import Bytecode
 from scan.queries.pages import Window
 from scan.verification.bytecode_metadata import compiler_version
@@ -29,8 +30,7 @@ def bytecode_page(key: bytes) -> Response:
     related = [held.delegate, held.similar_to] if held else []
     return page(
         "bytecode.html",
-        address=to_hex(key),
-        account=addresses.get(reader(), key),
+        **address_head(key),
         tab="bytecode",
         names=names_of([], to_hex(key), *(to_hex(other) for other in related if other)),
         held=held,
@@ -82,8 +82,7 @@ def events_page(key: bytes) -> Response:
     ]
     return page(
         "events.html",
-        address=to_hex(key),
-        account=addresses.get(reader(), key),
+        **address_head(key),
         tab="events",
         names=names_of([], to_hex(key), *values),
         logs=found,

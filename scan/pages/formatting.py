@@ -12,7 +12,7 @@ from scan.contracts.summary_parts import clean, short
 
 COIN_DECIMALS = 18
 MAX_NAME = 60
-MAX_WHOLE_DIGITS = 15  # of amounts in lists; longer ones are shown as powers of ten
+MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
 CHECKSUMS = 65_536  # kept ones: 17 MB
 
 BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks

@@ -1,7 +1,7 @@
 """Lists of records for pages, and names of the addresses in them."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from flask import request
@@ -32,6 +32,7 @@ class Listing(NamedTuple):
     total: int
     number: int
     untraced_blocks: int | None = None
+    next: str | None = None  # the cursor of the next page
     is_counted: bool = True  # else there are at least `total`
 
     @property
@@ -42,6 +43,11 @@ class Listing(NamedTuple):
     def first(self) -> int:
         """The position of the first record in the whole list, from 1."""
         return (self.number - 1) * PAGE_SIZE + 1
+
+
+def requested_tab(tabs: Sequence[str]) -> str:
+    """The first by default; raises InvalidParameter for one that there is not."""
+    return parameters.one_of(request.args.get("tab", tabs[0]), "tab", tabs)
 
 
 def page_number() -> int:
@@ -58,11 +64,11 @@ def window(block: int | None = None) -> Window:
 
 def listing(page: Page) -> Listing:
     records = json.loads(page.data or "[]")
-    number = page_number()
+    number, following = page_number(), page.next
     if page.total is None:  # not counted: up to here, and one more if more follow
-        total = (number - 1) * PAGE_SIZE + page.count + (page.next is not None)
-        return Listing(records, total, number, page.untraced_blocks, is_counted=False)
-    return Listing(records, page.total, number, page.untraced_blocks)
+        total = (number - 1) * PAGE_SIZE + page.count + (following is not None)
+        return Listing(records, total, number, page.untraced_blocks, following, is_counted=False)
+    return Listing(records, page.total, number, page.untraced_blocks, following)
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:

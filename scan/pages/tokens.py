@@ -13,6 +13,7 @@ from scan.pages.records import (
     address_of,
     listing,
     names_of,
+    requested_tab,
     window,
 )
 from scan.pages.site import page
@@ -33,8 +34,7 @@ def list_tokens() -> Response:
 def get_token(address: str) -> Response:
     key = address_of(address)
     token = json.loads(tokens.get(reader(), key))
-    tab = request.args.get("tab")
-    tab = tab if tab in TABS else TABS[0]
+    tab = requested_tab(TABS)
     holder = _holder() if tab == TABS[0] else None
     shown = _list(tab, key, holder)
     records = shown.records if shown else []

@@ -9,8 +9,10 @@ import requests
 from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
+from scan.pages.formatting import checksummed
 from tests.conftest import Played
 from tests.support.browser import Page
+from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import MANY, deploy
 from tests.support.serving import wait_until
@@ -199,12 +201,38 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page: Page, explorer_url: str
     page.click("#create-form button")
     page.wait("document.querySelector('#webhooks td')")
     assert owner_of(wallet) in page.text("#webhooks") and len(page.text("#secret")) == 64
+    secret = "document.getElementById('secret-section').getBoundingClientRect()"
+    assert page.evaluate(f"{secret}.top >= 0 && {secret}.bottom <= innerHeight")
+    assert page.evaluate("document.getElementById('copy-secret').dataset.copy.length") == 64
     _press(page, "Test")
     page.wait("document.querySelector('#deliveries td')")
     assert "tx" in page.text("#deliveries")
     _press(page, "Delete")
     page.wait("document.getElementById('webhooks').textContent.includes('no webhooks')")
     assert page.text("#message") == "" and page.errors == []
+
+
+def test_a_key_is_ended_by_its_page(page: Page, explorer_url: str) -> None:
+    wallet = new_wallet()
+    page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
+    page.open(f"{explorer_url}/keys")
+    page.click("#get-key button")
+    page.wait("window.toSign")
+    message = bytes.fromhex(page.evaluate("toSign")[2:]).decode()
+    page.evaluate(f"signed('{_signature(wallet, message)}')")
+    page.wait("document.querySelector('#keys td button')")
+    page.click("#keys td button")
+    page.wait("document.getElementById('keys').textContent.includes('ended')")
+    listed = requests.get(f"{explorer_url}/api/v1/keys?owner={wallet.address}", timeout=10).json()
+    assert [key["active"] for key in listed["keys"]] == [False]
+
+
+def test_a_wallet_without_accounts_is_named(page: Page, explorer_url: str) -> None:
+    page.before_scripts(WALLET.replace("[ACCOUNT]", "[]"))
+    page.open(f"{explorer_url}/keys")
+    page.click("#get-key button")
+    page.wait("!document.getElementById('message').hidden")
+    assert "has no account" in page.text("#message") and page.errors == []
 
 
 def _signature(wallet: LocalAccount, message: str) -> str:
@@ -267,54 +295,188 @@ def test_hostile_tokens_run_no_script(page: Page, explorer_url: str, hostile: st
     assert requested_from(page) == {urlsplit(explorer_url).netloc}
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 360)])
 def test_axe_finds_nothing_serious(
-    page: Page, explorer_url: str, hostile: str, explorer: Explorer, theme: str
+    page: Page, explorer_url: str, hostile: str, explorer: Explorer, theme: str, width: int
 ) -> None:
-    person = explorer.anvil.accounts[0]
     newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=10).json()
     hash_ = newest["transactions"][0]["hash"]
     feature = {"name": "prefers-color-scheme", "value": theme}
     page.call("Emulation.setEmulatedMedia", features=[feature])
-    found = {}
+    show_at(page, width)
+    violations = {}
     for path in (
-        *("/", "/blocks", "/block/1", "/txs", f"/tx/{hash_}", "/tokens", f"/token/{hostile}"),
-        *(f"/token/{hostile}?tab=holders", f"/address/{person}", f"/address/{person}?tab=chart"),
-        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
-        *("/contracts", "/search?q=o", "/keys", "/webhooks"),
-        *("/tx/0x12", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state"),
+        *(f"/tx/{hash_}", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state", "/tx/0x12"),
+        *paths_of(explorer, hostile),
     ):
         page.open(explorer_url + path)
-        found[path] = serious_violations(page)
-    assert {path: violations for path, violations in found.items() if violations} == {}
+        violations[path] = serious_violations(page, "landmark-unique")
+    page.call("Emulation.clearDeviceMetricsOverride")
+    assert {path: broken for path, broken in violations.items() if broken} == {}
 
 
-def serious_violations(page: Page) -> list[tuple[str, list[str]]]:
-    """axe-core's rules that are broken, each with the first elements."""
+def paths_of(explorer: Explorer, hostile: str) -> list[str]:
+    """One of each kind of page that needs no transaction."""
+    person = explorer.anvil.accounts[0]
+    tabs = ("history", "transfers", "tokens", "chart")
+    return [
+        *("/", "/blocks", "/block/1", "/txs", "/tokens", f"/token/{hostile}", "/contracts"),
+        *(f"/token/{hostile}?tab=holders", f"/token/{hostile}?tab=chart", "/search?q=o"),
+        *(f"/address/{person}", *(f"/address/{person}?tab={tab}" for tab in tabs)),
+        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
+        *("/keys", "/webhooks", "/watchlist", "/nothing"),
+    ]
+
+
+def show_at(page: Page, width: int) -> None:
+    metrics = {"height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
+
+
+def serious_violations(page: Page, *more: str) -> list[tuple[str, list[str]]]:
+    """axe-core's rules that are broken, `more` among them, each with the first elements."""
     page.evaluate(AXE.read_text() + "; undefined")
     violations = page.evaluate("axe.run().then(results => results.violations)")
     return [
         (violation["id"], [node["html"][:120] for node in violation["nodes"][:3]])
         for violation in violations
-        if violation["impact"] in ("serious", "critical")
+        if violation["impact"] in ("serious", "critical") or violation["id"] in more
     ]
 
 
+NOTHING_HIDDEN = """
+[...document.querySelectorAll(".table, .table td")].filter((element) => {
+  if (element.closest("[hidden]")) return false;
+  const box = element.getBoundingClientRect();
+  const isCut = element.matches(".table") && element.scrollWidth > element.clientWidth;
+  const isOutside = box.left < 0 || box.right > innerWidth + 1;
+  const isHidden = element.textContent.trim() && !box.width && !element.querySelector(".own");
+  return isCut || isOutside || isHidden;
+}).map((element) => element.outerHTML.slice(0, 200))
+"""
+CUMULATIVE_SHIFT = """
+new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) sum += entry.value;
+  }).observe({type: "layout-shift", buffered: true});
+  requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
+})
+"""
+
+
 @pytest.mark.parametrize("width", [360, 1280])
-def test_no_page_is_wider_than_the_screen(
+def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
     page: Page, explorer_url: str, hostile: str, explorer: Explorer, width: int
 ) -> None:
-    person = explorer.anvil.accounts[0]
-    metrics = {"height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
-    page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
-    for path in (
-        *("/", "/blocks", "/txs", "/tokens", f"/token/{hostile}", f"/address/{person}"),
-        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
-        *("/contracts", "/keys", "/webhooks", "/search?q=o"),
-    ):
+    show_at(page, width)
+    page.open(explorer_url)
+    page.evaluate("sessionStorage.clear()")  # of other tests' wallets
+    for path in paths_of(explorer, hostile):
         page.open(explorer_url + path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        assert page.evaluate(NOTHING_HIDDEN) == [], path
+        assert page.evaluate(CUMULATIVE_SHIFT) == 0, path
     page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_tables_have_room_for_parties_with_long_names(
+    page: Page, explorer_url: str, explorer: Explorer
+) -> None:
+    """At 1,280 px Amount and Fee stay on the screen; the header stays one line at 360."""
+    owner, other = explorer.anvil.accounts[:2]
+    url = explorer.settings.database_url
+    label = "INSERT INTO labels (address, label) VALUES (%s, %s) ON CONFLICT DO NOTHING"
+    for address in (owner, other):
+        execute(url, label, bytes.fromhex(address[2:]), "A name of sixty characters " + "W" * 33)
+    explorer.anvil.call("anvil_setBalance", owner, hex(10**26))
+    explorer.anvil.receipt_of(explorer.anvil.send(owner, other, value=10**24 + 10**17 + 1))
+    explorer.wait_for_block(explorer.anvil.head())
+    for width in (1280, 360):
+        show_at(page, width)
+        for path in ("/txs", f"/address/{owner}", f"/address/{owner}?tab=transfers", "/"):
+            page.open(explorer_url + path + ("&" if "?" in path else "?") + "_=named")
+            assert page.evaluate(NOTHING_HIDDEN) == [], path
+        assert page.evaluate("document.querySelector('header').offsetHeight") < 70
+    page.call("Emulation.clearDeviceMetricsOverride")
+    execute(url, "DELETE FROM labels")
+
+
+def test_whatever_is_touched_is_large_enough(page: Page, explorer_url: str) -> None:
+    """24 px, as WCAG 2.2 has it."""
+    show_at(page, 360)
+    for path in ("/", "/txs"):
+        page.open(explorer_url + path)
+        small = """[...document.querySelectorAll("header a, main a, main button, header button")]
+            .filter((link) => link.offsetHeight && link.offsetHeight < 24)
+            .map((link) => link.outerHTML)"""
+        assert page.evaluate(small) == []
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_a_theme_is_chosen_and_kept(page: Page, explorer_url: str) -> None:
+    page.call("Emulation.setEmulatedMedia", features=[])
+    page.open(explorer_url)
+    colour = "getComputedStyle(document.body).backgroundColor"
+    colours = [page.evaluate(colour)]
+    for _ in range(2):
+        page.click("button.theme")
+        colours.append(page.evaluate(colour))
+    assert colours[0] == colours[1] != colours[2]  # system, light, dark
+    page.open(f"{explorer_url}/blocks")
+    assert page.evaluate(colour) == colours[2]
+    assert page.evaluate("document.querySelector('button.theme').title") == "Theme: dark"
+    page.evaluate("localStorage.setItem('theme', '<script>')")
+    page.open(f"{explorer_url}/blocks")
+    assert page.evaluate(colour) == colours[0]
+    page.evaluate("localStorage.removeItem('theme')")
+
+
+def test_all_digits_are_reached_by_keyboard(page: Page, over_http: str) -> None:
+    page.open(f"{over_http}/txs")
+    cut = "document.querySelector('.amount[data-full]')"
+    assert page.evaluate(f"getComputedStyle({cut}, '::after').content") == "none"
+    page.evaluate(f"{cut}.focus()")
+    shown = page.evaluate(f"getComputedStyle({cut}, '::after').content")
+    assert shown == page.evaluate(f"JSON.stringify({cut}.dataset.full)") and "ETH" in shown
+
+
+def test_a_chart_is_read_with_the_arrow_keys(page: Page, over_http: str) -> None:
+    page.open(over_http)
+    page.evaluate("document.querySelector('.plot svg').focus()")
+    reading = "document.querySelector('figcaption output').textContent"
+    newest = page.evaluate(reading)
+    press = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'}))"
+    page.evaluate(press)
+    rows = "[...document.querySelector('figure.chart tbody').rows].slice(-2)"
+    text = "[...row.cells].map((cell) => cell.textContent).join(': ')"
+    shown = page.evaluate(f"{rows}.map((row) => {text})")
+    assert [page.evaluate(reading), newest] == shown
+
+
+def test_a_watch_list_is_kept_in_the_browser(
+    page: Page, explorer_url: str, explorer: Explorer, hostile: str
+) -> None:
+    person = explorer.anvil.accounts[0]
+    for path in (f"/token/{hostile}", f"/address/{person}"):
+        page.open(explorer_url + path)
+        page.click("button.watch")
+        assert page.evaluate("document.querySelector('button.watch').ariaPressed") == "true"
+    page.open(f"{explorer_url}/watchlist")
+    numbers = "[...document.querySelectorAll('main td.number')].map((cell) => cell.textContent)"
+    page.wait(f"{numbers}.length === 4 && !{numbers}.includes('…')")
+    assert page.evaluate("window.ran") is None
+    [balance] = requests.get(
+        f"{explorer_url}/api/v1/addresses?addresses={person}", timeout=10
+    ).json()["addresses"]
+    assert page.evaluate("document.querySelector('#addresses data').value") == balance["balance"]
+    assert "script" in page.text("#tokens tbody a")
+    link = page.evaluate("document.querySelector('#addresses tbody a').textContent")
+    assert link == checksummed(person)
+    page.evaluate("localStorage.setItem('watchlist', '[{\"address\": \"0x12\"}, null, 7]')")
+    page.open(f"{explorer_url}/watchlist")
+    assert "The list is empty" in page.text() and page.errors == []
+    page.evaluate("localStorage.removeItem('watchlist')")
 
 
 def test_a_request_can_be_tried_in_the_documentation(page: Page, over_http: str) -> None:

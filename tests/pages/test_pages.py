@@ -8,6 +8,8 @@ from html.parser import HTMLParser
 from io import BytesIO
 
 import pytest
+import segno
+from eth_utils.address import to_checksum_address
 from flask.testing import FlaskClient
 
 from app import create_app
@@ -272,6 +274,103 @@ def test_an_address_never_seen_has_a_page(client: FlaskClient) -> None:
     assert answer.status_code == 200 and "in no indexed block yet" in answer.text
 
 
+def test_cells_have_labels_and_long_text_is_reached_by_keyboard(
+    client: FlaskClient, paths: list[str]
+) -> None:
+    """Where rows are cards the label is a cell's only heading."""
+    for path in (path for path in paths if not path.startswith("/tx/")):
+        html = client.get(path).text
+        for table in re.findall(r'<div class="table".*?</table>', html, re.S):
+            for tag, attributes in Markup(table).tags:
+                assert tag != "td" or "data-label" in attributes, (path, attributes)
+                assert tag != "div" or attributes["tabindex"] == "0", path
+        for tag, attributes in Markup(html).tags:
+            if tag == "pre":
+                assert attributes.get("tabindex") == "0" and attributes.get("aria-label"), path
+
+
+def test_a_page_beyond_the_last_says_so(
+    client: FlaskClient, explorer: Explorer, hostile: str
+) -> None:
+    for path in ("/blocks", "/txs", "/tokens"):
+        page = client.get(f"{path}?page=99999").text
+        assert "there is no page 99,999" in page and ">First</a>" in page
+    page = explorer.client.get("/contracts?page=99999").text
+    assert "there is no page 99,999" in page and "None yet" not in page
+
+
+def test_a_tab_that_there_is_not_is_refused(client: FlaskClient, scenario: Played) -> None:
+    token = scenario.truth.token_transfers[0]["tokenAddress"]
+    for path in (f"/address/{token}?tab=nfts", f"/token/{token}?tab=nfts"):
+        answer = client.get(path)
+        assert answer.status_code == 400 and "items" in answer.text
+
+
+def test_addresses_are_shown_with_their_checksum(client: FlaskClient, scenario: Played) -> None:
+    """And copied; the API and the paths of pages have lower case."""
+    person = next(t["fromAddress"] for t in scenario.truth.transactions)
+    page = client.get(f"/address/{person}").text
+    shown = to_checksum_address(person)
+    assert shown != person and f'data-copy="{shown}"' in page and f">{shown}<" in page
+    assert person not in re.sub(r'(?:href|src)="[^"]*"', "", page)
+
+
+def test_an_address_has_marks_of_direction(client: FlaskClient, scenario: Played) -> None:
+    transfer = scenario.truth.token_transfers[0]
+    for party, flow in (("fromAddress", "out"), ("toAddress", "in")):
+        page = client.get(f"/address/{transfer[party]}?tab=transfers").text
+        assert f'class="badge flow {flow}">{flow}<' in page
+
+
+def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Played) -> None:
+    person = scenario.truth.transactions[0]["fromAddress"]
+    path = f"/address/{person}"
+    listed = client.get(f"/api/v1/addresses/{person}/history?limit=25").json
+    page = client.get(f"{path}?tab=history").text
+    assert page.count('data-label="Kind"') == len(listed["history"]) == 25
+    assert f"/api/v1/addresses/{person}/history?format=csv" in page
+    [cursor] = re.findall(r"&amp;cursor=([\w-]+)", page)
+    older = client.get(f"{path}?tab=history&cursor={cursor}").text
+    assert 'data-label="Kind"' in older and older != page
+    for cursor in ("x", "A" * 700, "<b>"):
+        refused = client.get(path, query_string={"tab": "history", "cursor": cursor})
+        assert (refused.status_code, refused.mimetype) == (400, "text/html")
+
+
+def test_the_head_of_an_address_has_what_it_holds(client: FlaskClient, scenario: Played) -> None:
+    holder = scenario.truth.token_transfers[-1]["toAddress"]
+    held = client.get(f"/api/v1/addresses/{holder}/tokens").json
+    head = client.get(f"/address/{holder}?tab=trades").text.partition('class="tabs"')[0]
+    assert re.findall(r'class="amount" value="(\d+)"', head) == [
+        token["balance"] for token in held["tokens"][:5]
+    ]
+
+
+def test_an_address_has_a_qr_code(client: FlaskClient, scenario: Played) -> None:
+    """A camera's decoder is not at hand: the matrix is that of the address with its checksum."""
+    person = scenario.truth.transactions[0]["fromAddress"]
+    answer = client.get(f"/address/{person}/qr.svg")
+    assert (answer.status_code, answer.mimetype) == (200, "image/svg+xml")
+    expected = BytesIO()
+    code = segno.make(to_checksum_address(person), error="m", micro=False)
+    code.save(expected, kind="svg", scale=6, border=4, light="#fff", xmldecl=False, nl=False)
+    assert answer.data == expected.getvalue()
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert client.get("/address/0x12/qr.svg").status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/docs/nothing", "/api/v1/nothing", "/v2/nothing"])
+def test_a_browser_gets_a_page_for_whatever_is_not_there(client: FlaskClient, path: str) -> None:
+    page = client.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert (page.status_code, page.mimetype) == (404, "text/html") and "<main" in page.text
+    assert client.get(path).mimetype == "application/json"
+
+
+def test_what_the_api_has_not_is_json_for_browsers_too(client: FlaskClient) -> None:
+    answer = client.get("/api/v1/blocks/99999999", headers={"Accept": "text/html"})
+    assert (answer.status_code, answer.mimetype) == (404, "application/json")
+
+
 def test_the_other_method_is_refused_as_a_page(client: FlaskClient) -> None:
     answer = client.post("/blocks")
     assert (answer.status_code, answer.mimetype) == (405, "text/html")
@@ -406,7 +505,7 @@ def test_a_long_source_is_cut_and_whole_elsewhere(explorer: Explorer) -> None:
     answer = explorer.verify(address, source[:1_000_000], VERSION, contractName="Long")
     assert answer.status_code == 200, answer.json
     shown = explorer.client.get(f"/address/{address}", query_string={"tab": "contract"})
-    assert shown.text.count("<span>//") == MAX_SHOWN_LINES - 1
+    assert len(re.findall(r'<span id="[^"]+">//', shown.text)) == MAX_SHOWN_LINES - 1
     tagged = {"If-None-Match": shown.headers["ETag"]}
     path = f"/address/{address}?tab=contract"
     assert explorer.client.get(path, headers=tagged).status_code == 304

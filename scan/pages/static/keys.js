@@ -1,7 +1,7 @@
 "use strict";
-// A key for whoever signs with a wallet (see wallet.js), and the keys of an address.
+// A key for whoever signs with a wallet (see wallet.js), and the keys of an address, which it can end.
 (() => {
-  const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
+  const {base} = window.scan;
   const byId = (id) => document.getElementById(id);
 
   function complain(error) {
@@ -39,13 +39,14 @@
       const {owner, key} = await getKey(event.target.label.value);
       byId("key").textContent = key;
       byId("new-key").hidden = false;
-      byId("copy-key").onclick = () => navigator.clipboard.writeText(key);
+      byId("copy-key").dataset.copy = key;
       byId("use-key").onclick = () => {
         sessionStorage.setItem("owner", owner);
         sessionStorage.setItem("key", key);
         location.href = base + "/webhooks";
       };
       byId("list-keys").owner.value = owner;
+      byId("list-keys").key.value = key;
       await listKeys(owner);
     } catch (error) {
       complain(error);
@@ -53,19 +54,48 @@
     button.disabled = false;
   }
 
+  const NAMES = ["Key", "Label", "Per minute", "Requests", "Last used", "State"];
+
   function row(cells, tag) {
     const made = document.createElement("tr");
-    for (const text of cells) made.appendChild(document.createElement(tag)).textContent = text;
+    cells.forEach((content, index) => {
+      const cell = made.appendChild(document.createElement(tag));
+      cell.append(content);
+      if (tag === "td") cell.dataset.label = NAMES[index];
+    });
+    if (tag === "td") made.cells[0].className = "lead";
     return made;
+  }
+
+  // Any key of the address may end its others, and itself.
+  async function endKey(key, owner) {
+    complain(null);
+    const own = byId("list-keys").key.value.trim();
+    if (!own) {
+      byId("list-keys").key.focus();
+      throw new Error("To end a key, enter a key of this address.");
+    }
+    if (!confirm(`End the key ${key.keyPrefix}…? Requests with it will be refused.`)) return;
+    await api("/keys/" + key.id, {method: "DELETE", headers: {"X-API-Key": own}});
+    if (own.startsWith(key.keyPrefix) && sessionStorage.getItem("key") === own) sessionStorage.removeItem("key");
+    await listKeys(owner);
+  }
+
+  function state(key, owner) {
+    if (!key.active) return "ended";
+    const button = Object.assign(document.createElement("button"), {type: "button", className: "small", textContent: "End"});
+    button.setAttribute("aria-label", `End the key ${key.keyPrefix}…`);
+    button.addEventListener("click", () => endKey(key, owner).catch(complain));
+    return button;
   }
 
   async function listKeys(owner) {
     const list = (await api("/keys?owner=" + encodeURIComponent(owner))).keys;
     const table = document.createElement("table");
-    table.createTHead().append(row(["Key", "Label", "Per minute", "Requests", "Last used", "Active"], "th"));
+    table.createTHead().append(row(NAMES, "th"));
     const body = table.createTBody();
     for (const key of list) {
-      body.append(row([key.keyPrefix + "…", key.label, key.requestsPerMinute, key.totalRequests, key.lastUsedAt, key.active ? "yes" : "no"], "td"));
+      body.append(row([key.keyPrefix + "…", key.label, key.requestsPerMinute, key.totalRequests, key.lastUsedAt, state(key, owner)], "td"));
     }
     const frame = document.createElement("div");
     frame.className = "table";
@@ -73,7 +103,8 @@
     byId("keys").replaceChildren(frame);
   }
 
-  byId("list-keys").hidden = false;
+  byId("list-keys").owner.value = sessionStorage.getItem("owner") || "";
+  byId("list-keys").key.value = sessionStorage.getItem("key") || "";
   function showWallet() {
     byId("get-key").hidden = !browserWallets.list().length;
     byId("no-wallet").hidden = browserWallets.list().length > 0;

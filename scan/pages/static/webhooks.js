@@ -1,7 +1,7 @@
 "use strict";
 // Webhooks of an owner through the API: list, create, test, deliveries, retry, delete.
 (() => {
-  const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
+  const {base} = window.scan;
   const byId = (id) => document.getElementById(id);
   const form = byId("owner-form");
 
@@ -50,7 +50,11 @@
     const body = made.createTBody();
     for (const cells of rows) {
       const row = body.insertRow();
-      for (const cell of cells) row.insertCell().append(...[cell].flat());
+      cells.forEach((content, index) => {
+        const cell = row.insertCell();
+        cell.append(...[content].flat());
+        cell.dataset.label = names[index];
+      });
     }
     frame.append(made);
     return frame;
@@ -116,7 +120,6 @@
     sessionStorage.setItem("key", form.key.value.trim());
   }
 
-  form.hidden = false;
   form.owner.value = sessionStorage.getItem("owner") || "";
   form.key.value = sessionStorage.getItem("key") || "";
   form.addEventListener("submit", (event) => {
@@ -139,9 +142,11 @@
     try {
       const created = await api("/webhooks", "POST", body);
       byId("secret").textContent = created.secret;
+      byId("copy-secret").dataset.copy = created.secret;
       byId("secret-section").hidden = false;
       event.target.reset();
       await list();
+      byId("secret-section").focus(); // which brings it into view
     } catch (error) {
       complain(error);
     }
