@@ -48,7 +48,7 @@ lock: ## generate requirements/ from setup.py; needs uv
 	$(LOCK) --extra build --extra embedded --extra redis --extra mcp -o requirements/runtime.txt
 	$(LOCK) --extra build --extra embedded --extra redis --extra mcp --extra parquet --constraint requirements/runtime.txt -o requirements/parquet.txt
 	$(LOCK) --extra build --extra embedded --extra mcp --extra parquet --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
-	$(LOCK) --extra build --extra embedded --extra mcp --extra parquet --extra dev --extra spark --constraint requirements/dev.txt -o requirements/spark.txt
+	$(LOCK) --extra build --extra embedded --extra spark --constraint requirements/dev.txt -o requirements/spark.txt
 	$(LOCK) --extra build --extra embedded --extra bench --constraint requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove installed and built files

@@ -116,7 +116,7 @@ def list_history(address: str) -> Response:
 
 def _history_body(name: str, page: Page) -> Response:
     assert isinstance(page, HistoryPage)
-    unexplained = None if page.unexplained_wei is None else str(page.unexplained_wei)
+    unexplained = None if page.unexplained is None else str(page.unexplained)
     return list_body(
         name, page, complete=page.reason is None, reason=page.reason, unexplained=unexplained
     )

@@ -27,6 +27,7 @@ CHAIN = (
 DELIVERIES = (
     ("scan_deliveries_pending", "Pending webhook deliveries."),
     ("scan_deliveries_oldest_seconds", "Age of the oldest pending delivery."),
+    ("scan_deliveries_untried_seconds", "Age of the oldest delivery that was never attempted."),
     ("scan_webhooks_active", "Active webhooks."),
 )
 

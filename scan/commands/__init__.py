@@ -58,6 +58,18 @@ Serves the API's read-only operations as tools for language models, over standar
 /mcp. SCAN_API_KEY in the environment is the API key to use. Needs the packages of scan[mcp]; see
 docs/agents.md."""
 
+DOCTOR = """\
+Checks everything that Scan depends on, with this environment: the node (methods, traces, archive,
+speed), the database (version, settings, schema, indexes, growth of its disk, WAL archive, clock),
+the replica, Redis, compilers and disks. Each line is ok, a warning, or an error with what to do.
+Changes nothing. With --url it also sends three requests to the service. Exits 1 if there is an
+error."""
+
+SQL_ROLE = """\
+Creates a role of PostgreSQL that can only read the chain's tables and the views of schema v1, with
+a random password, which is printed; no API keys, webhooks or their secrets. For a role that exists
+it sets a new password. DATABASE_URL must be of a role that may create roles. See docs/tables.md."""
+
 LABELS_IMPORT = """\
 Stores labels of addresses from a CSV file with the columns address and label:
     0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
@@ -114,11 +126,20 @@ def _parser() -> argparse.ArgumentParser:
         ("serve", "run only the HTTP API"),
         ("index", "run only the indexer"),
         ("deliver", "run only webhook deliveries"),
-        ("migrate", "update the database schema; every start does this too"),
     ):
         _add(commands, name, text)
-    groups = (_add_status, _add_audit, _add_export, _add_backfill, _add_labels, _add_signatures)
-    for add in (*groups, _add_key, _add_solc, _add_mcp):
+    migrate = _add(commands, "migrate", "update the database schema; every start does this too")
+    migrate.add_argument("--plan", action="store_true", help="only print what would be applied")
+    groups = (
+        _add_status,
+        _add_doctor,
+        _add_audit,
+        _add_export,
+        _add_backfill,
+        _add_labels,
+        _add_signatures,
+    )
+    for add in (*groups, _add_key, _add_solc, _add_mcp, _add_sql_role):
         add(commands)
     return parser
 
@@ -158,6 +179,16 @@ def _add_status(commands: Any) -> None:
         "--most-behind", type=int, metavar="BLOCKS", help="exit 1 when further behind the node"
     )
     status.add_argument("--json", action="store_true", help="print JSON")
+    status.add_argument(
+        "--watch", action="store_true", help="print a line every 2 s, with the speed, until Ctrl-C"
+    )
+
+
+def _add_doctor(commands: Any) -> None:
+    text = "check the node, the database, compilers, disks and clocks"
+    doctor = _add(commands, "doctor", text, DOCTOR)
+    doctor.add_argument("--url", help="public URL of the service, to check it and its proxies")
+    doctor.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_audit(commands: Any) -> None:
@@ -269,3 +300,10 @@ def _add_solc(commands: Any) -> None:
 def _add_mcp(commands: Any) -> None:
     mcp = _add(commands, "mcp", "serve tools for language models over stdin and stdout", MCP)
     mcp.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+
+
+def _add_sql_role(commands: Any) -> None:
+    text = "create a role that reads the chain by SQL"
+    role = _add(commands, "sql-role", text, SQL_ROLE, "sql_role.create")
+    role.add_argument("name", metavar="NAME")
+    role.add_argument("--statement-timeout", default="60s", metavar="TIME", help="60s by default")

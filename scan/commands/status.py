@@ -2,6 +2,8 @@
 
 import argparse
 import json
+import time
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
@@ -9,11 +11,14 @@ from urllib.request import urlopen
 from scan.settings import Settings
 
 TIMEOUT_S = 10
+WATCH_EVERY_S = 2
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Returns 0 if the service is ready and follows the node, otherwise 1; prints the reason."""
     base = (options.url or settings.base_url).rstrip("/")
+    if options.watch:
+        return _watch(base)
     state = _fetch(f"{base}/readyz")
     problem = state.get("problem")
     lag, max_lag = state.get("lagBlocks") or 0, options.most_behind
@@ -32,6 +37,29 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         lines.append(f"problem: {problem}")
     print("\n".join(lines))
     return 1 if problem else 0
+
+
+def _watch(base: str) -> int:
+    """Until Ctrl-C; the speed is of the time since the first line."""
+    began_at, first_block = time.monotonic(), None
+    try:
+        while True:
+            state = _fetch(f"{base}/readyz")
+            block, lag = state.get("indexedBlock"), state.get("lagBlocks")
+            line = f"{datetime.now():%H:%M:%S} {state.get('status', 'unknown')}"
+            if block is not None:
+                first_block = block if first_block is None else first_block
+                line += f"  block {block:,}, {lag or 0:,} behind"
+                speed = (block - first_block) / max(time.monotonic() - began_at, 0.001)
+                if lag and speed > 0:
+                    left = timedelta(seconds=round(lag / speed))
+                    line += f", {speed:,.1f} blocks/s, {left} left"
+            if state.get("problem"):
+                line += f"  problem: {state['problem']}"
+            print(line, flush=True)
+            time.sleep(WATCH_EVERY_S)
+    except KeyboardInterrupt:
+        return 0
 
 
 def _fetch(address: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Balance and code of an address at a block, read from the node and cached."""
+"""Balances and code of an address at a block, read from the node and cached."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,11 +8,14 @@ from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.token_metadata import balance_of, word
 from scan.hex import BadHex, data, quantity, to_hex
 
 TIMEOUT_S = 0.5
 CACHE_BYTES = 8 * 1024 * 1024
 ENTRY_BYTES = 600  # some 14,000 states
+CALL_GAS = 1_000_000
+MAX_CALL_BYTES = 16 * 1024
 
 
 class AccountState(NamedTuple):
@@ -27,6 +30,7 @@ class AccountStates:
 
     def __init__(self) -> None:
         self._cache: SizedCache[AccountState] = SizedCache(CACHE_BYTES)
+        self._token_balances: SizedCache[int] = SizedCache(CACHE_BYTES)
 
     def at(
         self, node: NodeSession, address: bytes, block_number: int, block_hash: bytes
@@ -48,6 +52,26 @@ class AccountStates:
         for address, state in read.items():
             self._cache.store((address, block_hash), state, ENTRY_BYTES)
         return states | read
+
+    def token_balance_at(
+        self, node: NodeSession, token: bytes, holder: bytes, block_number: int, block_hash: bytes
+    ) -> int | None:
+        """By balanceOf(); None if the token or the node gives none within TIMEOUT_S."""
+        key = (token, holder, block_hash)
+        balance = self._token_balances.get(key)
+        if balance is not None:
+            return balance
+        call = {"to": to_hex(token), "data": balance_of(holder), "gas": hex(CALL_GAS)}
+        try:
+            answer = node.within(TIMEOUT_S).call(
+                "eth_call", call, hex(block_number), most_bytes=MAX_CALL_BYTES
+            )
+            balance = word(data(answer))
+        except (UpstreamFailed, Unavailable, BadHex, RpcError):
+            return None
+        if balance is not None:
+            self._token_balances.store(key, balance, ENTRY_BYTES)
+        return balance
 
 
 def _read(

@@ -12,6 +12,7 @@ tables, and lock them for as long as that takes.
 
 import functools
 import hashlib
+import itertools
 import logging
 import re
 import sys
@@ -101,6 +102,31 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     _retry_while_locked(_build_indexes, database, expected.schema)
     _retry_while_locked(_apply_schema, database, expected)
     return [*names, SCHEMA]
+
+
+class PlannedFile(NamedTuple):
+    """`summary` is the comment at its head; `is_offline` says that it locks whole tables."""
+
+    name: str
+    summary: str
+    is_offline: bool
+
+
+def plan(database: Database) -> list[PlannedFile] | None:
+    """What the next start will apply; None where the schema is of a newer version."""
+    expected, state = expected_schema(), _read_state(database)
+    if state.is_newer(expected):
+        return None
+    pending = state.lacks(expected) if state.has_tables else []
+    files = [PlannedFile(m.name, _summary(m.text), m.number <= LAST_OFFLINE) for m in pending]
+    if pending or state.digest != expected.digest:
+        files.append(PlannedFile(SCHEMA, "tables, indexes and functions that are new", False))
+    return files
+
+
+def _summary(text: str) -> str:
+    lines = itertools.takewhile(lambda line: line.startswith("--"), text.splitlines())
+    return " ".join(line.removeprefix("--").strip() for line in lines)
 
 
 class _SchemaState(NamedTuple):

@@ -10,6 +10,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from scan import VERSION
 from scan.errors import ScanError
+from scan.exports.list_file import MAX_ROWS
 from scan.http.interfaces import Interface
 from scan.http.requests import reader
 from scan.pages import formatting, markdown
@@ -122,7 +123,7 @@ def _templates() -> Environment:
         lstrip_blocks=True,
         auto_reload=False,
     )
-    environment.globals |= {"version": VERSION, "url_of": url_of}
+    environment.globals |= {"version": VERSION, "url_of": url_of, "most_file_rows": MAX_ROWS}
     environment.filters |= {
         "grouped": formatting.grouped,
         "amount": formatting.amount,

@@ -68,6 +68,15 @@ def at_head(
     return balances
 
 
+def of_token_at_head(reader: Reader, token: bytes, address: bytes, head: Head) -> int | None:
+    """By the token's balanceOf(), in its smallest unit; None where that, or the node, fails."""
+    if reader.has_node_failed or head.number is None or head.hash is None:
+        return None
+    return reader.sources.account_states.token_balance_at(
+        reader.node, token, address, head.number, bytes(head.hash)
+    )
+
+
 def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
     """The node's. Raises HistoryUnavailable, UpstreamFailed, Unavailable."""
     account = to_hex(address)

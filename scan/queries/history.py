@@ -5,7 +5,7 @@ balance, and of a token its balance by events. Where that does not hold, `reason
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from scan.parameters import BIGINT_MAX
@@ -45,12 +45,12 @@ class HistoryFilter(NamedTuple):
 class HistoryPage(Page):
     """`reason` says why all rows together are not the whole history: None where they are.
 
-    They are of the coin, or of the token that they were filtered by. `unexplained_wei` is the
-    balance less the sum of the coin's rows; None where the balance is not known, and of a token.
+    They are of the coin, or of the token that they were filtered by. `unexplained` is the balance
+    less the sum of these rows, in the smallest unit; None where the balance is not known.
     """
 
     reason: str | None = None
-    unexplained_wei: int | None = None
+    unexplained: int | None = None
 
 
 def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter) -> HistoryPage:
@@ -86,19 +86,44 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
     )
     following = traversal.next(position, read_reference(newest))
     total = counted if has_total else None
-    *stored, head_number, head_hash, unchanged_from, net, start_block, untraced, are_consistent = (
-        state
-    )
+    page = HistoryPage(data, count, total, following)
+    stored, head = Balance(*state[:3]), Head(*state[3:6])
+    net, start_block, untraced, *token = state[6:]
     if filters.token is not None:
-        reason = "inconsistent_events" if are_consistent is False else None
-        return HistoryPage(data, count, total, following, reason=reason)
-    head = Head(head_number, head_hash, unchanged_from)
-    [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
+        reason, unexplained = _of_token(reader, address, filters.token, head, start_block, *token)
+        return replace(page, reason=reason, unexplained=unexplained)
+    [balance] = balances.at_head(reader, [address], [stored], head)
     unexplained = None
     if balance.is_current and balance.wei is not None:
         unexplained = int(balance.wei) - int(net)
     reason = _reason(start_block, untraced, unexplained)
-    return HistoryPage(data, count, total, following, reason=reason, unexplained_wei=unexplained)
+    return replace(page, reason=reason, unexplained=unexplained)
+
+
+def _of_token(
+    reader: Reader,
+    address: bytes,
+    token: bytes,
+    head: Head,
+    start_block: int | None,
+    are_consistent: bool | None,
+    token_type: str | None,
+    net: str | None,
+) -> tuple[str | None, int | None]:
+    """Why a token's rows are not all there are, and by how many units balanceOf() differs.
+
+    What cannot be asked of balanceOf() is complete by its events: items of a BEP1155, and the
+    zero address, where tokens come from and go to.
+    """
+    unexplained = None
+    has_balance = token_type in ("BEP20", "BEP721") and any(address)
+    if has_balance:
+        balance = balances.of_token_at_head(reader, token, address, head)
+        unexplained = None if balance is None else balance - int(net or 0)
+    if are_consistent is False and not start_block:
+        return "inconsistent_events", unexplained
+    untraced = 0  # no event is missing where traces are
+    return _reason(start_block, untraced, unexplained if has_balance else 0), unexplained
 
 
 def _with_itself(address: bytes, filters: HistoryFilter) -> HistoryFilter:
@@ -121,9 +146,9 @@ def _position_at(traversal: Traversal, ends: RowEnds) -> Sequence[Value]:
 
 
 def _reason(
-    start_block: int | None, untraced_blocks: int | None, unexplained_wei: int | None
+    start_block: int | None, untraced_blocks: int | None, unexplained: int | None
 ) -> str | None:
-    """Why the coin's rows are not all there are; None where they are.
+    """Why rows are not all there are; None where they are.
 
     A sum that equals the balance proves nothing where blocks were not read: what came may have
     gone again.
@@ -132,6 +157,6 @@ def _reason(
         return "start_block"
     if untraced_blocks != 0:
         return "untraced_blocks"
-    if unexplained_wei is None:
+    if unexplained is None:
         return "balance_unknown"
-    return "unexplained_balance" if unexplained_wei else None
+    return "unexplained_balance" if unexplained else None

@@ -15,12 +15,13 @@
 --   of the last row (bigint[], null where no rows follow), block_reference of the page's newest row and
 --   of seen_block; then balance as text, balance_block, is_contract, number and hash of the newest
 --   block, the newest block that stored balances must not be older than; net_wei, the first block, how
---   many blocks lack traces (null: none has any), whether the token's events add up (null without one)
+--   many blocks lack traces (null: none has any); of the token (null without one): whether its events
+--   add up, its type, and the address's balance by them as text (null: none)
 -- index: transactions_coin_by_from, transactions_coin_by_to, transactions_to_self,
 --   transactions_by_from, internal_transfers_by_from, internal_transfers_by_to,
 --   internal_transfers_to_self, token_transfers_by_from, token_transfers_by_to,
 --   token_transfers_to_self, token_transfers_by_token, blocks_with_fees, withdrawals_of_address,
---   addresses_pkey, list_checkpoints_pkey, tokens_pkey, transactions_pkey, blocks_pkey
+--   addresses_pkey, list_checkpoints_pkey, tokens_pkey, token_holders_pkey, transactions_pkey, blocks_pkey
 WITH span AS MATERIALIZED (
     SELECT oldest.number AS first_block, newest.number + 1 AS end_block,
         oldest.transactions_before AS first_transaction,
@@ -321,7 +322,15 @@ SELECT index_version(),
     EXISTS (SELECT FROM contracts c WHERE c.address = %(address)s),
     head.number, head.hash, newest_untraced_block(),
     coalesce(a.net_wei, 0)::text, (SELECT c.start_block FROM chain c), untraced_blocks(),
-    (SELECT k.negative_holder_count = 0 FROM tokens k WHERE k.address = %(token)s)
+    token.is_consistent, token.type, token.balance
 FROM (SELECT 1) AS always
 LEFT JOIN addresses a ON a.address = %(address)s
-LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true;
+LEFT JOIN (SELECT b.number, b.hash FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head ON true
+LEFT JOIN (
+    SELECT k.type, k.negative_holder_count = 0 AS is_consistent, (
+        SELECT h.balance::text
+        FROM token_holders h
+        WHERE h.token_address = %(token)s AND h.holder = %(address)s) AS balance
+    FROM tokens k
+    WHERE k.address = %(token)s
+) AS token ON true;

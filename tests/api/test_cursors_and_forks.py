@@ -6,6 +6,7 @@ SCAN_TEST_TRAVERSALS=1000 has it do so a thousand times.
 import os
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
@@ -15,17 +16,26 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.traces import InternalTransfer, TransferType
-from tests.support.database import execute
+from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 from tests.support.truth import Record
 
 NOWHERE = "http://127.0.0.1:1"
 TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "40"))
+FRESH_EVERY = max(10, TRAVERSALS // 20)  # traversals
 DEEPEST = 12
 PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]
 TOPIC = b"\1" * 32
 MIDDLE_S = FIRST_TIMESTAMP_S + 12 * 20
+
+
+def store_all_logs(url: str) -> None:
+    execute(
+        url,
+        "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
+        " VALUES (1, '', 0, 'all')",
+    )
 
 
 class Weather:
@@ -34,11 +44,7 @@ class Weather:
     def __init__(self, url: str, seed: int) -> None:
         self.url = url
         self.random = random.Random(seed)
-        execute(
-            url,
-            "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
-            " VALUES (1, '', 0, 'all')",
-        )
+        store_all_logs(url)
         self.database = Database(url, statement_timeout_ms=0)
         self.chain = Chain(self.database)
         self.client = create_app(settings_for(url, NOWHERE)).test_client()
@@ -71,16 +77,18 @@ class Weather:
 
     def body(self) -> Record:
         entity = self.random.choice(
-            ["transactions", "token_transfers", "internal_transfers", "logs", "blocks"]
+            ["transactions", "token_transfers", "internal_transfers", "logs", "blocks", "history"]
         )
         possible: Record = {"blockFrom": 10, "timeFrom": MIDDLE_S, "timeTo": 2 * MIDDLE_S}
         if entity != "blocks":
             possible["address"] = "0x" + self.random.choice(PEOPLE).hex()
-        if entity not in ("blocks", "logs"):
+        if entity not in ("blocks", "logs", "history"):
             possible["from"] = "0x" + self.random.choice(PEOPLE).hex()
         if entity == "token_transfers":
             possible["tokenAddress"] = "0x" + TOKEN.hex()
         keys = self.random.sample(sorted(possible), k=self.random.choice((0, 1, 1, 2)))
+        if entity == "history":
+            keys = list({*keys, "address"})
         return {
             "entity": entity,
             "filter": {key: possible[key] for key in keys},
@@ -95,14 +103,42 @@ def weather(database_url: str) -> Iterator[Weather]:
     made.database.close()
 
 
+def ask(client: FlaskClient, body: Record, **more: Any) -> tuple[int, Any]:
+    """A page of /query, or of a history in the same form."""
+    if body["entity"] != "history":
+        response = client.post("/api/v1/query", json={**body, **more})
+        return response.status_code, response.json
+    filters = {**body["filter"], "orderBy": body["orderBy"], **more}
+    address = filters.pop("address")
+    response = client.get(f"/api/v1/addresses/{address}/history", query_string=filters)
+    page: Any = response.json
+    return response.status_code, {**page, "data": page.get("history")}
+
+
 def whole(client: FlaskClient, body: Record) -> list[Record]:
-    """By offsets, of a chain that stands still."""
+    """Of a chain that stands still: by offsets, as far as the list has them."""
     rows: list[Record] = []
+    more: Record = {}
     while True:
-        page = client.post("/api/v1/query", json={**body, "limit": 100, "offset": len(rows)}).json
+        status, page = ask(client, body, limit=100, **more)
+        assert status == 200
         rows += page["data"]
-        if page["count"] < 100:
+        if len(page["data"]) < 100:
             return rows
+        more = {"offset": len(rows)}
+        if body["entity"] == "history":
+            more = {"cursor": page["next"]}
+
+
+@contextmanager
+def fresh_index(weather: Weather, postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+    """Of the chain as it is now."""
+    with postgres.cloned(template) as url:
+        store_all_logs(url)
+        database = Database(url, statement_timeout_ms=0)
+        weather.chain.copy_to(database)
+        database.close()
+        yield create_app(settings_for(url, NOWHERE)).test_client()
 
 
 def block_of(row: Record) -> int:
@@ -119,16 +155,15 @@ def traverse(weather: Weather, body: Record) -> tuple[list[Record], int, int]:
         more: Record = {"limit": weather.random.randint(1, 40)}
         if cursor is not None:
             more["cursor"] = cursor
-        answer = weather.client.post("/api/v1/query", json={**body, **more})
-        page: Any = answer.json
-        if answer.status_code == 409:
+        status, page = ask(weather.client, body, **more)
+        if status == 409:
             assert page["code"] == "reorganised"
             reorganised += 1
             common = page["commonBlock"]["number"]
             rows = [row for row in rows if block_of(row) <= common]
             newest, cursor = common, page["cursor"]
             continue
-        assert answer.status_code == 200, answer.text
+        assert status == 200, page
         if not rows and newest == 2**62 and body["orderBy"] == "desc" and page["data"]:
             newest = block_of(page["data"][0])
         rows += page["data"]
@@ -137,9 +172,12 @@ def traverse(weather: Weather, body: Record) -> tuple[list[Record], int, int]:
         cursor = page["next"]
 
 
-def test_every_row_comes_once_while_forks_take_blocks(weather: Weather) -> None:
+def test_every_row_comes_once_while_forks_take_blocks(
+    weather: Weather, postgres: Postgres, template: str
+) -> None:
+    """The rows are those of numbered pages, and now and then of an index that saw no fork."""
     reorganised = 0
-    for _ in range(TRAVERSALS):
+    for number in range(TRAVERSALS):
         if weather.chain.number > 90:
             weather.chain.unwind(30)
         body = weather.body()
@@ -147,6 +185,12 @@ def test_every_row_comes_once_while_forks_take_blocks(weather: Weather) -> None:
         reorganised += times
         expected = [row for row in whole(weather.client, body) if block_of(row) <= newest]
         assert rows == expected, body
+        if number % FRESH_EVERY == FRESH_EVERY - 1:
+            with fresh_index(weather, postgres, template) as fresh:
+                expected = [row for row in whole(fresh, body) if block_of(row) <= newest]
+                assert rows == expected, body
+                for other in (weather.body() for _ in range(6)):
+                    assert whole(weather.client, other) == whole(fresh, other), other
     assert reorganised > TRAVERSALS / 20
 
 

@@ -18,7 +18,8 @@ from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.http.services import Services
 from tests.conftest import Played
-from tests.support.indexing import settings_for
+from tests.support.anvil import RpcError
+from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.scenario import MINERS, STRANGERS
 
@@ -110,6 +111,70 @@ def test_each_token_adds_up_to_its_balance_by_events(
         for item in items:
             assert of_items[item["tokenAddress"], item["tokenId"]] == int(item["balance"])
     assert len(liars) >= 1
+
+
+def test_a_token_s_rows_are_checked_against_what_it_answers(
+    scenario: Played, client: FlaskClient, histories: dict[str, list[Row]]
+) -> None:
+    types = {token["address"]: token["type"] for token in scenario.truth.tokens}
+    reasons: Counter[str | None] = Counter()
+    for key, rows in histories.items():
+        totals = sums(rows, lambda row: row["tokenAddress"])
+        for token in [token for token in totals if token is not None][:12]:
+            page = get(client, key, token=token, limit=1)
+            reasons[page["reason"]] += 1
+            if key == "0x" + 40 * "0" or types[token] == "BEP1155":
+                assert page["unexplained"] is None
+                assert page["reason"] in (None, "inconsistent_events")
+                continue
+            call = {"to": token, "data": "0x70a08231" + key[2:].rjust(64, "0")}
+            try:
+                balance = int(scenario.anvil.call("eth_call", call, "latest")[:66], 16)
+            except (RpcError, ValueError):
+                assert page["unexplained"] is None
+                assert page["reason"] in ("balance_unknown", "inconsistent_events")
+                continue
+            assert page["unexplained"] == str(balance - totals[token]), (key, token)
+            expected = None if balance == totals[token] else "unexplained_balance"
+            assert page["reason"] in (expected, "inconsistent_events")
+            assert page["complete"] is (page["reason"] is None)
+    assert reasons.keys() >= {None, "balance_unknown", "inconsistent_events"}, reasons
+
+
+@pytest.mark.parametrize(
+    ("code", "reason", "balance"),
+    [
+        ("0x60075f5260205ff3", "unexplained_balance", 7),  # it took the rest without an event
+        ("0x5f195f5260205ff3", "unexplained_balance", 2**256 - 1),
+        ("0x601f5ff3", "balance_unknown", None),  # a byte too short
+        ("0x5f5ffd", "balance_unknown", None),
+        ("0x5b5f56", "balance_unknown", None),  # without an end
+        ("0x620100005ff3", "balance_unknown", None),  # too long
+        ("0x", "balance_unknown", None),  # it has destroyed itself
+    ],
+)
+def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
+    indexed: Indexing,
+    scenario: Played,
+    histories: dict[str, list[Row]],
+    code: str,
+    reason: str,
+    balance: int | None,
+) -> None:
+    token = scenario.stage.contracts["dollar"].address.lower()
+    key = max(histories, key=lambda key: sums(histories[key], lambda r: r["tokenAddress"])[token])
+    net = sums(histories[key], lambda row: row["tokenAddress"])[token]
+    client = create_app(indexed.settings).test_client()
+    stored = scenario.anvil.call("eth_getCode", token, "latest")
+    try:
+        scenario.anvil.call("anvil_setCode", token, code)
+        page = get(client, key, token=token, limit=1)
+    finally:
+        scenario.anvil.call("anvil_setCode", token, stored)
+    assert (page["complete"], page["reason"]) == (False, reason)
+    assert page["unexplained"] == (None if balance is None else str(balance - net))
+    honest = get(create_app(indexed.settings).test_client(), key, token=token, limit=1)
+    assert (honest["complete"], honest["unexplained"]) == (True, "0")
 
 
 def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(

@@ -13,6 +13,7 @@ from tests.conftest import Played
 from tests.support.browser import Page
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import MANY, deploy
+from tests.support.serving import wait_until
 from tests.support.solidity import NODE
 from tests.support.wallets import new_wallet, owner_of
 
@@ -181,6 +182,37 @@ def _press(page: Page, text: str) -> None:
         f"[...document.querySelectorAll('#webhooks button')].find(b => b.textContent === '{text}')"
         ".click()"
     )
+
+
+def test_the_csv_link_of_each_list_downloads_the_file_of_the_api(
+    page: Page, over_http: str, scenario: Played, tmp_path: Path
+) -> None:
+    """Clicked as people do; the browser gives the file the server's name."""
+    person = scenario.stage.people[0].lower()
+    dollar = scenario.stage.contracts["dollar"].address.lower()
+    block = scenario.truth.transactions[0]["blockNumber"]
+    lists = {
+        "/blocks": "/blocks",
+        "/txs": "/transactions",
+        "/tokens": "/tokens",
+        f"/block/{block}": f"/blocks/{block}/transactions",
+        f"/token/{dollar}": f"/tokens/{dollar}/transfers",
+        f"/token/{dollar}?tab=holders": f"/tokens/{dollar}/holders",
+        f"/address/{person}": f"/addresses/{person}/transactions",
+        f"/address/{person}?tab=transfers": f"/addresses/{person}/transfers",
+    }
+    for number, (path, api_path) in enumerate(lists.items()):
+        folder = tmp_path / str(number)
+        page.call("Page.setDownloadBehavior", behavior="allow", downloadPath=str(folder))
+        expected = requests.get(f"{over_http}/api/v1{api_path}?format=csv", timeout=30)
+        file = folder / expected.headers["Content-Disposition"].split('"')[1]
+        page.open(f"{over_http}{path}")
+        page.click("a.csv")
+        wait_until(file.exists)
+        assert expected.headers["X-Scan-Complete"] == "true"
+        assert file.read_bytes() == expected.content
+        assert len(expected.content.splitlines()) > 2
+        assert urlsplit(page.evaluate("location.href")).path == path.partition("?")[0]
 
 
 def test_hostile_tokens_run_no_script(page: Page, explorer_url: str, hostile: str) -> None:

@@ -46,6 +46,7 @@ class Chain:
         self._salt = itertools.count()
         self._head: IndexedHead | None = self._writer.head()
         self._has_token = False
+        self._appended: list[tuple[FetchedBlock, ContractFindings]] = []  # from block 0 on
 
     @property
     def number(self) -> int:
@@ -86,13 +87,10 @@ class Chain:
             withdrawals=withdrawals,
         )
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
-        stored = log_selection.read_stored(self._database)
-        selection = log_selection.with_watched(stored, self._database)
-        self._head = self._writer.append(
-            self._head,
-            [make_block_rows(fetched, selection)],
-            self._findings(number, transfers)._replace(trades=trades),
-        )
+        findings = self._findings(number, transfers)._replace(trades=trades)
+        del self._appended[number:]
+        self._appended.append((fetched, findings))
+        self._head = _write(self._database, self._writer, self._head, fetched, findings)
         return [transaction.hash for transaction in transactions]
 
     def store_balances(self, balances: Mapping[bytes, int]) -> None:
@@ -103,6 +101,12 @@ class Chain:
     def unwind(self, last_kept: int) -> None:
         self._writer.unwind(last_kept)
         self._head = self._writer.head()
+
+    def copy_to(self, database: Database) -> None:
+        """The chain as it is now, into a new index that has never had another block."""
+        writer, head = Writer(database), None
+        for fetched, findings in self._appended[: self.number + 1]:
+            head = _write(database, writer, head, fetched, findings)
 
     def _findings(self, number: int, transfers: list[tuple[int, str]]) -> ContractFindings:
         tokens = []
@@ -127,6 +131,18 @@ class Chain:
 
     def _hash(self) -> bytes:
         return hashlib.sha256(f"{id(self)} {next(self._salt)}".encode()).digest()
+
+
+def _write(
+    database: Database,
+    writer: Writer,
+    head: IndexedHead | None,
+    fetched: FetchedBlock,
+    findings: ContractFindings,
+) -> IndexedHead:
+    stored = log_selection.read_stored(database)
+    selection = log_selection.with_watched(stored, database)
+    return writer.append(head, [make_block_rows(fetched, selection)], findings)
 
 
 def _stored(value: Any) -> Any:

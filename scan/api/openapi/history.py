@@ -64,7 +64,7 @@ HISTORY_SCHEMAS: Json = {
                 )
             ),
             "unexplained": nullable(
-                text("The coin's balance less the sum of all its rows.", "0", pattern="^-?[0-9]+$")
+                text("Balance less the sum of all rows of it.", "0", pattern="^-?[0-9]+$")
             ),
             "next": ref("Next"),
         },

@@ -1,0 +1,394 @@
+"""`scan doctor`: checks the node, the database and everything else that Scan depends on.
+
+Each check is a function that yields findings; one that fails says what to do.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
+from urllib.request import Request, urlopen
+
+from limits.storage import storage_from_string
+
+from scan.commands.node_checks import check_node
+from scan.commands.startup import with_running_database
+from scan.database import migrations
+from scan.database.connection import Database
+from scan.database.errors import SharedSession
+from scan.errors import ScanError, SettingError
+from scan.settings import Settings, without_password
+from scan.verification.installed_compilers import InstalledCompilers
+
+GIB = 1024**3
+LEAST_VERSION = 160_000
+MOST_CLOCK_SKEW_S = 2.0
+LEAST_FREE_CONNECTIONS = 20
+DAYS_OF_DISK = 30
+LEAST_FREE_BYTES = 2 * GIB
+MOST_SLOT_BYTES = 8 * GIB
+WAL_ARCHIVE_AGE_S = 86_400
+TIMEOUT_S = 10
+
+
+class Level(Enum):
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Finding(NamedTuple):
+    """`advice` says what to do; empty where nothing is wrong."""
+
+    level: Level
+    subject: str
+    text: str
+    advice: str = ""
+
+
+Findings = Iterator[Finding]
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """Prints one line per check; returns 1 if one of them is an error."""
+    findings = []
+    for finding in _findings(settings, options.url):
+        findings.append(finding)
+        if not options.json:
+            print(_line(finding), flush=True)
+    if options.json:
+        print(json.dumps([{**f._asdict(), "level": f.level.value} for f in findings]))
+    return 1 if any(finding.level is Level.ERROR for finding in findings) else 0
+
+
+def _line(finding: Finding) -> str:
+    line = f"{finding.level.value:8} {finding.subject:10} {finding.text}"
+    return f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line
+
+
+def _findings(settings: Settings, url: str | None) -> Findings:
+    try:
+        settings = with_running_database(settings)
+    except SettingError:
+        yield Finding(
+            Level.ERROR,
+            "database",
+            "no database: DATABASE_URL is not set and no `scan run` with this SCAN_DATA_DIR runs",
+            "set DATABASE_URL, or start `scan run`",
+        )
+    checks: list[tuple[str, Callable[[Settings], Findings]]] = [
+        ("node", _check_nodes),
+        ("database", _check_database),
+        ("replica", _check_replica),
+        ("limits", _check_limits),
+        ("compilers", _check_compilers),
+        ("disk", _check_data_directory),
+    ]
+    if url is not None:
+        checks.append(("service", lambda _: _check_service(settings, url.rstrip("/"))))
+    for subject, check in checks:
+        try:
+            yield from check(settings)
+        except (ScanError, OSError) as error:
+            text = getattr(error, "message", None) or str(error)
+            yield Finding(Level.ERROR, subject, text, "see the log of the service it concerns")
+
+
+def _check_nodes(settings: Settings) -> Findings:
+    if not settings.rpc_urls:
+        yield Finding(
+            Level.WARNING, "node", "RPC_URL is not set: `scan run` uses the demo chain", "set it"
+        )
+    database = _open(settings.database_url) if settings.database_url else None
+    for number, url in enumerate(settings.rpc_urls, start=1):
+        name = urlsplit(url).hostname or url  # the rest may be a secret
+        subject = "node" if len(settings.rpc_urls) == 1 else f"node {number}"
+        for level, text, advice in check_node(url, database, settings):
+            yield Finding(Level(level), subject, f"{name}: {text}", advice)
+    if database is not None:
+        database.close()
+
+
+def _check_database(settings: Settings) -> Findings:
+    if not settings.database_url:
+        return
+    database = _open(settings.database_url)
+    try:
+        if database.value("database/session_is_read_only"):
+            yield Finding(
+                Level.ERROR,
+                "database",
+                "the server is read-only, such as a standby",
+                "set the primary in DATABASE_URL, and the standby in READ_DATABASE_URL",
+            )
+        yield from _check_server(settings, database)
+        yield from _check_schema(database)
+    except SharedSession:
+        yield Finding(
+            Level.ERROR,
+            "database",
+            "the pooler shares sessions between clients",
+            "set pool_mode = session, or connect to PostgreSQL directly",
+        )
+    finally:
+        database.close()
+
+
+def _check_server(settings: Settings, database: Database) -> Findings:
+    row = database.row("commands/doctor_get_database")
+    assert row is not None
+    server = _Server(*row)
+    if server.version < LEAST_VERSION:
+        yield _database_error(f"PostgreSQL {server.version // 10_000}", "upgrade to 16 or newer")
+    else:
+        size = f"{server.size_bytes / GIB:.1f} GiB"
+        yield _database_ok(f"PostgreSQL {server.version // 10_000}, {size}")
+    for name in ("fsync", "full_page_writes", "autovacuum"):
+        if server.settings[name] != "on":
+            yield _database_error(
+                f"{name} is off", f"set {name} = on: without it data or answers become wrong"
+            )
+    free = int(server.settings["max_connections"]) - server.connections
+    if free < LEAST_FREE_CONNECTIONS:
+        text = f"{free} of {server.settings['max_connections']} connections are free"
+        yield _database_warning(text, "raise max_connections, or stop other clients")
+    if server.oldest_transaction > 2 * server.freeze_age:
+        text = f"transaction ids are {server.oldest_transaction:,} old"
+        yield _database_error(text, "VACUUM (FREEZE) before ids wrap around; see what blocks it")
+    if server.invalid_indexes:
+        names = ", ".join(server.invalid_indexes[:5])
+        yield _database_error(f"invalid indexes: {names}", "REINDEX INDEX CONCURRENTLY each")
+    else:
+        yield _database_ok("all indexes are valid")
+    skew_s = server.time_s - time.time()
+    if abs(skew_s) > MOST_CLOCK_SKEW_S:
+        text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
+        yield _database_error(text, "synchronise the clocks of both machines (NTP)")
+    yield from _check_backup(server)
+    yield from _check_growth(database, server)
+
+
+class _Server(NamedTuple):
+    """As commands/doctor_get_database returns it."""
+
+    version: int
+    settings: dict[str, str]
+    size_bytes: int
+    connections: int
+    oldest_transaction: int
+    freeze_age: int
+    invalid_indexes: list[str]
+    time_s: float
+    data_directory: str | None
+    archived_at_s: float | None
+    archive_failures: int
+    inactive_slot_bytes: int
+
+
+def _check_backup(server: _Server) -> Findings:
+    if server.inactive_slot_bytes > MOST_SLOT_BYTES:
+        text = (
+            f"an inactive replication slot keeps {server.inactive_slot_bytes / GIB:.1f} GiB of WAL"
+        )
+        yield _database_error(text, "start its standby again, or drop the slot")
+    if server.settings["archive_mode"] == "off":
+        yield _database_warning("WAL is not archived", "see docs/backups.md")
+    elif server.archive_failures:
+        yield _database_error("archiving WAL fails", "see PostgreSQL's log")
+    elif server.archived_at_s is None or time.time() - server.archived_at_s > WAL_ARCHIVE_AGE_S:
+        yield _database_warning("no WAL was archived for a day", "check archive_command")
+    else:
+        age_min = (time.time() - server.archived_at_s) / 60
+        yield _database_ok(f"WAL was archived {age_min:.0f} minutes ago")
+
+
+def _check_growth(database: Database, server: _Server) -> Findings:
+    """Days until the disk is full, at the growth of the chain's newest day."""
+    folder = Path(server.data_directory or "")
+    if not server.data_directory or not folder.is_dir():
+        yield _database_warning(
+            "its disk cannot be seen from here", "run `scan doctor` on its machine as well"
+        )
+        return
+    free_bytes = shutil.disk_usage(folder).free
+    text = f"{free_bytes / GIB:.0f} GiB free"
+    days = days_of_disk(database, server.size_bytes, free_bytes)
+    if days is not None:
+        text += f", full in {days:,} days at the newest day's growth"
+    if free_bytes < LEAST_FREE_BYTES or (days is not None and days < DAYS_OF_DISK):
+        yield Finding(Level.ERROR, "disk", text, "add space, or move the database")
+    else:
+        yield Finding(Level.OK, "disk", text)
+
+
+def days_of_disk(database: Database, size_bytes: int, free_bytes: int) -> int | None:
+    """None where the chain did not grow in its newest day, or there are no blocks."""
+    newest_s = database.value("commands/newest_block_get_time")
+    if newest_s is None:
+        return None
+    row = database.row("queries/blocks_get_by_time", time_s=newest_s - 86_400)
+    if row is None or row[1] is None:
+        return None
+    total, of_a_day = database.row("commands/growth_get", day_block=row[1]) or (0, 0)
+    if not total or not of_a_day:
+        return None
+    return int(free_bytes / (size_bytes * of_a_day / total))
+
+
+def _check_schema(database: Database) -> Findings:
+    planned = migrations.plan(database)
+    if planned is None:
+        text = "the schema is of a newer version of Scan"
+        yield _database_warning(text, "upgrade this installation")
+    elif planned:
+        text = f"the schema is not current: {', '.join(file.name for file in planned)}"
+        yield _database_error(text, "run `scan migrate`, or start the new version")
+    else:
+        yield _database_ok("the schema is current")
+
+
+def _check_replica(settings: Settings) -> Findings:
+    if not settings.reads_replica:
+        return
+    primary, replica = _open(settings.database_url), _open(settings.read_database_url)
+    try:
+        newest = (primary.row("http/index_get_newest") or (0, None))[1]
+        shown = (replica.row("http/index_get_newest") or (0, None))[1]
+    finally:
+        primary.close()
+        replica.close()
+    lag = (newest or 0) - (shown or 0)
+    if lag > settings.max_lag_blocks:
+        advice = "check that the standby receives WAL"
+        yield Finding(Level.ERROR, "replica", f"{lag} blocks behind the primary", advice)
+    else:
+        yield Finding(Level.OK, "replica", f"{max(lag, 0)} blocks behind the primary")
+
+
+def _check_limits(settings: Settings) -> Findings:
+    uri = settings.rate_limit_storage
+    if uri.startswith("memory"):
+        yield Finding(Level.OK, "limits", "counted in the API's process")
+        return
+    shown = without_password(uri)
+    try:
+        is_up = storage_from_string(uri).check()
+    except Exception as error:  # whatever the client of that storage raises
+        is_up, shown = False, f"{shown}: {error}"
+    if is_up:
+        yield Finding(Level.OK, "limits", f"counted in {shown}")
+    else:
+        text = f"the storage does not respond: {shown}"
+        yield Finding(Level.ERROR, "limits", text, "start it, or set SCAN_RATE_LIMIT_STORAGE")
+
+
+def _check_compilers(settings: Settings) -> Findings:
+    compilers = InstalledCompilers(settings)
+    versions = compilers.versions()
+    if not versions:
+        text = f"none in {compilers.directory}"
+        advice = (
+            "`scan solc install 0.8.26`; others are downloaded on demand where that is possible"
+        )
+        yield Finding(Level.WARNING, "compilers", text, advice)
+        return
+    newest = compilers.find(versions[-1])
+    assert newest is not None
+    try:
+        subprocess.run(
+            [str(newest.executable), "--version"],
+            env={"PATH": settings.path},
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=True,
+        )
+    except (subprocess.SubprocessError, OSError) as error:
+        advice = "install it again; one that wraps npm's solc needs node in PATH"
+        yield Finding(Level.ERROR, "compilers", f"the newest does not run: {error}", advice)
+        return
+    yield Finding(Level.OK, "compilers", f"{len(versions)} in {compilers.directory}")
+
+
+def _check_data_directory(settings: Settings) -> Findings:
+    folder = settings.data_dir
+    existing = next(path for path in (folder, *folder.parents) if path.is_dir())
+    free_bytes = shutil.disk_usage(existing).free
+    text = f"{free_bytes / GIB:.0f} GiB free in {folder}"
+    if free_bytes < LEAST_FREE_BYTES:
+        yield Finding(Level.ERROR, "disk", text, "files of lists and the database need more")
+    else:
+        yield Finding(Level.OK, "disk", text)
+
+
+def _check_service(settings: Settings, url: str) -> Findings:
+    state = _get(f"{url}/readyz")
+    body = state.body if isinstance(state.body, dict) else {}
+    if state.status != 200:
+        text = body.get("problem") or body.get("error") or f"HTTP {state.status} at {url}/readyz"
+        yield Finding(Level.ERROR, "service", str(text), "see its log")
+    else:
+        yield Finding(Level.OK, "service", f"ready, {body.get('lagBlocks')} blocks behind the node")
+    remaining = [
+        _get(f"{url}/api/v1/stats", {"X-Forwarded-For": address}).remaining
+        for address in ("198.51.100.1", "198.51.100.2")  # of RFC 5737
+    ]
+    if None in remaining:
+        return
+    first, second = remaining
+    if second is not None and first is not None and second >= first and second > 0:
+        yield Finding(
+            Level.ERROR,
+            "proxies",
+            "a client can choose its address by X-Forwarded-For, and so avoid every limit",
+            f"SCAN_TRUSTED_PROXIES must be the number of proxies in front of {url}",
+        )
+    else:
+        yield Finding(Level.OK, "proxies", "X-Forwarded-For of clients is not believed")
+
+
+class _Response(NamedTuple):
+    status: int
+    body: Any
+    remaining: int | None
+
+
+def _get(url: str, headers: dict[str, str] | None = None) -> _Response:
+    try:
+        with urlopen(Request(url, headers=headers or {}), timeout=TIMEOUT_S) as response:
+            return _read(response.status, response)
+    except HTTPError as error:
+        return _read(error.code, error)
+    except (URLError, OSError, ValueError) as error:
+        raise ScanError(f"no response from {url}: {getattr(error, 'reason', error)}") from None
+
+
+def _read(status: int, response: Any) -> _Response:
+    try:
+        body = json.loads(response.read(64 * 1024))
+    except ValueError:
+        body = None
+    remaining = response.headers.get("X-RateLimit-Remaining")
+    return _Response(status, body, int(remaining) if remaining else None)
+
+
+def _open(url: str) -> Database:
+    return Database(url, statement_timeout_ms=TIMEOUT_S * 1000, name="scan-doctor")
+
+
+def _database_ok(text: str) -> Finding:
+    return Finding(Level.OK, "database", text)
+
+
+def _database_warning(text: str, advice: str) -> Finding:
+    return Finding(Level.WARNING, "database", text, advice)
+
+
+def _database_error(text: str, advice: str) -> Finding:
+    return Finding(Level.ERROR, "database", text, advice)

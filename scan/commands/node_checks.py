@@ -1,0 +1,144 @@
+"""What `scan doctor` checks of one node: its chain, its head, and what it can answer."""
+
+import time
+from collections.abc import Iterator
+from statistics import median
+from typing import Any
+
+from scan.database.connection import Database
+from scan.ethereum.block_parameter import ADDRESS, BlockId
+from scan.ethereum.client import Node, NodeError
+from scan.ethereum.node_errors import RpcError
+from scan.hex import to_hex
+from scan.indexer import chain_identity
+from scan.indexer.chain_identity import WrongChain
+from scan.settings import Settings
+
+TIMEOUT_S = 10.0
+MOST_AHEAD_S = 15  # of this machine's clock, of a block's time
+QUIET_S = 600
+SLOW_MS = 100
+Outcome = tuple[str, str, str]  # level, text, advice
+
+
+def check_node(url: str, database: Database | None, settings: Settings) -> Iterator[Outcome]:
+    node = Node([url], timeout_s=TIMEOUT_S, ca_bundle=settings.ca_bundle)
+    try:
+        chain_id = int(node.call("eth_chainId"), 16)
+        head = node.call("eth_getBlockByNumber", "latest", False)
+        number, block_hash = int(head["number"], 16), bytes.fromhex(head["hash"][2:])
+        made_at_s = int(head["timestamp"], 16)
+    except (NodeError, RpcError) as error:
+        yield "error", f"does not respond: {error}", "start it, or correct RPC_URL"
+        return
+    except (TypeError, KeyError, ValueError):
+        yield "error", "its answers are malformed", "check that RPC_URL is a JSON-RPC endpoint"
+        return
+    times = [_milliseconds(node) for _ in range(5)]
+    yield "ok", f"chain {chain_id}, block {number}, {median(times):.1f} ms a request", ""
+    if median(times) > SLOW_MS:
+        yield "warning", "it is far away", "index beside the node: catching up waits for it"
+    if database is not None:
+        try:
+            chain_identity.check(node, database)
+        except WrongChain as error:
+            yield "error", str(error), "use one database for each chain"
+            return
+    yield from _check_head(node, made_at_s)
+    yield from _check_history(node, settings.start_block)
+    yield from _check_traces(node, to_hex(block_hash), settings)
+    yield from _check_state(node, BlockId(number, block_hash), settings.start_block)
+
+
+def _milliseconds(node: Node) -> float:
+    began = time.perf_counter()
+    node.call("eth_blockNumber")
+    return (time.perf_counter() - began) * 1000
+
+
+def _check_head(node: Node, made_at_s: int) -> Iterator[Outcome]:
+    syncing = _try(node, "eth_syncing")
+    if syncing not in (False, None) and not isinstance(syncing, RpcError):
+        yield "warning", "it is still synchronising", "the index ends where the node does"
+    age_s = time.time() - made_at_s
+    if age_s < -MOST_AHEAD_S:
+        text = f"its newest block is {-age_s:.0f} s ahead of this machine's clock"
+        yield "error", text, "synchronise this machine's clock (NTP): signed requests depend on it"
+    elif age_s > QUIET_S:
+        text = f"its newest block is {_duration(age_s)} old"
+        yield "warning", text, "check its peers, unless the chain makes blocks rarely"
+
+
+def _check_history(node: Node, start_block: int) -> Iterator[Outcome]:
+    """Whether the first block to index is there with its receipts; some nodes prune old ones."""
+    number = hex(max(start_block, 1))
+    block = _try(node, "eth_getBlockByNumber", number, False)
+    if block is None:
+        return  # the chain is not that long
+    if isinstance(block, RpcError):
+        advice = "use a node with all history, or set SCAN_START_BLOCK"
+        yield "error", f"it does not have block {int(number, 16)}: {block}", advice
+        return
+    receipts = _try(node, "eth_getBlockReceipts", number)
+    if isinstance(receipts, RpcError) and receipts.is_missing_method:
+        yield (
+            "warning",
+            "it does not offer eth_getBlockReceipts: receipts are requested one by one",
+            "upgrade it; catching up takes several times as long",
+        )
+    elif not isinstance(receipts, list):
+        advice = "use a node with all receipts, or set SCAN_START_BLOCK"
+        yield "error", f"it does not have the receipts of block {int(number, 16)}", advice
+    else:
+        yield "ok", f"has blocks and receipts from block {int(number, 16)}", ""
+
+
+def _check_traces(node: Node, block_hash: str, settings: Settings) -> Iterator[Outcome]:
+    if settings.traces == "off":
+        yield "warning", "SCAN_TRACES=off: no internal transfers", ""
+        return
+    options = {"tracer": "callTracer"}
+    if isinstance(_try(node, "debug_traceBlockByHash", block_hash, options), list):
+        yield "ok", "traces by debug_traceBlockByHash", ""
+    elif isinstance(_try(node, "trace_block", {"blockHash": block_hash}), list) or isinstance(
+        _try(node, "trace_block", "latest"), list
+    ):
+        yield "ok", "traces by trace_block", ""
+    else:
+        yield (
+            "warning",
+            "it offers no traces: no internal transfers, call trees or sums of histories",
+            "enable its debug API (geth, reth: --http.api eth,net,web3,debug)",
+        )
+
+
+def _check_state(node: Node, head: BlockId, start_block: int) -> Iterator[Outcome]:
+    current = _try(node, "eth_getBalance", ADDRESS, head)
+    if isinstance(current, RpcError) or current is None:
+        yield "error", f"it cannot read the state of its newest block: {current}", "see its log"
+        return
+    if not node.takes_block_hashes:
+        text = "it does not take block hashes (EIP-1898)"
+        yield "warning", text, "state is read by number and checked afterwards; upgrade it"
+    old = _try(node, "eth_getBalance", ADDRESS, hex(max(start_block, 1)))
+    if isinstance(old, str):
+        yield "ok", "an archive: state of every block", ""
+    else:
+        yield "ok", "keeps the state of recent blocks only: ?block= answers 422 beyond them", ""
+
+
+def _try(node: Node, method: str, *params: object) -> Any:
+    """The result, or the node's error."""
+    try:
+        return node.call(method, *params)
+    except RpcError as error:
+        return error
+    except NodeError as error:
+        return RpcError(0, str(error))
+
+
+def _duration(seconds: float) -> str:
+    for unit, length in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"

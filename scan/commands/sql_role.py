@@ -1,0 +1,37 @@
+"""`scan sql-role`: a role for reading the chain's tables and views by SQL, and nothing else."""
+
+import argparse
+import re
+import secrets
+
+from scan.commands.startup import with_running_database
+from scan.database.connection import Database
+from scan.errors import ScanError
+from scan.settings import Settings
+
+NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+TIMEOUT = re.compile(r"[1-9][0-9]{0,5}(ms|s|min)")
+
+
+def create(settings: Settings, options: argparse.Namespace) -> int:
+    """Prints the password, which is nowhere else; for a role that exists, a new one."""
+    if not NAME.fullmatch(options.name):
+        raise ScanError("a role's name has a-z, 0-9 and _, at most 31 characters, a letter first")
+    if not TIMEOUT.fullmatch(options.statement_timeout):
+        raise ScanError("--statement-timeout must be a time such as 30s or 5min")
+    password = secrets.token_hex(16)
+    database = Database(
+        with_running_database(settings).database_url, statement_timeout_ms=0, name="scan-sql-role"
+    )
+    try:
+        database.rows(
+            "commands/sql_role_create",
+            name=options.name,
+            password=password,
+            statement_timeout=options.statement_timeout,
+        )
+    finally:
+        database.close()
+    print(f"role      {options.name}\npassword  {password}")
+    print("It may read the tables and the views of schema v1; see docs/tables.md.")
+    return 0

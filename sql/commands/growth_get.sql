@@ -1,0 +1,9 @@
+-- How much of the index is of the newest day: rows of transactions, which most others go with.
+-- params: day_block bigint: the newest block at least 24 hours older than the newest one
+-- returns: one row: transactions bigint, transactions after day_block bigint; null without blocks
+-- index: blocks_pkey
+SELECT
+    newest.transactions_before + newest.transaction_count,
+    newest.transactions_before + newest.transaction_count - older.transactions_before
+FROM (SELECT b.* FROM blocks b ORDER BY b.number DESC LIMIT 1) AS newest
+JOIN blocks AS older ON older.number = %(day_block)s;
