@@ -143,13 +143,13 @@ def token_types(client: FlaskClient) -> dict[str, str]:
 
 
 def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain) -> None:
-    """Of 300 random transactions and of all that failed."""
+    """Of 300 random transactions, or as many as there are, and of those that failed."""
     random_ones = transactions_of(chain.client)[:300]
     failed = chain.client.post(
         "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
     ).json["data"]
     hashes = [*dict.fromkeys([*random_ones, *(each["hash"] for each in failed)])]
-    assert len(hashes) >= 300 and len(failed) > 5
+    assert len(hashes) >= 200 and len(failed) > 5
     traced = [
         (hash_, chain.node.call("debug_traceTransaction", hash_, CALL_TRACER)) for hash_ in hashes
     ]
@@ -174,8 +174,8 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain) -> None
         assert error["reverting"]["traceAddress"] == path, hash_
         assert error["reverting"]["address"] == frames[0].get("to"), hash_
         if "revert" not in frames[0]["error"]:
-            word = "out_of_gas" if "out of gas" in frames[0]["error"] else "invalid_opcode"
-            assert (error["kind"], error["name"]) == (word, None), hash_
+            [kind] = [kind for words, kind in HALTS.items() if words in frames[0]["error"]]
+            assert (error["kind"], error["name"]) == (kind, None), hash_
             continue
         assert error["data"] == frames[0].get("output", "0x"), hash_
         found = {name: error[name] for name in ("name", "signature", "source")}
@@ -186,6 +186,10 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain) -> None
     assert compared > 5
 
 
+HALTS = {
+    **{"out of gas": "out_of_gas", "invalid opcode": "invalid_opcode"},
+    **{"CreateCollision": "address_collision", "OutOfFunds": "insufficient_balance"},
+}
 CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
 NO_ARGUMENTS: dict[str, list[Any]] = {"arguments": []}
 
