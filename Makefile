@@ -12,7 +12,7 @@ LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-has
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help run test test-long check lint bench chaos install servers lock clean
+.PHONY: release help run test test-long check lint bench chaos install servers lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -36,6 +36,9 @@ lint: $(VENV)/.dev ## check style and types
 bench: $(VENV)/.bench ## run the benchmarks and their comparisons
 	@exec $(BIN)/python -m bench
 
+release: install $(VENV)/.release ## build wheel, source distribution, client, SBOM and hashes in dist/
+	@exec deploy/release
+
 chaos: install ## inject a hundred random faults into a cluster; 20 minutes
 	@exec $(BIN)/python -m tests.deploy.chaos
 
@@ -49,10 +52,11 @@ lock: ## generate requirements/ from setup.py; needs uv
 	$(LOCK) --extra build --extra embedded --extra redis --extra mcp --extra parquet --constraint requirements/runtime.txt -o requirements/parquet.txt
 	$(LOCK) --extra build --extra embedded --extra mcp --extra parquet --extra dev --constraint requirements/runtime.txt -o requirements/dev.txt
 	$(LOCK) --extra build --extra embedded --extra spark --constraint requirements/dev.txt -o requirements/spark.txt
+	$(LOCK) --extra build --extra embedded --extra release --constraint requirements/dev.txt -o requirements/release.txt
 	$(LOCK) --extra build --extra embedded --extra bench --constraint requirements/dev.txt -o requirements/bench.txt
 
 clean: ## remove installed and built files
-	rm -rf $(VENV) build *.egg-info tests/support/node/node_modules
+	rm -rf $(VENV) build dist *.egg-info tests/support/node/node_modules
 
 $(VENV)/bin/python:
 	python3 -m venv $(VENV)
@@ -68,6 +72,10 @@ $(VENV)/.dev: requirements/dev.txt $(VENV)/.run
 
 $(VENV)/.spark: requirements/spark.txt $(VENV)/.dev
 	$(call SYNC,requirements/spark.txt,--no-build-isolation)
+	@touch $@
+
+$(VENV)/.release: requirements/release.txt $(VENV)/.dev
+	$(call SYNC,requirements/release.txt)
 	@touch $@
 
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.run

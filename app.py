@@ -68,13 +68,14 @@ from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
 from scan.pages import blocks as page_blocks
+from scan.pages import contract_tabs, home, static_files
 from scan.pages import contracts as page_contracts
-from scan.pages import home, static_files
 from scan.pages import items as page_items
 from scan.pages import search as page_search
 from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
+from scan.queries.item_media import ItemMedia
 from scan.queries.reader import ChainId, Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
@@ -87,6 +88,8 @@ from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.jobs import VerificationJobs
 from scan.verification.verifier import Verifier
+from scan.webhooks.documents import DocumentFetcher
+from scan.webhooks.sender import tls_context
 
 log = logging.getLogger(__name__)
 
@@ -125,6 +128,7 @@ PAGES = (
     page_tokens,
     page_items,
     page_contracts,
+    contract_tabs,
     page_search,
     page_accounts,
 )
@@ -187,6 +191,13 @@ class Application(Flask):
         return super().dispatch_request()
 
 
+def _item_media(settings: Settings) -> ItemMedia:
+    if not settings.fetches_nft_media:
+        return ItemMedia(None)
+    fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
+    return ItemMedia(fetcher, settings.ipfs_gateway, settings.webhook_allow_networks)
+
+
 def _services(settings: Settings) -> Services:
     has_replica = settings.reads_replica
     writes = _connect(settings, settings.database_url)
@@ -213,6 +224,7 @@ def _services(settings: Settings) -> Services:
         traces,
         TransactionFailures(writes, reads, traces, abis, transactions_read),
         TokenUris(),
+        _item_media(settings),
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),
         traces=settings.traces,

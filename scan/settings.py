@@ -69,6 +69,8 @@ class Settings:
     log_requests: bool = False
     pages: bool = True
     base_path: str = ""
+    fetches_nft_media: bool = False
+    ipfs_gateway: str = ""
     chain_name: str = ""
     coin_symbol: str = ""
     security_contact: str = ""
@@ -135,6 +137,8 @@ class Settings:
             log_requests=read("SCAN_LOG_REQUESTS", _one_of("on", "off"), "off") == "on",
             pages=read("SCAN_PAGES", _one_of("on", "off"), "on") == "on",
             base_path=read("SCAN_BASE_PATH", _path, ""),
+            fetches_nft_media=read("SCAN_NFT_MEDIA", _one_of("on", "off"), "off") == "on",
+            ipfs_gateway=read("SCAN_IPFS_GATEWAY", _https_url, ""),
             chain_name=read("SCAN_CHAIN_NAME", _short(50), ""),
             coin_symbol=read("SCAN_COIN_SYMBOL", _short(12), ""),
             security_contact=read("SCAN_SECURITY_CONTACT", _contact, ""),
@@ -166,6 +170,12 @@ def _one_of(*words: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def _https_url(text: str) -> str:
+    if not re.fullmatch(r"https://[A-Za-z0-9.\-_\[\]:]+(/[!-~]*)?", text) or set("?#@") & set(text):
+        raise ValueError("must be an https URL without user, query and fragment")
+    return text
 
 
 def _short(max_characters: int) -> Callable[[str], str]:

@@ -125,6 +125,11 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         ("READ_DATABASE_URL", "sqlite:///x"),
         ("SCAN_WEBHOOK_ALLOW_NETWORKS", "10.0.0.1/8"),
         ("SCAN_WEBHOOK_ALLOW_NETWORKS", "localhost"),
+        ("SCAN_NFT_MEDIA", "yes"),
+        *(
+            ("SCAN_IPFS_GATEWAY", text)
+            for text in ("http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1")
+        ),
         ("REQUESTS_CA_BUNDLE", "/no/such/file"),
     ],
 )

@@ -12,7 +12,8 @@ from scan.http.list_responses import LISTED, list_response
 from scan.http.lists import list_body
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import json_body, json_value
-from scan.queries import addresses, history
+from scan.queries import addresses, contract_creations, history
+from scan.queries.contract_creations import creation_record
 from scan.queries.entities import RANGE
 from scan.queries.history import HistoryFilter, HistoryPage
 from scan.queries.pages import Page, Window
@@ -65,7 +66,10 @@ def get_address(address: str) -> Response:
         "lastSeen": account.last_seen,
         "balanceBlock": account.balance.block,
         "recentTxs": orjson.Fragment(account.recent),
+        "creation": None,
     }
+    if account.balance.is_contract:
+        detail["creation"] = creation_record(contract_creations.indexed(reader(), key))
     return json_body(orjson.dumps(detail))
 
 

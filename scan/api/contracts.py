@@ -1,9 +1,11 @@
-"""POST /api/v1/verify, GET /contracts and /contracts/:address, POST its /call and /encode."""
+"""Verification, compilers, and contracts: their source, bytecode, values, calls."""
 
 import orjson
 from flask import Blueprint, Response, request
 
 from scan import parameters
+from scan.contracts.disassembly import disassemble
+from scan.contracts.function_calls import constructor_values
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
@@ -16,16 +18,29 @@ from scan.http.requests import (
     query_arguments,
     reader,
 )
-from scan.http.responses import json_value
+from scan.http.responses import json_body, json_value
 from scan.http.services import services
-from scan.queries import contract_values, contracts
+from scan.queries import (
+    bytecode,
+    contract_creations,
+    contract_sources,
+    contract_values,
+    contracts,
+)
+from scan.queries.bytecode import Bytecode
+from scan.queries.contract_creations import IndexedCreation, creation_record
 from scan.queries.contracts import Contract
+from scan.verification.bytecode_metadata import compiler_version, hash_kind
+from scan.verification.compiler_releases import dotted
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
 
 MAX_VERIFY_BYTES = 5 * 1024 * 1024
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
+STANDARD_JSON = "standard-json"
+SOURCE_FORMATS = (STANDARD_JSON, "zip")
+ZIP_TYPE = "application/zip"
 
 blueprint = Blueprint("contracts", __name__)
 
@@ -75,7 +90,19 @@ def get_contract(address: str) -> Response:
         raise NotFound("No contract is indexed at this address.")
     if not contract.is_verified:
         raise NotFound("The contract at this address is not verified.")
-    return json_value(_record(key, contract, lookup.proxy))
+    created = contract_creations.indexed(reader(), key)
+    return json_value({**_record(key, contract, lookup.proxy), **_creation(contract, created)})
+
+
+def _creation(contract: Contract, created: IndexedCreation | None) -> dict[str, object]:
+    arguments = None
+    if contract.constructor_arguments is not None:
+        abi = orjson.loads(contract.abi or "[]")
+        arguments = constructor_values(abi, bytes(contract.constructor_arguments))
+    return {
+        "constructor": None if arguments is None else [value.record() for value in arguments],
+        "creation": creation_record(created),
+    }
 
 
 def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str, object]:
@@ -120,6 +147,75 @@ def call_contract(address: str) -> Response:
     if result.proxy is not None:
         value["implementation"] = to_hex(result.proxy.implementation)
     return json_value(value)
+
+
+@blueprint.get("/contracts/<address>/bytecode")
+def get_bytecode(address: str) -> Response:
+    arguments = query_arguments("disassembly")
+    is_disassembled = parameters.flag(arguments.get("disassembly", "false"), "disassembly")
+    key = parameters.address(address)
+    held = bytecode.get(reader(), key)
+    record: dict[str, object] = {
+        "address": to_hex(key),
+        "codeHash": to_hex(held.code_hash),
+        "size": len(held.code),
+        "bytecode": to_hex(held.code),
+        "metadata": _metadata(held),
+        "delegate": _hex(held.delegate),
+        "verified": held.is_verified,
+        "similarTo": _hex(held.similar_to),
+    }
+    if is_disassembled:
+        record["disassembly"] = [
+            {
+                "offset": instruction.offset,
+                "opcode": instruction.name,
+                "data": to_hex(instruction.data) if instruction.data else None,
+            }
+            for instruction in disassemble(held.code[: held.instructions_end])
+        ]
+    return json_value(record)
+
+
+def _metadata(held: Bytecode) -> dict[str, object] | None:
+    """The CBOR map at the end of the code."""
+    if held.metadata is None:
+        return None
+    kind = hash_kind(held.metadata)
+    content = held.metadata.values.get(kind) if kind else None
+    return {
+        "offset": held.metadata.start,
+        "compilerVersion": compiler_version(held.metadata),
+        "hashType": kind,
+        "hash": to_hex(content) if isinstance(content, bytes) else None,
+    }
+
+
+@blueprint.get("/contracts/<address>/source")
+def get_source(address: str) -> Response:
+    arguments = query_arguments("format")
+    form = parameters.one_of(arguments.get("format", STANDARD_JSON), "format", SOURCE_FORMATS)
+    key = parameters.address(address)
+    contract = contract_sources.get(reader(), key)
+    if form == STANDARD_JSON:
+        return json_body(contract_sources.standard_input(contract))
+    headers = {"Content-Disposition": f'attachment; filename="{to_hex(key)}.zip"'}
+    return Response(contract_sources.archive(contract), headers=headers, mimetype=ZIP_TYPE)
+
+
+@blueprint.get("/compilers")
+def list_compilers() -> Response:
+    query_arguments()
+    reader().do_not_cache()
+    releases = services().verifier.installer.releases()
+    return json_value(
+        {
+            "solidity": [
+                {"version": dotted(version), "installed": is_installed}
+                for version, is_installed in releases.items()
+            ]
+        }
+    )
 
 
 @blueprint.get("/contracts/<address>/values")

@@ -4,10 +4,12 @@ import orjson
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.contracts.item_metadata import MAX_IMAGE_URI
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
 from scan.queries import items
+from scan.queries.item_media import Media
 
 blueprint = Blueprint("items", __name__)
 
@@ -33,8 +35,25 @@ def get_item(address: str, token_id: str) -> Response:
         "tokenUriUnavailable": item.uri.problem,
         "owners": orjson.Fragment(item.owners),
         "transfers": orjson.Fragment(item.transfers),
+        "metadata": _metadata(item.media),
+        "metadataUnavailable": item.media.problem,
     }
     return json_body(orjson.dumps(detail))
+
+
+def _metadata(media: Media) -> dict[str, object] | None:
+    metadata = media.metadata
+    if metadata is None:
+        return None
+    image = metadata.image or ""
+    is_link = 0 < len(image) <= MAX_IMAGE_URI and image.lower().startswith(("https:", "ipfs:"))
+    return {
+        "name": metadata.name,
+        "description": metadata.description,
+        "image": image if is_link else None,
+        "imageType": media.picture.content_type if media.picture else None,
+        "attributes": [attribute._asdict() for attribute in metadata.attributes],
+    }
 
 
 @blueprint.get("/tokens/<address>/items/<token_id>/transfers")

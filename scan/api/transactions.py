@@ -12,7 +12,7 @@ from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import json_body
-from scan.queries import internal_transfers, transactions
+from scan.queries import internal_transfers, summaries, transactions
 from scan.queries.pages import Page, Window
 
 # A response with thousands of logs would push all others out of the cache.
@@ -43,7 +43,11 @@ def get_transaction(transaction_hash: str) -> Response:
     indexed = orjson.loads(record)
     details = transactions.details(reader(), indexed)
     failure = transactions.failure(reader(), indexed)
-    more = {**details.record(), "error": None if failure is None else failure.record()}
+    more = {
+        **details.record(),
+        "error": None if failure is None else failure.record(),
+        "summary": summaries.summary(reader(), indexed, details, failure).record(),
+    }
     whole = record.encode()[:-1] + b"," + orjson.dumps(more)[1:]
     if len(whole) > MOST_CACHED_BYTES:
         reader().do_not_cache()

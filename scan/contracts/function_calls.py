@@ -175,7 +175,7 @@ def _read_only(entries: AbiEntries, function: str) -> list[Function]:
 def function_of(entry: dict[str, Any]) -> Function:
     """Raises AbiError where its types cannot be decoded."""
     inputs, outputs = parse_types(entry.get("inputs", [])), parse_types(entry.get("outputs", []))
-    return Function(str(entry["name"]), inputs, outputs, mutability_of(entry))
+    return Function(str(entry.get("name")), inputs, outputs, mutability_of(entry))
 
 
 def _of_length(candidates: list[Function], length: int) -> list[Function]:
@@ -261,6 +261,22 @@ def _labelled(arguments: Sequence[Argument]) -> str:
         f"{argument.name}={argument.value}" if argument.name else str(argument.value)
         for argument in arguments
     )
+
+
+def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
+    """A constructor's decoded arguments; None where the ABI's constructor has none like these."""
+    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
+    inputs: list[dict[str, Any]] = constructor.get("inputs", [])
+    try:
+        types = parse_types(inputs)
+        values = decode(types, data, most_values=1000)
+    except AbiError:
+        return None
+    labels = (str(parameter.get("name") or "")[:100] for parameter in inputs)
+    return [
+        Argument(label, type_.name, render(type_, value))
+        for label, type_, value in zip(labels, types, values, strict=True)
+    ]
 
 
 def revert_data(error_data: object, depth: int = 0) -> bytes | None:

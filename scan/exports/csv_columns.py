@@ -254,6 +254,8 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         Column("total_supply", lambda r, _: amount(r["totalSupply"], r["decimals"])),
         Column("total_supply_units", lambda record, _: units(record["totalSupply"])),
         _field("holders", "holderCount"),
+        _field("first_seen_utc", "firstSeen"),
+        Column("verified", lambda record, _: "yes" if record["verified"] else "no"),
     ),
     "days": (
         _field("date"),

@@ -9,16 +9,22 @@ from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.client import Call
 from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
+from scan.http.services import services
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
+from scan.pages.contract_tabs import bytecode_page, events_page
 from scan.pages.formatting import COIN_DECIMALS
 from scan.pages.method_names import add_methods
 from scan.pages.records import Listing, address_of, listing, names_of, window
 from scan.pages.site import page
 from scan.queries import addresses, dex_trades, internal_transfers, token_transfers, transactions
 from scan.queries.pages import Window
+from scan.verification.compiler_releases import dotted
 
-TABS = ("transactions", "transfers", "internal", "trades", "tokens", "items", "chart", "contract")
+TABS = (
+    *("transactions", "transfers", "internal", "trades", "tokens", "items", "chart"),
+    *("contract", "events", "bytecode"),
+)
 CHART_POINTS = 40
 CHART_TIMEOUT_S = 2.0
 
@@ -32,6 +38,10 @@ def get_address(address: str) -> Response:
     tab = tab if tab in TABS else TABS[0]
     if tab == "contract":
         return contract_page(key, read_contract(key, with_values=True))
+    if tab == "events":
+        return events_page(key)
+    if tab == "bytecode":
+        return bytecode_page(key)
     shown = _list(tab, key)
     return page(
         "address.html",
@@ -46,8 +56,9 @@ def get_address(address: str) -> Response:
 
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
     """The contract tab; `more` are the values of a form."""
-    names = names_of([], to_hex(key), contract.implementation, contract.verifier)
+    names = names_of([], to_hex(key), *contract.addresses)
     values = {"form": {}, "error": None, "call": None, **more}
+    releases = services().verifier.installer.releases() if contract.is_unverified else {}
     return page(
         "contract.html",
         status,
@@ -56,6 +67,7 @@ def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more
         tab="contract",
         contract=contract,
         names=names,
+        compilers=[*map(dotted, releases)],
         **values,
     )
 

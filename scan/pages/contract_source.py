@@ -6,13 +6,15 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError
-from scan.contracts.function_calls import READ_ONLY, function_of
+from scan.contracts.abi_decoding import Argument
+from scan.contracts.function_calls import READ_ONLY, constructor_values, function_of
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.formatting import visible_lines
-from scan.queries import contract_values, contracts
+from scan.queries import bytecode, contract_creations, contract_values, contracts
+from scan.queries.contract_creations import IndexedCreation
 from scan.queries.contract_values import ContractValues
 from scan.queries.contracts import Contract
 
@@ -22,6 +24,7 @@ SHOWN = frozenset({"code", "settings", "abi", "sources"})
 LONGEST_SIGNATURE = 500  # the limit of the API's functionName
 # For all files in total: a page with a source of 300,000 lines took 0.9 s.
 MAX_SHOWN_LINES = 5_000
+MAX_FOLDERS = 8  # within each other; what is deeper is part of the name
 MAX_SHOWN_CHARACTERS = 250_000
 
 
@@ -48,11 +51,25 @@ class Function(NamedTuple):
 
 
 class SourceFile(NamedTuple):
-    """`lines` are the first ones of `line_count`."""
+    """`lines` are the first ones of `line_count`; `anchor` begins the ids of its lines."""
 
+    anchor: str
     path: str
     lines: Sequence[str]
     line_count: int
+
+
+class Folder(NamedTuple):
+    """`files` with the last part of their paths."""
+
+    folders: dict[str, "Folder"]
+    files: list[tuple[str, SourceFile]]
+
+    def add(self, parts: Sequence[str], file: SourceFile) -> None:
+        if len(parts) == 1:
+            self.files.append((parts[0], file))
+        else:
+            self.folders.setdefault(parts[0], Folder({}, [])).add(parts[1:], file)
 
 
 class ShownContract(NamedTuple):
@@ -69,6 +86,33 @@ class ShownContract(NamedTuple):
     implementation: str | None = None
     implementation_functions: Sequence[Function] = ()
     values: ContractValues | None = None
+    creation: IndexedCreation | None = None
+    constructor: Sequence[Argument] | None = None
+    similar_to: str | None = None
+
+    @property
+    def is_unverified(self) -> bool:
+        return self.has_code and self.verified is None
+
+    @property
+    def addresses(self) -> Sequence[str | None]:
+        """Those that the page names."""
+        makers = (self.creation.creator, self.creation.factory) if self.creation else ()
+        values = [
+            value.result
+            for value in (self.values.values if self.values else ())
+            if [output.type for output in value.outputs] == ["address"] and value.result
+        ]
+        made_by = [to_hex(maker) for maker in makers if maker]
+        return [self.implementation, self.verifier, self.similar_to, *made_by, *values]
+
+    @property
+    def file_tree(self) -> "Folder":
+        """Empty for a single file."""
+        tree = Folder({}, [])
+        for file in self.files if len(self.files) > 1 else ():
+            tree.add(file.path.split("/", MAX_FOLDERS), file)
+        return tree
 
     @property
     def read_functions(self) -> Sequence[Function]:
@@ -120,7 +164,20 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
         implementation=to_hex(proxy.implementation) if proxy else None,
         implementation_functions=_functions(implementation_abi),
         values=_values(address, [abi, implementation_abi], proxy) if with_values else None,
+        creation=contract_creations.indexed(reader(), address),
+        constructor=_constructor(contract, abi),
+        similar_to=None if contract.is_verified else _similar_to(contract),
     )
+
+
+def _constructor(contract: Contract, abi: Sequence[Any]) -> Sequence[Argument] | None:
+    arguments = contract.constructor_arguments
+    return None if arguments is None else constructor_values(abi, bytes(arguments))
+
+
+def _similar_to(contract: Contract) -> str | None:
+    similar = bytecode.similar_to(reader(), bytes(contract.code or b""))
+    return None if similar is None else to_hex(similar)
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:
@@ -158,7 +215,7 @@ def read_source_file(address: bytes, path: str) -> str:
 def _files(contract: Contract) -> list[SourceFile]:
     """The contract's file first; in total limited to what a page shows."""
     sources = json.loads(contract.sources or "{}")
-    files = []
+    files: list[SourceFile] = []
     lines_left, characters_left = MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS
     for path in sorted(sources, key=lambda path: (path != contract.path, path)):
         content = str(sources[path]["content"])
@@ -166,7 +223,9 @@ def _files(contract: Contract) -> list[SourceFile]:
         lines = visible_lines("\n".join(first)) if characters_left and first else []
         lines_left -= len(lines)
         characters_left -= min(len(content), characters_left)
-        files.append(SourceFile(path, lines, content.count("\n") + 1))
+        # The first file has #L12 and the others #F2-L12, as one page has them all.
+        anchor = f"F{len(files) + 1}-" if files else ""
+        files.append(SourceFile(anchor, path, lines, content.count("\n") + 1))
     return files
 
 
@@ -184,7 +243,7 @@ def _function(entry: dict[str, Any]) -> Function | None:
         return None
     if len(function.signature) > LONGEST_SIGNATURE:
         return None
-    names = [str(parameter.get("name") or "") for parameter in entry["inputs"]]
+    names = [str(parameter.get("name") or "") for parameter in entry.get("inputs", [])]
     outputs = (str(output.get("name") or "") for output in entry.get("outputs", []))
     returned = (
         f"{output.name} {name}".strip()

@@ -2,18 +2,20 @@
 
 import json
 import unicodedata
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from eth_hash.auto import keccak
+
+from scan.contracts.summary_parts import clean, short
 
 COIN_DECIMALS = 18
 MAX_NAME = 60
 MAX_WHOLE_DIGITS = 15  # of amounts in lists; longer ones are shown as powers of ten
 CHECKSUMS = 65_536  # kept ones: 17 MB
 
-# The usual names of the records' BEP types.
-STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
+BNB_CHAINS = ("56", "97", "204", "5611")  # BNB Smart Chain and opBNB, with their test networks
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 # Printable characters without ink: fillers of Hangul, and the empty Braille pattern.
@@ -86,6 +88,11 @@ def compact(value: int, decimals: int = 0) -> str:
     return amount(value, decimals)
 
 
+def standard(token_type: str, chain_id: str | None) -> str:
+    """The usual name of a record's type: BEP-20 on chains of BNB, elsewhere ERC-20."""
+    return f"{'BEP' if chain_id in BNB_CHAINS else 'ERC'}-{token_type.removeprefix('BEP')}"
+
+
 def short_id(token_id: str) -> str:
     """The first and last digits of a long id, such as one made from a hash."""
     return token_id if len(token_id) <= 20 else f"{token_id[:8]}…{token_id[-8:]}"
@@ -135,6 +142,17 @@ def visible_lines(text: str) -> list[str]:
     """The lines of a text, each as visible(), but with tabs."""
     lines = text.replace("\r\n", "\n").split("\n")
     return ["\t".join(visible(part) for part in line.split("\t")) for line in lines]
+
+
+def is_blank(text: str | None) -> bool:
+    return not clean(text or "", MAX_NAME)
+
+
+def token_name(token: Mapping[str, Any]) -> str:
+    """What a token's record is shown by: its name, its symbol, or words of ours."""
+    name = next((token[key] for key in ("name", "symbol") if not is_blank(token[key])), None)
+    address = token.get("address") or token["tokenAddress"]
+    return str(name) if name else f"Unnamed token {short(address)}"
 
 
 def short_name(text: str) -> str:

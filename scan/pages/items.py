@@ -5,6 +5,7 @@ import json
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.errors import NotFound
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import address_of, listing, names_of, window
@@ -12,6 +13,24 @@ from scan.pages.site import page
 from scan.queries import items, tokens
 
 blueprint = Blueprint("pages_items", __name__)
+
+
+# A picture may be a document with scripts. Here it is shown, and nothing in it runs or is loaded.
+PICTURE_HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; sandbox",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@blueprint.get("/nft/<address>/<token_id>/picture")
+def get_picture(address: str, token_id: str) -> Response:
+    """The picture of an item, for the page of it."""
+    item = items.get(reader(), address_of(address), parameters.token_id(token_id))
+    picture = item.media.picture
+    if picture is None:
+        raise NotFound("There is no picture of this item.")
+    return Response(picture.content, mimetype=picture.content_type, headers=PICTURE_HEADERS)
 
 
 @blueprint.get("/nft/<address>/<token_id>")
@@ -25,6 +44,7 @@ def get_item(address: str, token_id: str) -> Response:
         token=json.loads(tokens.get(reader(), key)),
         item=json.loads(item.record),
         uri=item.uri,
+        media=item.media,
         owners=owners,
         shown=shown,
         names=names_of([*shown.records, *owners], to_hex(key)),

@@ -9,6 +9,7 @@ from flask import request
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.requests import reader
+from scan.pages import formatting
 from scan.queries import addresses
 from scan.queries.pages import Page, Window
 
@@ -31,6 +32,7 @@ class Listing(NamedTuple):
     total: int
     number: int
     untraced_blocks: int | None = None
+    is_counted: bool = True  # else there are at least `total`
 
     @property
     def pages(self) -> int:
@@ -56,7 +58,11 @@ def window(block: int | None = None) -> Window:
 
 def listing(page: Page) -> Listing:
     records = json.loads(page.data or "[]")
-    return Listing(records, page.total or 0, page_number(), page.untraced_blocks)
+    number = page_number()
+    if page.total is None:  # not counted: up to here, and one more if more follow
+        total = (number - 1) * PAGE_SIZE + page.count + (page.next is not None)
+        return Listing(records, total, number, page.untraced_blocks, is_counted=False)
+    return Listing(records, page.total, number, page.untraced_blocks)
 
 
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
@@ -64,7 +70,13 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
-    return dict(json.loads(addresses.names(reader(), keys)))
+    names = dict(json.loads(addresses.names(reader(), keys)))
+    for name in names.values():
+        token = name["token"] or {}
+        for key in ("name", "symbol"):
+            if formatting.is_blank(token.get(key)) and key in token:
+                token[key] = ""  # its address says more
+    return names
 
 
 def address_of(text: str) -> bytes:

@@ -1,6 +1,8 @@
-"""/search: redirects to a single exact match, otherwise lists the results."""
+"""/search: redirects to a single exact match, otherwise lists the results; /search/suggestions."""
 
 import json
+from collections.abc import Iterable
+from typing import Any
 from urllib.parse import quote
 
 from flask import Blueprint, Response, request
@@ -16,6 +18,14 @@ PATHS = {
     "token": "/token/",
     "contract": "/address/",
 }
+TITLES = {
+    "block": "Blocks",
+    "transaction": "Transactions",
+    "address": "Addresses",
+    "token": "Tokens",
+    "contract": "Verified contracts",
+}
+MAX_SUGGESTIONS = 8
 
 blueprint = Blueprint("pages_search", __name__)
 
@@ -27,7 +37,24 @@ def search() -> Response:
     exact = [result for result in results if result["match"] == "exact"]
     if len(exact) == 1:
         return Response(status=302, headers={"Location": _path(exact[0])})
-    return page("search.html", query=text, results=results, paths=PATHS)
+    return page("search.html", query=text, groups=_grouped(results), paths=PATHS)
+
+
+@blueprint.get("/search/suggestions")
+def suggest() -> Response:
+    """The part of a page that stands below the box while somebody types."""
+    text = request.args.get("q", "").strip()
+    found = search_queries.search(reader(), text, with_similar=False) if text else "[]"
+    groups = _grouped(json.loads(found)[:MAX_SUGGESTIONS])
+    return page("suggestions.html", groups=groups, paths=PATHS)
+
+
+def _grouped(results: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """By kind, that of the best result first."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for result in results:
+        groups.setdefault(result["type"], []).append(result)
+    return [(TITLES[kind], results) for kind, results in groups.items()]
 
 
 def _path(record: dict[str, str]) -> str:

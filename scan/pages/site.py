@@ -24,7 +24,8 @@ FOLDER = Path(__file__).parent
 PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
 PATHS = frozenset(
     {
-        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts", "/search"),
+        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
+        *("/search", "/search/suggestions"),
         *("/watchlist", "/keys", "/webhooks"),
     }
 )
@@ -54,6 +55,9 @@ class Chain(NamedTuple):
     id: str | None  # None before the first block
     name: str
     symbol: str
+
+    def standard(self, token_type: str) -> str:
+        return formatting.standard(token_type, self.id)
 
 
 class Site:
@@ -137,6 +141,7 @@ def _templates() -> Environment:
         "as_json": formatting.as_json,
         "short_name": formatting.short_name,
         "short_id": formatting.short_id,
-        "standard": formatting.STANDARDS.__getitem__,
+        "token_name": formatting.token_name,
+        "blank": formatting.is_blank,
     }
     return environment

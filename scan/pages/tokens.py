@@ -6,7 +6,7 @@ from flask import Blueprint, Response, request
 
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.charts import Chart, Point, line_chart
+from scan.pages.charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.pages.formatting import share
 from scan.pages.records import (
     Listing,
@@ -18,6 +18,7 @@ from scan.pages.records import (
 from scan.pages.site import page
 from scan.queries import items, token_transfers, tokens
 
+CHART_DAYS = 60
 TABS = ("transfers", "holders", "items", "chart")
 
 blueprint = Blueprint("pages_tokens", __name__)
@@ -34,7 +35,8 @@ def get_token(address: str) -> Response:
     token = json.loads(tokens.get(reader(), key))
     tab = request.args.get("tab")
     tab = tab if tab in TABS else TABS[0]
-    shown = _list(tab, key)
+    holder = _holder() if tab == TABS[0] else None
+    shown = _list(tab, key, holder)
     records = shown.records if shown else []
     return page(
         "token.html",
@@ -42,19 +44,36 @@ def get_token(address: str) -> Response:
         tab=tab,
         shown=shown,
         shares=[share(record.get("balance", 0), token["totalSupply"]) for record in records],
-        names=names_of(records, to_hex(key)),
+        holder=None if holder is None else to_hex(holder),
+        names=names_of(records, to_hex(key), None if holder is None else to_hex(holder)),
         chart=_chart(key) if tab == "chart" else None,
+        days=_days(key) if tab == "chart" else None,
     )
 
 
-def _list(tab: str, token: bytes) -> Listing | None:
+def _holder() -> bytes | None:
+    """Whose transfers are asked for."""
+    return address_of(request.args["holder"]) if request.args.get("holder") else None
+
+
+def _list(tab: str, token: bytes, holder: bytes | None) -> Listing | None:
     if tab == "transfers":
-        return listing(token_transfers.page(reader(), window(), token=token))
+        return listing(token_transfers.page(reader(), window(), token=token, address=holder))
     if tab == "holders":
         return listing(tokens.holders(reader(), token, window()))
     if tab == "items":
         return listing(items.page(reader(), token, window()))
     return None
+
+
+def _days(token: bytes) -> Chart | None:
+    counts = json.loads(token_transfers.count_by_day(reader(), token, CHART_DAYS))
+    if len(counts) < 2:
+        return None
+    by_day = {count["time"]: count["transfers"] for count in counts}
+    days = range(counts[0]["time"], counts[-1]["time"] + 1, DAY_S)  # some may have no blocks
+    points = [Point(day, by_day.get(day, 0)) for day in days][-CHART_DAYS:]
+    return bar_chart(points, title="Transfers by day", span_s=DAY_S)
 
 
 def _chart(token: bytes) -> Chart | None:

@@ -6,11 +6,12 @@ from typing import NamedTuple
 from scan.contracts.abi_decoding import Decoded
 from scan.contracts.transaction_details import DecodedLog
 from scan.contracts.transaction_failures import TransactionFailure
+from scan.contracts.transaction_summary import Summary
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
 from scan.pages.transaction_traces import addresses_in
-from scan.queries import transactions
+from scan.queries import summaries, transactions
 
 MAX_LOGS = 100
 
@@ -34,6 +35,7 @@ class ShownDetails(NamedTuple):
     log_count: int | None
     unavailable: str | None
     failure: TransactionFailure | None
+    summary: Summary
 
     def addresses(self) -> Iterator[str]:
         """Addresses to show with their names."""
@@ -48,6 +50,7 @@ class ShownDetails(NamedTuple):
 
 def shown_details(transaction: Record) -> ShownDetails:
     details = transactions.details(reader(), transaction)
+    failure = transactions.failure(reader(), transaction)
     return ShownDetails(
         details.nonce,
         details.gas_limit,
@@ -56,7 +59,8 @@ def shown_details(transaction: Record) -> ShownDetails:
         None if details.logs is None else [_shown(log) for log in details.logs[:MAX_LOGS]],
         details.log_count,
         details.unavailable,
-        transactions.failure(reader(), transaction),
+        failure,
+        summaries.summary(reader(), transaction, details, failure),
     )
 
 

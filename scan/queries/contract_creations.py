@@ -29,6 +29,37 @@ class ContractCreation(NamedTuple):
     code: str
 
 
+class IndexedCreation(NamedTuple):
+    """As ContractCreation, in bytes, with the time in ISO 8601."""
+
+    creator: bytes
+    factory: bytes | None
+    transaction_hash: bytes
+    block_number: int
+    timestamp: str
+
+
+def indexed(reader: Reader, address: bytes) -> IndexedCreation | None:
+    """Without asking the node: None where neither a transaction nor an indexed trace shows it."""
+    creator, factory, transaction_hash, *block = reader.row(
+        "queries/contracts_get_creation", address=address
+    )
+    if creator is None:
+        return None
+    made_by = None if factory is None else bytes(factory)
+    return IndexedCreation(bytes(creator), made_by, bytes(transaction_hash), *block)
+
+
+def creation_record(creation: IndexedCreation | None) -> dict[str, object] | None:
+    return creation and {
+        "creator": to_hex(creation.creator),
+        "factory": None if creation.factory is None else to_hex(creation.factory),
+        "transactionHash": to_hex(creation.transaction_hash),
+        "blockNumber": creation.block_number,
+        "timestamp": creation.timestamp,
+    }
+
+
 def of_contracts(reader: Reader, addresses: Sequence[bytes]) -> list[ContractCreation]:
     """Of those that are contracts, in this order; one whose creation neither a transaction nor a
     trace shows is left out. Raises UpstreamFailed, Unavailable.

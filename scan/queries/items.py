@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from scan.contracts.token_uri import TokenUri
 from scan.errors import NotFound
+from scan.queries.item_media import Media
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 from scan.queries.tokens import UNKNOWN
@@ -16,6 +17,7 @@ class Item(NamedTuple):
     owners: str
     transfers: str
     uri: TokenUri
+    media: Media
 
 
 def page(reader: Reader, token: bytes, window: Window) -> Page:
@@ -44,9 +46,10 @@ def get(reader: Reader, token: bytes, token_id: int) -> Item:
     uri = reader.sources.token_uris.at(
         reader.node, token, token_type, token_id, head_number, bytes(head_hash)
     )
-    if not uri.is_final:  # the node may return it to the next request
+    media = reader.sources.item_media.of(uri.uri, token_id)
+    if not uri.is_final or not media.is_of_chain:  # the next request may be answered otherwise
         reader.do_not_cache()
-    return Item(record, owners, transfers, uri)
+    return Item(record, owners, transfers, uri, media)
 
 
 def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Page:

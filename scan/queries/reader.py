@@ -15,6 +15,7 @@ from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.ethereum.transaction_traces import TransactionTraces
+from scan.queries.item_media import ItemMedia
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 PLACE_WAIT_S = 0.25
@@ -49,6 +50,7 @@ class Sources:
     transaction_traces: TransactionTraces
     transaction_failures: TransactionFailures
     token_uris: TokenUris
+    item_media: ItemMedia
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     chain_id: ChainId
     traces: str  # as SCAN_TRACES has it

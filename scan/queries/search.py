@@ -16,7 +16,7 @@ _DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
 
 
-def search(reader: Reader, text: str) -> str:
+def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
     """Records as a JSON array; raises InvalidParameter for a text that is none or too long."""
     stripped = parameters.text(text, "q", most=MAX_TEXT).strip()
     named = _HEX.match(stripped)
@@ -29,7 +29,8 @@ def search(reader: Reader, text: str) -> str:
         hash=content if len(content) == 32 else None,
         address=content if len(content) == 20 else None,
     )
-    if count < MAX_FOUND and has_similar and len(stripped) >= LEAST_SIMILAR and not named:
+    may_be_similar = with_similar and len(stripped) >= LEAST_SIMILAR and not named
+    if count < MAX_FOUND and has_similar and may_be_similar:
         return _with_similar(reader, body, stripped)
     return body
 

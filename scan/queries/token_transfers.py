@@ -31,6 +31,16 @@ def page(
     return filtered_page(reader, "token_transfers", keys, window, form=form)
 
 
+def count_by_day(reader: Reader, token: bytes, days: int) -> str:
+    """[{time, transfers}] as JSON text: of the newest counted days since its first.
+
+    A day without blocks is left out.
+    """
+    counts: str
+    (counts,) = reader.row("queries/token_transfers_count_by_day", address=token, days=days)
+    return counts
+
+
 def count_over_time(reader: Reader, token: bytes) -> str:
     """[{time, transfers}] as JSON text: how many there had been at moments of its life."""
     points: str

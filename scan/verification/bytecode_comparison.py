@@ -143,10 +143,10 @@ def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | No
         return Comparison("full" if _has_hash(expected) else "partial")
     ranges = metadata_ranges(expected) if auxdata is None else auxdata
     if all(_same_shape(deployed, expected, part) for part in ranges) and (
-        _masked(deployed, ranges) == _masked(expected, ranges)
+        mask(deployed, ranges) == mask(expected, ranges)
     ):
         return Comparison("partial")
-    offsets = _differences(_masked(deployed, ranges), _masked(expected, ranges))
+    offsets = _differences(mask(deployed, ranges), mask(expected, ranges))
     reason = (
         f"the deployed and the compiled code differ in {len(offsets)} of {len(deployed)} bytes "
         f"outside the metadata, first at offset {offsets[0]}"
@@ -173,7 +173,8 @@ def _same_shape(deployed: bytes, expected: bytes, part: ByteRange) -> bool:
     return all(metadata is not None and metadata.start == part.start for metadata in both)
 
 
-def _masked(code: bytes, ranges: Sequence[ByteRange]) -> bytes:
+def mask(code: bytes, ranges: Sequence[ByteRange]) -> bytes:
+    """With zeros in these ranges."""
     masked = bytearray(code)
     for start, end in ranges:
         masked[start:end] = bytes(end - start)
@@ -239,7 +240,7 @@ def constructor_data(
     """
     length = len(compiled.code)
     deployed, expected = creation_input[:length], _linked(compiled, libraries)
-    if len(deployed) != length or _masked(deployed, auxdata) != _masked(expected, auxdata):
+    if len(deployed) != length or mask(deployed, auxdata) != mask(expected, auxdata):
         return None
     if not all(_same_shape(deployed, expected, part) for part in auxdata):
         return None

@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from scan.errors import ScanError, Unavailable
 from scan.verification.compiler import stated_version
-from scan.verification.compiler_releases import SolcVersion, dotted, no_such_release
+from scan.verification.compiler_releases import SolcVersion, dotted, no_such_release, parse_version
 from scan.verification.installed_compilers import InstalledCompilers, record_digest, sha256
 from scan.verification.sandbox import Program, end_session
 
@@ -189,6 +189,12 @@ def _finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
     raise NotFetched(f"{Path(command[0]).name} failed: {faults.strip()[-200:]}")
 
 
+def known_releases() -> list[SolcVersion]:
+    """Those whose digests are pinned here; newer ones can be installed, too."""
+    names = json.loads(_NPM_DIGESTS.read_text())
+    return sorted({parse_version(name.removesuffix("-fixed")) for name in names})
+
+
 class CompilerInstaller:
     """Downloads missing compilers in the background, one at a time."""
 
@@ -218,6 +224,14 @@ class CompilerInstaller:
         if not installed:
             raise _unfetchable(version)
         return installed
+
+    def releases(self) -> dict[SolcVersion, bool]:
+        """Those that can be asked for, newest first, and whether each is installed."""
+        installed = self._compilers.placed()
+        return {
+            version: version in installed
+            for version in sorted({*known_releases(), *installed}, reverse=True)
+        }
 
     def _start(self, version: SolcVersion) -> "Future[str]":
         with self._lock:

@@ -22,11 +22,15 @@ class InstalledCompilers:
         self._checked: dict[Path, tuple[int, int]] = {}
 
     def versions(self) -> list[SolcVersion]:
-        versions = []
+        return sorted(version for version in self.placed() if self.find(version))
+
+    def placed(self) -> set[SolcVersion]:
+        """Without looking into them: a downloaded one may have changed since."""
+        versions = set()
         for folder in self.directory.glob("solc-*"):
             with suppress(InvalidParameter):
-                versions.append(parse_version(folder.name.removeprefix("solc-")))
-        return sorted(version for version in versions if self.find(version))
+                versions.add(parse_version(folder.name.removeprefix("solc-")))
+        return versions
 
     def find(self, version: SolcVersion) -> Program | None:
         """The compiler, if installed; Unavailable if it has changed since it was downloaded."""

@@ -19,6 +19,7 @@ from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import Match
 from scan.verification.matching import find_match
 from scan.verification.request import Submission
+from scan.verification.similar_code import pattern_of
 
 NODE_TIMEOUT_S = 5.0
 MAX_ABI_BYTES = 1024 * 1024
@@ -170,6 +171,7 @@ def _store(
     version = str(metadata.get("compiler", {}).get("version", ""))
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
+    pattern = pattern_of(contract.code, match.contract.runtime)
     stored = database.value(
         "verification/verified_contracts_insert",
         address=contract.address,
@@ -185,6 +187,9 @@ def _store(
         sources=_json(_sources(submission, metadata)),
         constructor_arguments=creation.constructor_arguments,
         metadata=match.metadata if metadata else None,
+        code_length=len(contract.code),
+        masked_hash=pattern.masked_hash,
+        variable_ranges=pattern.variable,
     )
     return Verified(
         submission,

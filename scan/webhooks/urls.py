@@ -83,6 +83,7 @@ class Purpose(Enum):
     REGISTRATION = "registration"
     HEALTHY_RECEIVER = "healthy receiver"
     UNHEALTHY_RECEIVER = "unhealthy receiver"
+    DOCUMENT = "document"
 
 
 _lookups = ConcurrencyLimit(

@@ -6,7 +6,7 @@
 --   queries/search_list_similar can be asked for more
 -- index: blocks_pkey, blocks_hash_key, transactions_by_hash, addresses_pkey, tokens_pkey,
 --   labels_by_text, tokens_by_symbol, tokens_by_name, tokens_by_holder_count,
---   verified_contracts_by_name, labels_pkey
+--   verified_contracts_by_name, labels_pkey, contracts_pkey, verified_contracts_by_code_hash
 WITH wanted AS (
     SELECT lower(%(text)s) AS prefix
 ), named (type, address, name, symbol, holders) AS (
@@ -46,29 +46,29 @@ WITH wanted AS (
         AND v.is_indexed
     ORDER BY lower(v.contract_name) USING ~<~
     LIMIT 100)
-), found (rank, type, value, name, symbol, match, holders) AS (
-    SELECT 0, 'block', b.number::text, NULL, NULL, 'exact', NULL::bigint
+), found (rank, type, value, address, name, symbol, match, holders) AS (
+    SELECT 0, 'block', b.number::text, NULL::bytea, NULL, NULL, 'exact', NULL::bigint
     FROM blocks b
     WHERE b.number = %(number)s
     UNION ALL
-    SELECT 0, 'block', b.number::text, NULL, NULL, 'exact', NULL
+    SELECT 0, 'block', b.number::text, NULL, NULL, NULL, 'exact', NULL
     FROM blocks b
     WHERE b.hash = %(hash)s
     UNION ALL
-    (SELECT 0, 'transaction', hex(t.hash), NULL, NULL, 'exact', NULL
+    (SELECT 0, 'transaction', hex(t.hash), NULL, NULL, NULL, 'exact', NULL
     FROM transactions t
     WHERE t.hash = %(hash)s
     LIMIT 1)
     UNION ALL
-    SELECT 0, CASE WHEN k.address IS NULL THEN 'address' ELSE 'token' END, hex(a.address),
+    SELECT 0, CASE WHEN k.address IS NULL THEN 'address' ELSE 'token' END, hex(a.address), a.address,
         coalesce((SELECT l.label FROM labels l WHERE l.address = a.address), k.name), k.symbol,
         'exact', k.holder_count
     FROM addresses a
     LEFT JOIN tokens k ON k.address = a.address
     WHERE a.address = %(address)s
     UNION ALL
-    SELECT CASE match WHEN 'exact' THEN 1 WHEN 'prefix' THEN 2 ELSE 3 END, type, hex(address), name,
-        symbol, match, holders
+    SELECT CASE match WHEN 'exact' THEN 1 WHEN 'prefix' THEN 2 ELSE 3 END, type, hex(address),
+        address, name, symbol, match, holders
     FROM (
         SELECT n.type, n.address, n.name, n.symbol, n.holders,
             CASE WHEN wanted.prefix IN (lower(n.name), lower(n.symbol)) THEN 'exact'
@@ -79,14 +79,21 @@ WITH wanted AS (
         WHERE wanted.prefix <> ''
     ) AS matched
 ), page AS (
-    SELECT rank, type, value, name, symbol, match, holders
+    SELECT rank, type, value, address, name, symbol, match, holders
     FROM found
     ORDER BY rank ASC, holders DESC NULLS LAST, type ASC, value ASC
     LIMIT 20
 )
 SELECT index_version(),
     json_list(string_agg(
-        search_record(page.type, page.value, page.name, page.symbol, page.match)::text, ','
+        search_record(page.type, page.value, page.name, page.symbol, page.match, page.holders,
+            CASE WHEN page.type = 'token' THEN (
+                SELECT b.timestamp
+                FROM tokens k
+                JOIN blocks b ON b.number = k.block_number
+                WHERE k.address = page.address) END,
+            CASE WHEN page.address IS NOT NULL
+                THEN EXISTS (SELECT FROM verification_of(page.address)) END)::text, ','
         ORDER BY page.rank ASC, page.holders DESC NULLS LAST, page.type ASC, page.value ASC)),
     count(*),
     to_regclass('tokens_by_similar_name') IS NOT NULL

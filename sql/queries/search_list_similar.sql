@@ -1,12 +1,15 @@
 -- Tokens whose name is nearly a text, the nearest first; only where pg_trgm is there (see schema.sql).
 -- params: text text, limit integer
 -- returns: one row: index version, JSON text of the records
--- index: tokens_by_similar_name
+-- index: tokens_by_similar_name, blocks_pkey, contracts_pkey, verified_contracts_by_code_hash
 SELECT index_version(), json_list(string_agg(
-    search_record('token', hex(near.address), near.name, near.symbol, 'similar')::text, ','
+    search_record('token', hex(near.address), near.name, near.symbol, 'similar', near.holder_count,
+        (SELECT b.timestamp FROM blocks b WHERE b.number = near.block_number),
+        EXISTS (SELECT FROM verification_of(near.address)))::text, ','
     ORDER BY near.distance ASC, near.address ASC))
 FROM (
-    SELECT k.address, k.name, k.symbol, lower(k.name) <-> lower(%(text)s) AS distance
+    SELECT k.address, k.name, k.symbol, k.holder_count, k.block_number,
+        lower(k.name) <-> lower(%(text)s) AS distance
     FROM tokens k
     ORDER BY lower(k.name) <-> lower(%(text)s)
     LIMIT %(limit)s

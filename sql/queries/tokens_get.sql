@@ -2,9 +2,10 @@
 -- params: address bytea
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null
--- index: tokens_pkey, blocks_pkey
+-- index: tokens_pkey, blocks_pkey, contracts_pkey, verified_contracts_by_code_hash
 SELECT index_version(), (
     SELECT token_detail_record(k,
-        (SELECT b.timestamp FROM blocks b WHERE b.number = k.block_number))::text
+        (SELECT b.timestamp FROM blocks b WHERE b.number = k.block_number),
+        EXISTS (SELECT FROM verification_of(k.address)))::text
     FROM tokens k
     WHERE k.address = %(address)s);

@@ -1,5 +1,7 @@
 """Items over HTTP: all of the scenario, what is refused, what contracts return as URI."""
 
+import base64
+import json
 from typing import Any
 from urllib.parse import quote
 
@@ -189,3 +191,57 @@ def test_a_hostile_uri_is_text_on_its_page(uris: Uris) -> None:
     html = uris.client().get(f"/nft/{uris.token.address}/1").text
     assert "<script>window" not in html and "&lt;script&gt;window" in html
     assert "\u202e" not in html and 'href="https' not in html and len(html) < 20_000
+
+
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><script>window.ran = 1</script></svg>'
+
+
+def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(uris: Uris) -> None:
+    picture = base64.b64encode(SVG).decode()
+    metadata = {
+        "name": "Lamp <b>#1</b>\u202e",
+        "description": "Shines.",
+        "image": f"data:image/svg+xml;base64,{picture}",
+        "attributes": [{"trait_type": "Colour", "value": "red"}, {"trait_type": "\u200b"}],
+    }
+    document = base64.b64encode(json.dumps(metadata).encode())
+    uris.answer(encoded(b"data:application/json;base64," + document))
+    uris.index()
+    client = uris.client()
+    found = client.get(f"/api/v1/tokens/{uris.token.address}/items/1").json
+    assert found["metadata"] == {
+        "name": "Lamp <b>#1</b>\u202e",
+        "description": "Shines.",
+        "image": None,
+        "imageType": "image/svg+xml",
+        "attributes": [{"trait": "Colour", "value": "red"}],
+    }
+    assert found["metadataUnavailable"] is None
+    path = f"/nft/{uris.token.address}/1"
+    html = client.get(path).text
+    assert f'src="{path}/picture"' in html and "<svg xmlns" not in html
+    assert "Lamp &lt;b&gt;#1&lt;/b&gt;[U+202E]" in html and "Colour" in html
+    answer = client.get(f"{path}/picture")
+    assert (answer.data, answer.mimetype) == (SVG, "image/svg+xml")
+    policy = answer.headers["Content-Security-Policy"]
+    assert policy == "default-src 'none'; style-src 'unsafe-inline'; sandbox"
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
+@pytest.mark.parametrize(
+    ("uri", "problem"),
+    [
+        (b"https://example.com/1.json", "Metadata outside the chain is not fetched here."),
+        (b"data:application/json,{", "The metadata is not JSON."),
+        (b"data:application/json," + b"[" * 5_000, "The metadata is not JSON."),
+        (b"http://127.0.0.1/", "Only data:, https: and ipfs: URIs are read."),
+    ],
+)
+def test_an_item_without_metadata_says_why(uris: Uris, uri: bytes, problem: str) -> None:
+    uris.answer(encoded(uri))
+    uris.index()
+    found = uris.item()
+    assert (found["metadata"], found["metadataUnavailable"]) == (None, problem)
+    client = uris.client()
+    assert problem in client.get(f"/nft/{uris.token.address}/1").text
+    assert client.get(f"/nft/{uris.token.address}/1/picture").status_code == 404

@@ -21,6 +21,8 @@ from tests.support.reasons import verify
 from tests.support.scenario import play
 from tests.support.solidity import NODE
 from tests.support.storm import Storm
+from tests.support.summaries import Sentences
+from tests.support.truth import read_truth
 
 DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 MOST = 1000
@@ -33,6 +35,7 @@ class Chain(NamedTuple):
     client: FlaskClient
     abis: Mapping[str, Any]
     node: Node
+    is_recording: bool = False
 
 
 @pytest.fixture(scope="module", params=["demo", "scenario", "storm"])
@@ -45,7 +48,9 @@ def demo(url: str) -> Iterator[Chain]:
     node = start(DEMO)
     with Indexing(url, node.url) as indexing:
         indexing.wait_for(node.recording.head)
-        yield Chain(create_app(indexing.settings).test_client(), NO_ABI, Node(node.url))
+        yield Chain(
+            create_app(indexing.settings).test_client(), NO_ABI, Node(node.url), is_recording=True
+        )
     node.stop()
 
 
@@ -135,6 +140,18 @@ def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
             assert log["event"] == event, (each["hash"], log)
             decoded += event is not None
     assert decoded > 100
+
+
+def test_sentences_are_right_by_the_node(chain: Chain) -> None:
+    """The sentences of 300 random transactions, beside what the node alone says."""
+    truth = read_truth(chain.node, traces=not chain.is_recording)
+    sentences = Sentences(chain.node, truth, is_recording=chain.is_recording)
+    known = [*sentences.transactions]
+    hashes = random.Random(2).sample(known, min(300, len(known)))
+    for each in hashes:
+        sentences.check(chain.client.get(f"/api/v1/transactions/{each}").json)
+    assert len(sentences.checked) >= 5, sentences.checked
+    assert sentences.checked["call"] < 100, sentences.checked
 
 
 def token_types(client: FlaskClient) -> dict[str, str]:

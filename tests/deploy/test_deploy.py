@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -145,3 +146,10 @@ def test_the_readme_lists_every_variable_with_its_default() -> None:
     defaults = Settings.from_environment({})
     for value in (defaults.port, defaults.finality, defaults.statement_timeout_ms):
         assert str(value) in table
+
+
+@pytest.mark.parametrize("path", [DEPLOY / "Dockerfile", DEPLOY / "ha" / "Dockerfile"], ids=str)
+def test_hadolint_accepts_the_dockerfiles(path: Path) -> None:
+    linter = Path(sys.executable).with_name("hadolint")
+    checked = subprocess.run([linter, path], capture_output=True, text=True, timeout=60)
+    assert checked.returncode == 0, checked.stdout

@@ -71,6 +71,40 @@ def test_from_a_hash_to_a_token_and_its_holders(
     assert "%" in page.text("tbody tr td:last-child")
 
 
+def test_the_search_box_suggests_and_is_used_by_keyboard(
+    page: Page, over_http: str, scenario: Played
+) -> None:
+    dollar = scenario.stage.contracts["dollar"].address
+
+    def press(key: str) -> None:
+        for kind in ("keyDown", "keyUp"):
+            text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
+            page.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **text)
+
+    def active() -> str:
+        text = "document.getElementById(document.querySelector('.search input')"
+        return str(page.evaluate(f"{text}.getAttribute('aria-activedescendant'))?.textContent"))
+
+    page.open(over_http)
+    page.evaluate("document.querySelector('.search input').focus()")
+    page.call("Input.insertText", text="merid")
+    page.wait("document.querySelector('.search [role=option]')")
+    box = "document.querySelector('.search input')"
+    assert page.evaluate(f"{box}.getAttribute('aria-expanded')") == "true"
+    assert serious_violations(page) == []
+    press("Escape")
+    assert page.evaluate("document.querySelector('[role=listbox]')") is None
+    assert page.evaluate(f"{box}.value") == "merid"
+    page.call("Input.insertText", text="i")
+    page.wait("document.querySelector('.search [role=option]')")
+    press("ArrowDown")
+    assert "Meridian Dollar" in active()
+    assert page.evaluate("document.activeElement.name") == "q"
+    press("Enter")
+    page.wait(f"location.pathname === '/token/{dollar}'")
+    assert page.errors == []
+
+
 def test_a_selected_hash_is_whole_and_its_age_has_the_time(
     page: Page, over_http: str, scenario: Played
 ) -> None:
@@ -246,7 +280,8 @@ def test_axe_finds_nothing_serious(
     for path in (
         *("/", "/blocks", "/block/1", "/txs", f"/tx/{hash_}", "/tokens", f"/token/{hostile}"),
         *(f"/token/{hostile}?tab=holders", f"/address/{person}", f"/address/{person}?tab=chart"),
-        *(f"/address/{hostile}?tab=contract", "/contracts", "/search?q=o", "/keys", "/webhooks"),
+        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
+        *("/contracts", "/search?q=o", "/keys", "/webhooks"),
         *("/tx/0x12", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state"),
     ):
         page.open(explorer_url + path)
@@ -274,7 +309,8 @@ def test_no_page_is_wider_than_the_screen(
     page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
     for path in (
         *("/", "/blocks", "/txs", "/tokens", f"/token/{hostile}", f"/address/{person}"),
-        *(f"/address/{hostile}?tab=contract", "/contracts", "/keys", "/webhooks", "/search?q=o"),
+        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
+        *("/contracts", "/keys", "/webhooks", "/search?q=o"),
     ):
         page.open(explorer_url + path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path

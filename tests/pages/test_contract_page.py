@@ -1,11 +1,15 @@
 """A contract used through its page, in a real browser: values, writing with a wallet."""
 
+import json
+import re
+
 import pytest
 
 from tests.contracts.test_encode_and_values import CONSTRUCTOR, OWNER
 from tests.support.browser import Page
-from tests.support.explorer import Explorer
-from tests.support.many_functions import VERSION, deploy
+from tests.support.database import execute
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
 from tests.support.vault import VAULT
 
 # A wallet that announces itself (EIP-6963); the test answers each of its requests.
@@ -63,7 +67,7 @@ def test_a_contract_is_written_with_a_wallet(
     page.before_scripts(WALLET)
     page.open(f"{explorer_url}/address/{vault}?tab=contract")
     values = page.text(".values")
-    assert OWNER in values and "<b>first</b>" in values and "coins" in values
+    assert CHECKSUMMED in values and "<b>first</b>" in values and "coins" in values
     assert "no wallet" not in page.text("#wallet-state")
 
     deposit = "deposit(string,(uint256,address)[])"
@@ -142,3 +146,92 @@ def test_a_wallet_without_accounts_gets_no_key_but_a_sentence(
     page.click("#get-key button")
     page.wait("document.getElementById('message').textContent.includes('no account')")
     assert page.errors == []
+
+
+def test_events_are_decoded_and_paged(page: Page, explorer: Explorer, explorer_url: str) -> None:
+    source = VAULT.replace("contract Vault", "contract Emitter")
+    address = deploy(explorer, source, "Emitter", CONSTRUCTOR)
+    explorer.verify(address, source, VERSION, contractName="Emitter", optimizationUsed=0)
+    anvil = explorer.anvil
+    body = {"functionName": "deposit", "args": ["<i>note</i>", []]}
+    path = f"/api/v1/contracts/{address}/encode"
+    data = explorer.client.post(path, json=body).json["data"]
+    for _ in range(27):
+        sent = anvil.send(anvil.accounts[0], address, data=data)
+    block = int(anvil.receipt_of(sent)["blockNumber"], 16)
+    explorer.wait_for_block(block)
+    page.open(f"{explorer_url}/address/{address}?tab=events")
+    assert page.evaluate("document.querySelectorAll('section.event').length") == 25
+    assert "Deposited" in page.text("section.event h2")
+    assert "<i>note</i>" in page.text("section.event")
+    page.click("a[rel=next]")
+    page.wait("document.querySelectorAll('section.event').length === 2")
+    assert explorer.client.get(f"/address/{address}?tab=events&cursor=x").status_code == 400
+
+
+def test_the_code_of_a_contract_has_a_page(explorer: Explorer, vault: str) -> None:
+    shown = explorer.client.get(f"/address/{vault}?tab=bytecode").text
+    code = explorer.anvil.call("eth_getCode", vault, "latest")
+    assert code in shown and "00000 PUSH1 0x80" in shown and f"Solidity {VERSION}" in shown
+    whole = explorer.client.get(f"/address/{vault}/disassembly")
+    assert whole.mimetype == "text/plain" and whole.text.startswith("00000 PUSH1 0x80\n")
+    facts = explorer.client.get(f"/address/{vault}?tab=contract").text
+    assert explorer.anvil.accounts[0] in facts.lower() and "&lt;b&gt;first&lt;/b&gt;" in facts
+
+
+def test_lines_of_several_files_can_be_linked_to(
+    page: Page, explorer: Explorer, explorer_url: str
+) -> None:
+    sources = {
+        "src/Main.sol": 'pragma solidity ^0.8.0;\nimport "lib/deep/Math.sol";\n'
+        "contract Main { uint256 public x = Math.X; }",
+        "lib/deep/Math.sol": "pragma solidity ^0.8.0;\nlibrary Math {\nuint256 constant X = 31;\n}",
+    }
+    standard = standard_input(sources)
+    address = explorer.deploy(compiled(VERSION, standard, "src/Main.sol", "Main").creation)
+    assert explorer.verify(address, standard, VERSION).status_code == 200
+    page.open(f"{explorer_url}/address/{address}?tab=contract#F2-L3")
+    line = "document.getElementById('F2-L3')"
+    page.wait(f"{line}.closest('details').open")
+    assert page.evaluate(f"{line}.textContent").strip() == "uint256 constant X = 31;"
+    assert page.evaluate("document.querySelector(':target').id") == "F2-L3"
+    tree = page.evaluate("document.querySelector('nav.paths').innerText").split()
+    assert tree == ["src/", "Main.sol", "lib/", "deep/", "Math.sol"]
+    page.click("nav.paths a[href='#L1']")
+    page.wait("location.hash === '#L1'")
+    assert "pragma" in page.evaluate("document.getElementById('L1').textContent")
+
+
+def test_a_hostile_abi_makes_a_page(explorer: Explorer, vault: str) -> None:
+    """9,000 functions, overloads, names with markup, types nested deep, 400 folders."""
+    names = [f"f{n}<script>window.ran=1</script>\u202e" for n in range(9000)]
+    abi = [
+        {"type": "function", "name": name, "inputs": [], "stateMutability": "nonpayable"}
+        for name in names
+    ]
+    inputs = [{"type": "uint256" + "[]" * n, "name": "<b>" * 200} for n in range(20)]
+    abi += [
+        {"type": "function", "name": "over", "inputs": inputs[:n], "stateMutability": "view"}
+        for n in range(20)
+    ]
+    abi += [{"type": "function"}, {"type": "function", "name": 5, "inputs": 5}, {"name": "x"}]
+    source = VAULT.replace("contract Vault", "contract Abi")
+    address = deploy(explorer, source, "Abi", CONSTRUCTOR)
+    explorer.verify(address, source, VERSION, contractName="Abi", optimizationUsed=0)
+    paths = {"/".join("a" * n): {"content": "x"} for n in range(1, 400)}
+    execute(
+        explorer.settings.database_url,
+        "UPDATE verified_contracts SET abi = %s, sources = %s WHERE address = %s",
+        json.dumps(abi),
+        json.dumps(paths),
+        bytes.fromhex(address[2:]),
+    )
+    shown = explorer.client.get(f"/address/{address}?tab=contract")
+    assert shown.status_code == 200 and len(shown.data) < 2_000_000
+    text = re.sub(r' data-function="[^"]*"', "", shown.text)  # which nobody sees
+    assert "<script>window" not in shown.text and "\u202e" not in text
+    values = explorer.client.get(f"/api/v1/contracts/{address}/values")
+    assert values.status_code == 200 and values.json["values"] == []
+    over = {"functionName": names[0], "args": []}
+    answer = explorer.client.post(f"/api/v1/contracts/{address}/encode", json=over)
+    assert answer.status_code in (200, 400)

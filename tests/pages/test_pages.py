@@ -1,6 +1,7 @@
 """The pages as HTML: what they show, how they are cached, and that hostile text stays text."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -351,3 +352,83 @@ def test_a_refused_source_stays_in_the_form(explorer: Explorer) -> None:
     answer = explorer.client.post(f"/address/{address}/verify", data=form)
     assert answer.status_code == 422
     assert "contract A { &lt;b&gt; }" in answer.text and 'value="77"' in answer.text
+
+
+def test_a_transaction_says_what_it_did_with_links(client: FlaskClient, scenario: Played) -> None:
+    dollar = scenario.stage.contracts["dollar"].address
+    transfer = next(
+        each
+        for each in scenario.truth.token_transfers
+        if each["tokenAddress"] == dollar and "0x" + "0" * 40 not in each["fromAddress"]
+    )
+    path = f"transactions/{transfer['transactionHash']}"
+    summary = client.get(f"/api/v1/{path}").json["summary"]
+    html = client.get(f"/tx/{transfer['transactionHash']}").text
+    [sentence] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
+    assert re.sub(r"<[^>]+>", "", sentence).strip() == summary["text"]
+    links = {attributes["href"] for tag, attributes in Markup(sentence).tags if tag == "a"}
+    named = {part["address"] for part in summary["parts"] if part.get("address")}
+    assert {link[-42:] for link in links if link} == named
+
+
+def test_the_transfers_of_one_holder(client: FlaskClient, scenario: Played) -> None:
+    dollar, person = scenario.stage.contracts["dollar"].address, scenario.stage.people[1]
+    own = [
+        each["transactionHash"]
+        for each in scenario.truth.token_transfers
+        if each["tokenAddress"] == dollar and person in (each["fromAddress"], each["toAddress"])
+    ]
+    html = client.get(f"/token/{dollar}?holder={person}").text
+    assert re.findall(r"/tx/(0x[0-9a-f]{64})", html) == own[:25]
+    assert ("Older" in html) == (len(own) > 25)
+    assert client.get(f"/token/{dollar}?holder=0x12").status_code == 400
+    nobody = client.get(f"/token/{dollar}?holder=0x{'9' * 40}")
+    assert nobody.status_code == 200 and "None." in nobody.text
+
+
+def test_tokens_of_blank_names_have_words_to_click(client: FlaskClient, scenario: Played) -> None:
+    blank = [t["address"] for t in scenario.truth.tokens if not t["name"] and not t["symbol"]]
+    assert blank
+    html = "".join(client.get(f"/tokens?page={page}").text for page in (1, 2))
+    for address in blank:
+        assert f"Unnamed token {address[:8]}…{address[-4:]}" in html
+        assert f"Unnamed token {address[:8]}" in client.get(f"/token/{address}").text
+    assert not re.findall(r"<a [^>]*>(?:<bdi>)?\s*(?:</bdi>)?</a>", html)
+
+
+def test_the_transfers_of_a_token_by_day(client: FlaskClient, scenario: Played) -> None:
+    dollar = scenario.stage.contracts["dollar"].address
+    page = client.get(f"/token/{dollar}?tab=chart").text
+    days = Counter(
+        each["timestamp"][:10]
+        for each in scenario.truth.token_transfers
+        if each["tokenAddress"] == dollar
+    )
+    if len(days) > 1:
+        assert "Transfers by day" in page
+
+
+def test_results_are_grouped_by_kind(client: FlaskClient) -> None:
+    html = client.get("/search?q=a").text
+    assert re.findall(r"<h2>(.*?)</h2>", html) == ["Tokens"]
+    assert "not verified" in html and "since 20" in html
+
+
+@pytest.mark.parametrize(
+    "text", ["", " ", "a", "mus", "\u202e", "<script>", "0", "%", "0x" + "1" * 64]
+)
+def test_suggestions_are_options_with_links(client: FlaskClient, text: str) -> None:
+    answer = client.get("/search/suggestions", query_string={"q": text})
+    assert answer.status_code == 200
+    require_no_inline_code(answer.text)
+    options = [a for tag, a in Markup(answer.text).tags if a.get("role") == "option"]
+    assert len(options) <= 8
+    assert all((option["href"] or "").startswith("/") for option in options)
+    assert "<script" not in answer.text
+    if text == "mus":
+        assert options and "Meridian" in answer.text
+
+
+def test_suggestions_for_no_text_or_a_long_one(client: FlaskClient) -> None:
+    assert client.get("/search/suggestions").status_code == 200
+    assert client.get("/search/suggestions", query_string={"q": "x" * 101}).status_code == 400

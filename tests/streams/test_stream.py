@@ -1,6 +1,7 @@
 """Streams over real connections: what they send, and how they go on."""
 
 import socket
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -164,6 +165,43 @@ def test_behind_nginx_events_come_at_once(streaming: Streaming, tmp_path: Path) 
             [event] = source.take(1)
             assert event.data["number"] == streaming.chain.number
         assert requests.head(f"{front}/api/v1/stream", timeout=5).status_code == 200
+
+
+def test_many_streams_behind_nginx_each_get_what_concerns_them(
+    streaming: Streaming, tmp_path: Path
+) -> None:
+    """Each client address has its own limit of them, also behind a proxy."""
+    people = [address(f"person {number}") for number in range(24)]
+    with (
+        gunicorn(streaming.database_url, SCAN_TRUSTED_PROXIES="1", **WITHOUT_LIMITS) as instance,
+        nginx(tmp_path, [instance] * 3) as front,
+        ExitStack() as open_sources,
+    ):
+        sources = []
+        for number, person in enumerate(people):
+            source = EventSource(front, types="transactions", address=hex_of(person))
+            source.connect_from(f"127.0.7.{number // 8 + 1}")
+            open_sources.callback(source.close)
+            sources.append(source)
+        for _ in range(2):
+            streaming.chain.append([Move(p, people[n - 1]) for n, p in enumerate(people)])
+        for number, source in enumerate(sources):
+            events = source.take(4)
+            assert [event.data["blockNumber"] for event in events] == sorted(
+                [streaming.chain.number - 1, streaming.chain.number] * 2
+            )
+            person = hex_of(people[number])
+            assert all(
+                person in (event.data["fromAddress"], event.data["toAddress"]) for event in events
+            )
+        metrics = requests.get(f"{instance}/metrics", timeout=5).text
+        assert "scan_streams 24" in metrics
+        eleventh = [EventSource(front) for _ in range(3)]
+        for source in eleventh:
+            open_sources.callback(source.close)
+        assert [source.connect_from("127.0.7.1").status_code for source in eleventh] == [
+            *(200, 200, 429),
+        ]
 
 
 def test_a_browser_goes_on_by_itself(streaming: Streaming) -> None:

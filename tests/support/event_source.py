@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 import requests
 
+from tests.support.source_address import FromAddress
+
 
 class ServerEvent(NamedTuple):
     id: str
@@ -44,6 +46,11 @@ class EventSource:
         )
         self._lines = self._response.iter_lines(chunk_size=1)
         return self._response
+
+    def connect_from(self, address: str) -> requests.Response:
+        """From one of loopback's addresses."""
+        self._session.mount("http://", FromAddress(address))
+        return self.connect()
 
     def close(self) -> None:
         if self._response is not None:

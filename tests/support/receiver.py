@@ -69,8 +69,11 @@ class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: "Receiver"
 
+    def do_GET(self) -> None:
+        self.do_POST()
+
     def do_POST(self) -> None:
-        length = int(self.headers["Content-Length"])
+        length = int(self.headers.get("Content-Length", 0))
         body = self.rfile.read(length)
         if len(body) < length:  # the sender died on the way
             self.close_connection = True

@@ -35,9 +35,10 @@ KNOWN_FACTORIES = {
 
 # Fields of answers that no truth here has, and where they are compared.
 ELSEWHERE = {
+    "verified": "of a token, which the operator's verifications say: tests/api/test_search.py",
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
     **dict.fromkeys(
-        ("input", "method", "logs", "logCount", "unavailable"),
+        ("input", "method", "logs", "logCount", "unavailable", "summary"),
         "of a transaction alone, from the node and decoded: tests/api/test_transaction_details.py",
     ),
 }
@@ -366,6 +367,7 @@ class _Reading:
             "type": self.token_types[token],
             "totalSupply": str(total),
             "holderCount": len(holders.get(token, {})),
+            "firstSeen": self.timestamps[seen],
         }
 
     def token_details(self, transfers: list[Record]) -> dict[str, Record]:
@@ -375,7 +377,6 @@ class _Reading:
         return {
             token: {
                 "transferCount": len(found),
-                "firstSeen": self.timestamps[self.first_seen[token]],
                 "eventsConsistent": all(
                     balance >= 0 for holder, balance in balances_of(found).items() if holder != ZERO
                 ),

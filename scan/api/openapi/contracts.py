@@ -17,6 +17,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    query,
     record,
     ref,
     sends,
@@ -80,6 +81,36 @@ CONTRACT_PATHS: Json = {
             parameters=(CONTRACT,),
             body=sends(ref("EncodeRequest"), mint={"functionName": "mint", "args": ["1"]}),
             errors=(404, 422, 502),
+        ),
+    },
+    "/contracts/{address}/bytecode": {
+        "get": operation(
+            "getBytecode", TAG, "The code at an address, verified or not", ref("Bytecode"),
+            parameters=(
+                CONTRACT,
+                query("disassembly", flag("Whether to include it.")),
+            ),
+            errors=(404, 502),
+        ),
+    },
+    "/contracts/{address}/source": {
+        "get": operation(
+            "getSource", TAG, "A verified contract's sources, as a file",
+            {"type": "object", "description": "A standard JSON input."},
+            parameters=(
+                CONTRACT,
+                query("format", one_of("The file's.", ("standard-json", "zip"))),
+            ),
+            errors=(404, 502), more_types=("application/zip",),
+        ),
+    },
+    "/compilers": {
+        "get": operation(
+            "listCompilers", TAG, "Compilers for /verify, newest first",
+            record("Compilers.", {"solidity": array(
+                record("A release.", {"version": text("Its number.", _VERSION),
+                                      "installed": flag("If not, /verify installs it.")}),
+                "Solidity's.")}),
         ),
     },
     "/contracts/{address}/values": {
@@ -215,6 +246,10 @@ CONTRACT_SCHEMAS: Json = {
             "verifiedBy": nullable(
                 address("The verified address with the same code, if it is a different one.")
             ),
+            "constructor": nullable(
+                array(ref("DecodedArgument"), "Its decoded arguments; null if unknown.")
+            ),
+            "creation": ref("Creation"),
             "proxy": {"anyOf": [_PROXY, {"type": "null"}], "description": "Null if not a proxy."},
         },
     ),
@@ -242,6 +277,37 @@ CONTRACT_SCHEMAS: Json = {
                                       CONTRACT_EXAMPLE),
         },
         optional=("implementation",),
+    ),
+    "Creation": {
+        "type": ["object", "null"],
+        "description": "creator (the transaction's sender), factory (a contract, or null),"
+        " transactionHash, blockNumber and timestamp; null if not indexed.",
+    },
+    "Bytecode": record(
+        "Code.",
+        {
+            "address": address("The account.", CONTRACT_EXAMPLE),
+            "codeHash": hash32("keccak-256 of the code."),
+            "size": number("In bytes.", 24_576),
+            "bytecode": hex_bytes("The code."),
+            "metadata": {
+                "type": ["object", "null"],
+                "description": "What the compiler wrote at its end: offset, compilerVersion,"
+                " hashType and hash.",
+                "examples": [{"offset": 24_523, "compilerVersion": _VERSION}],
+            },
+            "delegate": nullable(address("Of an account (EIP-7702).", CONTRACT_EXAMPLE)),
+            "verified": flag("Whether its source is verified."),
+            "similarTo": nullable(
+                address("A verified contract that differs only in immutables and metadata.",
+                        CONTRACT_EXAMPLE)
+            ),
+            "disassembly": array(
+                {"type": "object"}, "offset, opcode and data of each instruction; data is null"
+                " unless it is a PUSH. At most the first 49,152 bytes, without metadata.",
+            ),
+        },
+        optional=("disassembly",),
     ),
     "EncodeRequest": form(
         "A function, its arguments and the coin sent along.",

@@ -88,7 +88,28 @@ ITEM_SCHEMAS: Json = {
                 ref("TokenHolder"), "Its first 100 owners, largest balance first.", maxItems=100
             ),
             "transfers": array(ref("TokenTransfer"), "Its newest 25 transfers.", maxItems=25),
+            "metadata": {
+                "anyOf": [ref("ItemMetadata"), {"type": "null"}],
+                "description": "From a data: URI; from https and ipfs if the operator allows it.",
+            },
+            "metadataUnavailable": nullable(
+                text("Why metadata or picture are missing.", "The metadata is not JSON.")
+            ),
         },
+    ),
+    "ItemMetadata": record(
+        "What tokenUri leads to.",
+        {
+            "name": text("Its name.", "Lamp #7"),
+            "description": text("Its description.", "A lamp."),
+            "image": nullable(text("Its picture's URI, unless data:.", "ipfs://bafy/7.png")),
+            "imageType": nullable(text("Of the picture, if read.", "image/png")),
+            "attributes": array(ref("ItemAttribute"), "Its traits.", maxItems=50),
+        },
+    ),
+    "ItemAttribute": record(
+        "A trait.",
+        {"trait": text("Its name.", "Colour"), "value": text("Its value.", "red")},
     ),
     "ItemBalance": record(
         "An item held by an address.",

@@ -31,6 +31,8 @@ _TOKEN: Json = {
         "1000000000000000000",
     ),
     "holderCount": number("Addresses that hold it.", 12),
+    "firstSeen": moment("The time of its first block."),
+    "verified": flag("Whether its contract's source is verified."),
 }
 
 UNTRACED_BLOCKS = number("Indexed blocks without traces, whose internal transfers are unknown.", 0)
@@ -128,7 +130,6 @@ RECORDS: Json = {
         "A token with details.",
         {
             "transferCount": number("Its transfers.", 120),
-            "firstSeen": moment("The time of its first block."),
             "eventsConsistent": flag("False if its events result in a negative balance."),
             "itemCount": nullable(number("Its items with a transfer; null for BEP20.", 12)),
         },
@@ -166,6 +167,7 @@ RECORDS: Json = {
             "firstSeen": nullable(moment("When it was first seen, or null.")),
             "lastSeen": nullable(moment("When it was last seen, or null.")),
             "recentTxs": array(ref("Transaction"), "Its newest 25 transactions.", maxItems=25),
+            "creation": ref("Creation"),
         },
     ),
     "InternalTransfer": record(

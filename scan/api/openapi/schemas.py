@@ -354,6 +354,7 @@ def operation(
     may_need_key: bool = False,
     example: object = None,
     media_type: str = "application/json",
+    more_types: Sequence[str] = (),
 ) -> Json:
     """An operation under /api/v1, with the headers, parameters and errors of all of them."""
     is_list = CURSOR in parameters
@@ -365,7 +366,7 @@ def operation(
             "description": "Success.",
             # Those of all responses are in the document's description.
             **({"headers": {"Link": {"$ref": "#/components/headers/Link"}}} if is_list else {}),
-            "content": {media_type: content},
+            "content": {media_type: content, **{name: {} for name in more_types}},
         },
         "default": {"$ref": "#/components/responses/default"},
     }

@@ -18,6 +18,7 @@ from scan.api.openapi.schemas import (
     text,
 )
 from scan.contracts.failure_reasons import REASON_KINDS
+from scan.contracts.summary_parts import PART_TYPES
 from scan.contracts.transaction_details import MAX_CONTRACTS
 from scan.ethereum.call_failures import MAX_DATA
 from scan.ethereum.state_changes import MAX_ACCOUNTS, MAX_SLOTS
@@ -200,6 +201,26 @@ DETAIL_SCHEMAS: Json = {
             "event": or_null("Decoded", "Its event; null if it cannot be decoded."),
         },
     ),
+    "SummaryPart": record(
+        "A piece of the sentence.",
+        {
+            "text": text("Its text.", "1,000 BET"),
+            "type": one_of("Absent for plain text.", PART_TYPES),
+            "address": address("What it names.", TOKEN_EXAMPLE),
+            "tokenId": amount("An item's id."),
+            "value": amount("The exact amount."),
+            "verified": flag("Whether the token's contract is verified."),
+        },
+        optional=("type", "address", "tokenId", "value", "verified"),
+    ),
+    "TransactionSummary": record(
+        "What it did. Tokens name themselves: tell them apart by address.",
+        {
+            "text": text("The whole sentence.", "Swapped 1,000 BET for 0.99 ALF on uniswap-v2"),
+            "action": text("What it did, in one word.", "swap"),
+            "parts": array(ref("SummaryPart"), "The sentence in pieces."),
+        },
+    ),
     "TransactionDetail": extended(
         "Transaction",
         "A transaction with decoded input and logs from the node. The ABIs of the first"
@@ -218,6 +239,7 @@ DETAIL_SCHEMAS: Json = {
             ),
             "logCount": nullable(number("Number of logs; null if unknown.", 1)),
             "error": or_null("TransactionError", "Why it failed; null if it succeeded."),
+            "summary": ref("TransactionSummary"),
         },
     ),
 }

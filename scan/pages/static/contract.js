@@ -1,4 +1,45 @@
 "use strict";
+// The source of a contract: copying a file, linking to a line.
+(() => {
+  const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static
+
+  for (const button of document.querySelectorAll("button[data-copy-from]")) {
+    button.hidden = !navigator.clipboard;
+    button.addEventListener("click", async () => {
+      try {
+        const response = await fetch(base + button.dataset.copyFrom);
+        if (!response.ok) throw new Error();
+        await navigator.clipboard.writeText(await response.text());
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Not copied";
+      }
+    });
+  }
+
+  // A line's number is drawn before it by the style, so a click there is one left of its text.
+  for (const source of document.querySelectorAll("pre.source")) {
+    source.addEventListener("click", (event) => {
+      const line = event.target.closest("span[id]");
+      if (!line || !getSelection().isCollapsed) return;
+      const text = document.createRange();
+      text.selectNodeContents(line);
+      if (event.clientX < text.getBoundingClientRect().left) location.hash = line.id;
+    });
+  }
+
+  // A line that is linked to may be in a closed file.
+  function openFile() {
+    const line = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const file = line?.closest("details.file");
+    if (!file) return;
+    file.open = true;
+    line.scrollIntoView({block: "center"});
+  }
+  window.addEventListener("hashchange", openFile);
+  openFile();
+})();
+
 // Writing to a contract: the server encodes the call, the visitor's own wallet signs and sends it.
 (() => {
   const base = new URL("../..", document.currentScript.src).pathname.replace(/\/$/, ""); // above /static

@@ -196,6 +196,78 @@
     setTimeout(follow, wait);
   }
 
+  // The search box as a combobox: a list of links below it, by arrow keys, Enter and Escape.
+  function prepareSearch(input) {
+    const form = input.form;
+    let list = null;
+    let current = -1;
+    let timer = 0;
+    let request = null;
+
+    const options = () => (list ? [...list.querySelectorAll("[role=option]")] : []);
+
+    function close() {
+      clearTimeout(timer);
+      request?.abort();
+      list?.remove();
+      list = null;
+      current = -1;
+      input.setAttribute("aria-expanded", "false");
+      input.removeAttribute("aria-activedescendant");
+    }
+
+    function choose(index) {
+      const all = options();
+      if (!all.length) return;
+      all[current]?.setAttribute("aria-selected", "false");
+      current = (index + all.length) % all.length;
+      all[current].setAttribute("aria-selected", "true");
+      all[current].scrollIntoView({block: "nearest"});
+      input.setAttribute("aria-activedescendant", all[current].id);
+    }
+
+    async function suggest() {
+      const text = input.value.trim();
+      request?.abort();
+      request = new AbortController();
+      try {
+        const path = `${base}/search/suggestions?q=${encodeURIComponent(text)}`;
+        const response = await fetch(path, {signal: request.signal});
+        if (!response.ok || text !== input.value.trim() || document.activeElement !== input) return;
+        const page = new DOMParser().parseFromString(await response.text(), "text/html");
+        const next = page.getElementById("suggestions");
+        close();
+        if (!next?.querySelector("[role=option]")) return;
+        list = document.importNode(next, true);
+        list.addEventListener("pointerdown", (event) => event.preventDefault()); // the box keeps the focus
+        form.append(list);
+        input.setAttribute("aria-expanded", "true");
+      } catch {
+        // typing went on, or there is no server
+      }
+    }
+
+    input.setAttribute("role", "combobox");
+    input.setAttribute("aria-autocomplete", "list");
+    input.setAttribute("aria-controls", "suggestions");
+    input.setAttribute("aria-expanded", "false");
+    input.addEventListener("input", () => {
+      clearTimeout(timer);
+      if (input.value.trim().length < 2) close();
+      else timer = setTimeout(suggest, 200);
+    });
+    input.addEventListener("blur", close);
+    input.addEventListener("keydown", (event) => {
+      if (!list) return;
+      if (event.key === "ArrowDown") choose(current + 1);
+      else if (event.key === "ArrowUp") choose(current < 0 ? -1 : current - 1);
+      else if (event.key === "Enter" && current >= 0) location.assign(options()[current].href);
+      else if (event.key === "Escape") close();
+      else return;
+      event.preventDefault();
+    });
+  }
+
   async function answerInPlace(event) {
     event.preventDefault();
     const form = event.target;
@@ -226,6 +298,7 @@
     showStars();
     setInterval(showAges, 10000);
     for (const figure of document.querySelectorAll("figure.chart")) prepareChart(figure);
+    prepareSearch(document.querySelector(".search input"));
     for (const form of document.querySelectorAll("form[data-enhance]")) form.addEventListener("submit", answerInPlace);
     if (document.getElementById("live")) setTimeout(follow, LIVE_EVERY_MS);
   });

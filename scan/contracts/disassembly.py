@@ -1,0 +1,48 @@
+"""Bytecode as instructions; opcodes.json has the opcodes by the fork that defined them."""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+MAX_CODE_BYTES = 49_152  # disassembled; EIP-7907 allows no more
+PUSH1, PUSH32 = 0x60, 0x7F
+
+
+class Instruction(NamedTuple):
+    """`data` is a PUSH's; `is_truncated`: the code ends inside it, and zeros would follow."""
+
+    offset: int
+    name: str
+    data: bytes = b""
+    is_truncated: bool = False
+
+    def text(self) -> str:
+        shown = f" 0x{self.data.hex()}" if self.data else ""
+        return f"{self.offset:05x} {self.name}{shown}{' (the code ends here)' * self.is_truncated}"
+
+
+@cache
+def opcodes() -> dict[int, str]:
+    """The name of each opcode by the newest fork that defines it."""
+    forks = json.loads(Path(__file__).with_name("opcodes.json").read_text())
+    return {int(code, 16): name for names in forks.values() for code, name in names.items()}
+
+
+def disassemble(code: bytes, most: int = MAX_CODE_BYTES) -> Iterator[Instruction]:
+    """At most `most` instructions, from the code's first MAX_CODE_BYTES."""
+    return islice(_instructions(code[:MAX_CODE_BYTES]), most)
+
+
+def _instructions(code: bytes) -> Iterator[Instruction]:
+    names = opcodes()
+    offset = 0
+    while offset < len(code):
+        opcode = code[offset]
+        size = opcode - PUSH1 + 1 if PUSH1 <= opcode <= PUSH32 else 0
+        data = code[offset + 1 : offset + 1 + size]
+        name = names.get(opcode, f"UNKNOWN_0x{opcode:02x}")
+        yield Instruction(offset, name, data, len(data) < size)
+        offset += 1 + size

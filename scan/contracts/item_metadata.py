@@ -1,0 +1,185 @@
+"""Reads an item's metadata and picture from hostile bytes: data: URIs, JSON, kinds of images. Pure.
+
+The fields are those of ERC-721's and ERC-1155's metadata schemas, and `attributes` as marketplaces
+read them.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote, unquote_to_bytes
+
+import orjson
+
+MAX_DOCUMENT_BYTES = 256 * 1024
+MAX_PICTURE_BYTES = 2 * 1024 * 1024
+MAX_PIXELS = 64_000_000  # of a picture, which a few bytes may claim
+MAX_NAME = 200
+MAX_DESCRIPTION = 2000
+MAX_ATTRIBUTES = 50
+MAX_ATTRIBUTE = 100
+MAX_IMAGE_URI = 2048
+
+_DATA = re.compile(r"data:([^,]{0,200}),", re.IGNORECASE)
+_CONTENT_ID = re.compile(r"[A-Za-z0-9]{46,100}\Z")
+_SVG = re.compile(rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<svg[\s>]", re.DOTALL)
+_SIGNATURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+)
+
+
+class BadContent(Exception):
+    """The message is the reason; it contains nothing of the content."""
+
+
+class Attribute(NamedTuple):
+    trait: str
+    value: str
+
+
+class Metadata(NamedTuple):
+    """`image` is a URI, or an SVG where the JSON contains one; None without a picture."""
+
+    name: str
+    description: str
+    image: str | None
+    attributes: Sequence[Attribute]
+
+
+class Picture(NamedTuple):
+    """`content_type` is what the bytes are, whatever they were called."""
+
+    content_type: str
+    content: bytes
+
+
+def from_data_uri(uri: str, most_bytes: int) -> bytes | None:
+    """The content; None if it is no data: URI. Raises BadContent."""
+    match = _DATA.match(uri)
+    if match is None:
+        return None
+    if len(uri) > 3 * most_bytes + 250:  # before anything is decoded: %xx has three characters
+        raise BadContent("The data: URI is too large.")
+    body = uri[match.end() :]
+    if match[1].lower().replace(" ", "").endswith(";base64"):
+        try:
+            content = base64.b64decode(unquote(body).translate(_FROM_URL_SAFE), validate=False)
+        except (binascii.Error, ValueError):
+            raise BadContent("The data: URI is not valid base64.") from None
+    else:  # many contracts leave characters as they are that should be escaped
+        content = unquote_to_bytes(body.encode("utf-8", "replace"))
+    if len(content) > most_bytes:
+        raise BadContent("The data: URI is too large.")
+    return content
+
+
+_FROM_URL_SAFE = str.maketrans("-_", "+/")
+
+
+class RemoteUrl(NamedTuple):
+    """`is_of_gateway`: made of an ipfs: URI, so the operator chose the host and we the path."""
+
+    url: str
+    is_of_gateway: bool
+
+
+def remote_url(uri: str, ipfs_gateway: str) -> RemoteUrl:
+    """Where an https: or ipfs: URI is fetched from; raises BadContent for any other."""
+    scheme, _, rest = uri.partition("://")
+    if scheme.lower() == "https":
+        return RemoteUrl(uri, False)
+    if scheme.lower() != "ipfs":
+        raise BadContent("Only data:, https: and ipfs: URIs are read.")
+    if not ipfs_gateway:
+        raise BadContent("ipfs: URIs are not fetched here: no gateway is configured.")
+    content_id, *path = unquote(rest.removeprefix("ipfs/")).split("/")
+    if not _CONTENT_ID.match(content_id) or any(part in (".", "..") for part in path):
+        raise BadContent("The ipfs: URI is malformed.")
+    whole = "/".join([content_id, *path])
+    if "\\" in whole or not whole.isprintable():
+        raise BadContent("The ipfs: URI is malformed.")
+    return RemoteUrl(f"{ipfs_gateway.rstrip('/')}/ipfs/{quote(whole)}", True)
+
+
+def with_id(uri: str, token_id: int) -> str:
+    """`{id}` replaced as ERC-1155 says."""
+    return uri.replace("{id}", f"{token_id:064x}")
+
+
+def parse(document: bytes) -> Metadata:
+    """Raises BadContent. Text is cut here, and cleaned where it is shown."""
+    if len(document) > MAX_DOCUMENT_BYTES:
+        raise BadContent("The metadata is too large.")
+    try:
+        fields = orjson.loads(document)  # refuses deep nesting
+    except orjson.JSONDecodeError:
+        raise BadContent("The metadata is not JSON.") from None
+    if not isinstance(fields, dict):
+        raise BadContent("The metadata is not a JSON object.")
+    images = (fields.get(key) for key in ("image", "image_url", "image_data"))
+    image = next((image for image in images if isinstance(image, str) and image), None)
+    listed = fields.get("attributes")
+    attributes = listed[:MAX_ATTRIBUTES] if isinstance(listed, list) else []
+    return Metadata(
+        _text(fields.get("name"), MAX_NAME),
+        _text(fields.get("description"), MAX_DESCRIPTION),
+        image,
+        [attribute for attribute in map(_attribute, attributes) if attribute is not None],
+    )
+
+
+def _attribute(fields: Any) -> Attribute | None:
+    if not isinstance(fields, dict):
+        return None
+    trait = _text(fields.get("trait_type"), MAX_ATTRIBUTE)
+    value = _text(fields.get("value"), MAX_ATTRIBUTE)
+    return Attribute(trait, value) if value else None
+
+
+def _text(value: Any, most: int) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)[:most] if isinstance(value, str | int | float) else ""
+
+
+def inline_svg(image: str) -> bytes | None:
+    """The SVG that stands in place of a URI."""
+    if image.lstrip()[:1] != "<":
+        return None
+    return image.encode("utf-8", "replace")
+
+
+def picture(content: bytes) -> Picture:
+    """Raises BadContent unless it begins as an image that browsers show."""
+    if len(content) > MAX_PICTURE_BYTES:
+        raise BadContent("The picture is too large.")
+    content_type = _content_type(content)
+    if content_type is None:
+        raise BadContent("The picture is not a PNG, JPEG, GIF, WebP or SVG.")
+    if _pixels(content, content_type) > MAX_PIXELS:
+        raise BadContent("The picture has too many pixels.")
+    return Picture(content_type, content)
+
+
+def _content_type(content: bytes) -> str | None:
+    for signature, content_type in _SIGNATURES:
+        if content.startswith(signature):
+            return content_type
+    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
+        return "image/webp"
+    start = content[:2000].removeprefix(b"\xef\xbb\xbf")
+    is_svg = _SVG.match(start) and b"<!ENTITY" not in content and b"<!DOCTYPE" not in content
+    return "image/svg+xml" if is_svg else None
+
+
+def _pixels(content: bytes, content_type: str) -> int:
+    if content_type == "image/png":
+        return int.from_bytes(content[16:20]) * int.from_bytes(content[20:24])
+    if content_type == "image/gif":
+        return int.from_bytes(content[6:8], "little") * int.from_bytes(content[8:10], "little")
+    return 0

@@ -1,0 +1,90 @@
+"""Fills the forms of events of summary_forms.json, whose arguments are words."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from eth_hash.auto import keccak
+
+from scan.contracts.summary_parts import (
+    ZERO,
+    Asset,
+    Names,
+    Part,
+    address_part,
+    asset_part,
+    collection_part,
+    contract_part,
+    token_part,
+)
+from scan.ethereum.transaction_reader import TransactionLog
+from scan.hex import to_hex
+
+UNLIMITED = 2**255  # from here on, as most wallets and exchanges ask for 2**256 - 1
+MAX_WORDS = 8
+WORD = 32
+
+Form = Mapping[str, Any]
+
+
+def topic_of(event: str) -> bytes:
+    return keccak(event.encode())
+
+
+def words_of(log: TransactionLog) -> list[bytes]:
+    """Its arguments, all of them words: indexed ones come first in the events of the table."""
+    data = log.data[: MAX_WORDS * WORD]
+    plain = [data[at : at + WORD] for at in range(0, len(data) - WORD + 1, WORD)]
+    return [*log.topics[1:], *plain]
+
+
+def address_of(word: bytes) -> str | None:
+    return to_hex(word[12:]) if not any(word[:12]) else None
+
+
+def fits(form: Form, log: TransactionLog, words: Sequence[bytes], sender: str) -> bool:
+    """Whether the log has the form's arguments, and they meet its conditions."""
+    if len(log.topics) != form["topics"]:
+        return False
+    if len(words) != form["event"].count(",") + 1:
+        return False
+    if any(
+        address_of(words[int(place)]) is None
+        for place in re.findall(r"\{(\d):(?:address|token)\}", form["text"])
+    ):
+        return False
+    for place, condition in form.get("where", {}).items():
+        word = words[int(place)]
+        number = int.from_bytes(word)
+        if not {
+            "sender": address_of(word) == sender,
+            "zero": number == 0,
+            "one": number == 1,
+            "unlimited": number >= UNLIMITED,
+        }[condition]:
+            return False
+    return True
+
+
+def values_of(
+    text: str, words: Sequence[bytes], emitter: str, names: Names
+) -> dict[str, list[Part]]:
+    """Of placeholders `{argument:kind}`, where the argument is a number or the emitter."""
+    values: dict[str, list[Part]] = {}
+    for key in re.findall(r"\{([^}]+)\}", text):
+        argument, kind = key.split(":")
+        word = b"" if argument == "emitter" else words[int(argument)]
+        address = emitter if argument == "emitter" else address_of(word) or ZERO
+        if kind == "amount":
+            values[key] = [asset_part(names, Asset(emitter), int.from_bytes(word))]
+        elif kind == "item":
+            values[key] = [asset_part(names, Asset(emitter, str(int.from_bytes(word))), 1)]
+        else:
+            part = {
+                "address": address_part,
+                "contract": contract_part,
+                "token": token_part,
+                "collection": collection_part,
+            }[kind]
+            values[key] = [part(names, address)]
+    return values

@@ -1,0 +1,234 @@
+"""Parts of a sentence about a transaction, from hostile names: amounts, tokens, addresses."""
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+COIN_DECIMALS = 18
+MAX_SYMBOL = 20
+MAX_NAME = 40
+MAX_FRACTION_DIGITS = 6
+MAX_WHOLE_DIGITS = 21  # of an amount written out
+MAX_ASSETS = 3  # named in one list
+TIMES = "\u00d7"
+
+PART_TYPES = ("coin", "token", "item", "address", "pool", "method")
+ZERO = "0x" + "0" * 40
+# Controls, direction marks and others without a glyph; surrogates, private and unassigned.
+_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+# Letters that show nothing, though Unicode calls them letters or symbols.
+_BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
+# A symbol with other characters could end its amount and go on as our sentence.
+_PLAIN_SYMBOL = re.compile(r"[\w.$+-]+…?\Z")
+_PLAIN_NAME = re.compile(r"[^\W\d_][\w.'+&!-]*(?: [\w.'+&!-]+)*…?\Z")
+_ADDRESS = re.compile(r"0x[0-9a-f]{40}")
+_QUOTES = re.compile('[“”"]')
+
+Party = Mapping[str, Any]
+
+
+class Part(NamedTuple):
+    """A piece of the sentence; plain text where `type` is None. `value` is an exact amount."""
+
+    text: str
+    type: str | None = None
+    address: str | None = None
+    token_id: str | None = None
+    value: str | None = None
+    verified: bool | None = None
+
+    def record(self) -> dict[str, Any]:
+        fields = {
+            "type": self.type,
+            "address": self.address,
+            "tokenId": self.token_id,
+            "value": self.value,
+            "verified": self.verified,
+        }
+        return {"text": self.text, **{k: v for k, v in fields.items() if v is not None}}
+
+
+class Asset(NamedTuple):
+    """The coin, where `address` is None; a token; an item of one."""
+
+    address: str | None
+    token_id: str | None = None
+
+
+COIN = Asset(None)
+
+
+class Names(NamedTuple):
+    """What is known of the addresses in a sentence, and the coin's symbol."""
+
+    parties: Mapping[str, Party]
+    coin: str
+
+    def of(self, address: str) -> Party:
+        return self.parties.get(address) or {}
+
+    def token(self, address: str) -> Mapping[str, Any]:
+        return self.of(address).get("token") or {}
+
+
+def clean(text: str, most: int) -> str:
+    """In one line, cut, without what is not seen; empty where nothing is."""
+    shown = "".join(
+        character
+        for character in text[: most * 8]
+        if unicodedata.category(character) not in _HIDDEN and character not in _BLANK_LETTERS
+    )
+    shown = _without_stacks(" ".join(shown.split()))
+    return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
+
+
+def _without_stacks(text: str) -> str:
+    """At most two combining marks on a letter: more run over the lines above and below."""
+    kept: list[str] = []
+    marks = 0
+    for character in text:
+        marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
+        if marks <= 2 and not (marks and not kept):
+            kept.append(character)
+    return "".join(kept)
+
+
+def short(address: str) -> str:
+    return f"{address[:8]}…{address[-4:]}"
+
+
+def address_part(names: Names, address: str) -> Part:
+    """By its label or verified name. What a token calls itself names no party."""
+    party = names.of(address)
+    name = clean(party.get("label") or party.get("contract") or "", MAX_NAME)
+    return Part(name or short(address), "address", address)
+
+
+def contract_part(names: Names, address: str) -> Part:
+    """As a party; an unverified token's own name is followed by its address."""
+    party = names.of(address)
+    token = names.token(address)
+    own = _quoted(clean(token.get("name") or token.get("symbol") or "", MAX_NAME), _PLAIN_NAME)
+    if own and not clean(party.get("label") or party.get("contract") or "", MAX_NAME):
+        return Part(f"{own} ({short(address)})", "address", address)
+    return address_part(names, address)
+
+
+def token_part(names: Names, address: str) -> Part:
+    symbol = _symbol(names, address)
+    return Part(symbol, "token", address, verified=_is_verified(names, address))
+
+
+def collection_part(names: Names, address: str) -> Part:
+    name = _collection(names, address)
+    return Part(name, "token", address, verified=_is_verified(names, address))
+
+
+def exchange_part(name: str | None, pool: str) -> Part:
+    """A pool, by its exchange's name, which has a factory's address where that is not known."""
+    text = _ADDRESS.sub(lambda match: short(match[0]), clean(name or "", 60))
+    return Part(text or "an exchange", "pool", pool)
+
+
+def asset_part(names: Names, asset: Asset, value: int) -> Part:
+    """An amount of an asset, which is positive or zero."""
+    if asset.address is None:
+        text = f"{amount(value, COIN_DECIMALS)} {names.coin}"
+        return Part(text, "coin", value=str(value))
+    token = names.token(asset.address)
+    verified = _is_verified(names, asset.address)
+    if asset.token_id is not None:
+        several = f"{amount(value, 0)} {TIMES} " if token.get("type") == "BEP1155" else ""
+        text = f"{several}{_collection(names, asset.address)} #{_short_id(asset.token_id)}"
+        return Part(text, "item", asset.address, asset.token_id, str(value), verified)
+    symbol = _symbol(names, asset.address)
+    unit = symbol if token else f"units of {symbol}"
+    text = f"{amount(value, token.get('decimals', 0))} {unit}"
+    return Part(text, "token", asset.address, None, str(value), verified)
+
+
+def assets_parts(names: Names, assets: Sequence[tuple[Asset, int]]) -> list[Part]:
+    """`1 A, 2 B and 3 C`; items of one token beyond three as their number."""
+    tokens = {asset.address for asset, _ in assets}
+    if len(assets) > MAX_ASSETS and len(tokens) == 1 and assets[0][0].token_id is not None:
+        address = str(assets[0][0].address)
+        text = f"{len(assets):,} items of {_collection(names, address)}"
+        return [Part(text, "token", address, verified=_is_verified(names, address))]
+    shown = [asset_part(names, asset, value) for asset, value in assets[:MAX_ASSETS]]
+    more = len(assets) - len(shown)
+    return joined([*shown, Part(f"{more:,} more")] if more else shown)
+
+
+def joined(parts: Sequence[Part]) -> list[Part]:
+    """With commas, and an `and` before the last one."""
+    result: list[Part] = []
+    for number, part in enumerate(parts):
+        if number:
+            result.append(Part(" and " if number == len(parts) - 1 else ", "))
+        result.append(part)
+    return result
+
+
+def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """With adjacent plain texts as one."""
+    result: list[Part] = []
+    for part in parts:
+        if part.type is None and result and result[-1].type is None:
+            result[-1] = Part(result[-1].text + part.text)
+        elif part.text:
+            result.append(part)
+    return tuple(result)
+
+
+def amount(value: int, decimals: int) -> str:
+    """In units, truncated: `1,234.567891…`; huge ones as `1.15e59`."""
+    whole, fraction = divmod(value, 10**decimals)
+    digits = str(whole)
+    if len(digits) > MAX_WHOLE_DIGITS:
+        return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
+    if not fraction:
+        return f"{whole:,}"
+    rest = f"{fraction:0{decimals}d}".rstrip("0")
+    zeros = len(rest) - len(rest.lstrip("0"))
+    if not whole and zeros > MAX_WHOLE_DIGITS:
+        return f"{rest[zeros]}e-{zeros + 1}"
+    most = max(MAX_FRACTION_DIGITS, zeros + 3) if not whole else MAX_FRACTION_DIGITS
+    cut = rest[:most].rstrip("0") if len(rest) > most else rest
+    ellipsis = "…" if len(rest) > most else ""
+    return f"{whole:,}.{cut or '0'}{ellipsis}"
+
+
+def _symbol(names: Names, address: str) -> str:
+    """With its address where it would read as the coin, and where it shows nothing."""
+    token = names.token(address)
+    texts = (clean(token.get(key) or "", MAX_SYMBOL) for key in ("symbol", "name"))
+    symbol = next(filter(None, texts), "")
+    if not symbol:
+        return f"tokens of {short(address)}"
+    if _folded(symbol) == _folded(names.coin):
+        return f"{symbol} ({short(address)})"
+    return _quoted(symbol, _PLAIN_SYMBOL)
+
+
+def _collection(names: Names, address: str) -> str:
+    token = names.token(address)
+    name = clean(token.get("name") or "", MAX_NAME) or clean(token.get("symbol") or "", MAX_NAME)
+    return _quoted(name, _PLAIN_NAME) or f"token {short(address)}"
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold().strip()
+
+
+def _quoted(text: str, plain: re.Pattern[str]) -> str:
+    """In quotation marks unless it is plain."""
+    return text if not text or plain.match(text) else f"“{_QUOTES.sub('', text)}”"
+
+
+def _is_verified(names: Names, address: str) -> bool:
+    return bool(names.of(address).get("contract"))
+
+
+def _short_id(token_id: str) -> str:
+    return token_id if len(token_id) <= 12 else f"{token_id[:6]}…{token_id[-4:]}"

@@ -1,0 +1,270 @@
+"""Says what a transaction did, in one sentence of linked parts, by the forms of a table.
+
+The table is summary_forms.json. Only what the indexed transfers and trades and the emitted events
+show is asserted; what no form fits is named by its method and contract.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scan.contracts.summary_events import fits, topic_of, values_of, words_of
+from scan.contracts.summary_exchanges import provided, swapped
+from scan.contracts.summary_facts import Facts, Flows, Recognised, Values
+from scan.contracts.summary_parts import (
+    COIN,
+    ZERO,
+    Asset,
+    Names,
+    Part,
+    address_part,
+    asset_part,
+    assets_parts,
+    clean,
+    contract_part,
+    merged,
+)
+from scan.hex import to_hex
+
+FORMS = json.loads(Path(__file__).with_name("summary_forms.json").read_text(encoding="utf-8"))
+ACTIONS = sorted(
+    {action for action, _ in FORMS["recognised"].values()}
+    | {form["action"] for form in (*FORMS["events"], *FORMS["methods"])}
+)
+MAX_METHOD = 40
+DEPOSIT = topic_of("Deposit(address,uint256)")
+WITHDRAWAL = topic_of("Withdrawal(address,uint256)")
+
+
+class Summary(NamedTuple):
+    action: str
+    parts: Sequence[Part]
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts)
+
+    def record(self) -> dict[str, Any]:
+        parts = [part.record() for part in self.parts]
+        return {"text": self.text, "action": self.action, "parts": parts}
+
+
+def summarise(facts: Facts, names: Names) -> Summary:
+    for rule in (_failed, _created, _without_call, swapped, provided, _wrapped, _moved):
+        recognised = rule(facts, names)
+        if recognised is not None:
+            action, text = FORMS["recognised"][recognised.form]
+            sentence = _filled(text, recognised.values)
+            if not recognised.has_value:
+                sentence += _with_coin(facts, names)
+            return Summary(action, merged(sentence))
+    return _by_event(facts, names) or _by_method(facts, names) or _called(facts, names)
+
+
+def _filled(text: str, values: Values) -> list[Part]:
+    """Every second piece of the split text is a placeholder's name."""
+    parts: list[Part] = []
+    for number, piece in enumerate(re.split(r"\{([^}]+)\}", text)):
+        parts += values[piece] if number % 2 else [Part(piece)]
+    return parts
+
+
+def _with_coin(facts: Facts, names: Names) -> list[Part]:
+    if not facts.value:
+        return []
+    return [Part(", sending "), asset_part(names, COIN, facts.value)]
+
+
+def _failed(facts: Facts, names: Names) -> Recognised | None:
+    if facts.transaction["status"]:
+        return None
+    to = facts.transaction["toAddress"]
+    if facts.error:
+        return Recognised("failed", {"reason": [Part(clean(facts.error, 200))]}, True)
+    if to is None:
+        return Recognised("failed-creation", {}, True)
+    if _calls(facts, names):
+        return Recognised("failed-call", _call_values(facts, names), True)
+    sent = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
+    return Recognised("failed-transfer", sent, True)
+
+
+def _created(facts: Facts, names: Names) -> Recognised | None:
+    if facts.transaction["toAddress"] is not None:
+        return None
+    contract = facts.transaction["contractAddress"]
+    shown = [contract_part(names, contract)] if contract else [Part("a contract")]
+    if contract and shown[0].text.startswith("0x"):
+        shown = [Part("contract "), *shown]
+    return Recognised("creation", {"contract": shown})
+
+
+def _without_call(facts: Facts, names: Names) -> Recognised | None:
+    """Coin sent to somebody, or to a contract without naming a method."""
+    if _calls(facts, names) or facts.transfers or facts.trades:
+        return None
+    to = str(facts.transaction["toAddress"])
+    values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
+    data = facts.details.input
+    if data:
+        return Recognised("message", {**values, "bytes": [Part(f"{len(data):,}")]}, True)
+    if to == facts.sender:
+        return Recognised("coin-to-itself" if facts.value else "nothing-to-itself", values, True)
+    return Recognised("coin", values, True)
+
+
+def _calls(facts: Facts, names: Names) -> bool:
+    """Whether a contract's method was called; where the node is away, whether one was named."""
+    to = facts.transaction["toAddress"]
+    if to is None or not (names.of(to).get("isContract") or names.token(to) or facts.details.logs):
+        return False
+    data = facts.details.input
+    if data is None:  # `type` is missing in rows from before the method's selector was stored
+        return bool(facts.transaction["methodId"]) or facts.transaction["type"] is None
+    return len(data) >= 4
+
+
+def _wrapped(facts: Facts, names: Names) -> Recognised | None:
+    """One Deposit or Withdrawal of a token that wraps the coin, called by its holder."""
+    token = facts.transaction["toAddress"]
+    logs = facts.details.logs or ()
+    if not names.token(token).get("wraps") or len(facts.transfers) != 1 or len(logs) != 1:
+        return None
+    [transfer], [log] = facts.transfers, logs
+    value = int(transfer["value"])
+    if not value or transfer["tokenAddress"] != token or transfer["tokenId"] is not None:
+        return None
+    topic = log.log.topics[0] if log.log.topics else None
+    amount = [asset_part(names, Asset(token), value)]
+    holders = transfer["fromAddress"], transfer["toAddress"]
+    if topic == DEPOSIT and holders == (ZERO, facts.sender) and value == facts.value:
+        return Recognised("wrap", {"given": [_coin(facts, names)], "got": amount}, True)
+    if topic == WITHDRAWAL and holders == (facts.sender, ZERO):
+        return Recognised("unwrap", {"given": amount})
+    return None
+
+
+def _moved(facts: Facts, names: Names) -> Recognised | None:
+    """Transfers of one token, all of them mints, burns, or from one holder."""
+    if facts.trades or not facts.transfers or not facts.is_complete:
+        return None
+    owners = {transfer["fromAddress"] for transfer in facts.transfers}
+    recipients = {transfer["toAddress"] for transfer in facts.transfers}
+    tokens = {transfer["tokenAddress"] for transfer in facts.transfers}
+    if len(tokens) != 1 or len(owners) != 1 or (ZERO in owners and ZERO in recipients):
+        return None
+    [token], [owner] = tokens, owners
+    is_direct = token == facts.transaction["toAddress"]
+    moved: Flows = defaultdict(int)
+    for transfer in facts.transfers:
+        moved[Asset(token, transfer["tokenId"])] += int(transfer["value"])
+    shown = assets_parts(names, [*moved.items()])
+    values = {
+        "given": shown,
+        "got": shown,
+        "owner": [address_part(names, owner)],
+        "recipient": _recipients(recipients, names),
+    }
+    if owner == ZERO:
+        is_own = recipients == {facts.sender}
+        form = "mint" if is_own else "mint-for"
+        return Recognised(form, values) if is_own or is_direct else None
+    if not is_direct and (owner != facts.sender or len(recipients) == 1):
+        return None
+    if ZERO in recipients:
+        if len(recipients) > 1:
+            return None
+        return Recognised("burn" if owner == facts.sender else "burn-of", values)
+    if owner != facts.sender:
+        return Recognised("transfer-of", values)
+    return Recognised("transfer-to-itself" if recipients == {owner} else "transfer", values)
+
+
+def _recipients(recipients: set[str], names: Names) -> list[Part]:
+    if len(recipients) == 1:
+        return [address_part(names, *recipients)]
+    return [Part(f"{len(recipients):,} recipients")]
+
+
+def _by_event(facts: Facts, names: Names) -> Summary | None:
+    """By the called contract's only event, or by one that its called method is known for."""
+    details, called = facts.details, facts.transaction["toAddress"]
+    logs = details.logs or ()
+    if facts.transfer_count or facts.trade_count or details.log_count != len(logs):
+        return None
+    signature = details.method.signature if details.method else None
+    for log in (decoded.log for decoded in logs):
+        if to_hex(log.address) != called or not log.topics:
+            continue
+        words = words_of(log)
+        for form in _forms_bytopic_of().get(log.topics[0], ()):
+            is_known = len(logs) == 1 or signature in form.get("methods", ())
+            if is_known and fits(form, log, words, facts.sender):
+                values = values_of(form["text"], words, called, names)
+                sentence = _filled(form["text"], values) + _with_coin(facts, names)
+                return Summary(form["action"], merged(sentence))
+    return None
+
+
+@cache
+def _forms_bytopic_of() -> Mapping[bytes, Sequence[Mapping[str, Any]]]:
+    forms = defaultdict(list)
+    for form in FORMS["events"]:
+        forms[topic_of(form["event"])].append(form)
+    return dict(forms)
+
+
+def _by_method(facts: Facts, names: Names) -> Summary | None:
+    """What the calldata alone says: only how many calls a call is made of."""
+    method = facts.details.method
+    if method is None or facts.transfers or facts.trades:
+        return None
+    for form in FORMS["methods"]:
+        if method.signature in form["methods"]:
+            calls = method.arguments[-1].value
+            count = [Part(f"{len(calls):,}")]
+            values = {**_call_values(facts, names), "count": count}
+            sentence = _filled(form["text"], values) + _with_coin(facts, names)
+            return Summary(form["action"], merged(sentence))
+    return None
+
+
+def _called(facts: Facts, names: Names) -> Summary:
+    """The method and the contract, and what the sender gave and got."""
+    flows = facts.flows() if facts.is_complete else {COIN: -facts.value} if facts.value else {}
+    if _calls(facts, names):
+        action, text = FORMS["recognised"]["call"]
+        sentence = _filled(text, _call_values(facts, names))
+    else:
+        to = str(facts.transaction["toAddress"])
+        action, text = FORMS["recognised"]["coin"]
+        values = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
+        sentence = _filled(text, values)
+        flows[COIN] = flows.get(COIN, 0) + facts.value
+    given = [(asset, -value) for asset, value in flows.items() if value < 0]
+    got = [(asset, value) for asset, value in flows.items() if value > 0]
+    if given:
+        sentence += [Part(", sent "), *assets_parts(names, given)]
+    if got:
+        sentence += [Part(", got "), *assets_parts(names, got)]
+    return Summary(action, merged(sentence))
+
+
+def _call_values(facts: Facts, names: Names) -> Values:
+    method, selector = facts.details.method, facts.transaction.get("methodId")
+    if method is not None:
+        name = clean(method.name, MAX_METHOD) or "a method"
+    elif facts.details.input:
+        name = to_hex(facts.details.input[:4])
+    else:
+        name = selector or "a method"
+    contract = contract_part(names, str(facts.transaction["toAddress"]))
+    return {"method": [Part(name, "method")], "contract": [contract]}
+
+
+def _coin(facts: Facts, names: Names) -> Part:
+    return asset_part(names, COIN, facts.value)

@@ -1,0 +1,93 @@
+"""The tabs of a contract beside its source: its bytecode, its events."""
+
+import json
+
+from flask import Blueprint, Response, request
+
+from scan.contracts.disassembly import disassemble
+from scan.errors import NotFound, Reorganised, Unavailable, UpstreamFailed
+from scan.ethereum.log_filter import having_all
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.records import PAGE_SIZE, address_of, names_of
+from scan.pages.site import HEADERS, page
+from scan.queries import addresses, bytecode, logs
+from scan.queries.bytecode import Bytecode
+from scan.queries.pages import Window
+from scan.verification.bytecode_metadata import compiler_version
+
+MAX_SHOWN_INSTRUCTIONS = 5_000
+MAX_CURSOR = 1000
+
+blueprint = Blueprint("pages_contract_tabs", __name__)
+
+
+def bytecode_page(key: bytes) -> Response:
+    held, missing = _bytecode(key)
+    code = held.code[: held.instructions_end] if held else b""
+    instructions = list(disassemble(code, MAX_SHOWN_INSTRUCTIONS + 1))
+    related = [held.delegate, held.similar_to] if held else []
+    return page(
+        "bytecode.html",
+        address=to_hex(key),
+        account=addresses.get(reader(), key),
+        tab="bytecode",
+        names=names_of([], to_hex(key), *(to_hex(other) for other in related if other)),
+        held=held,
+        missing=missing,
+        compiler=compiler_version(held.metadata) if held else None,
+        instructions=instructions[:MAX_SHOWN_INSTRUCTIONS],
+        is_cut=len(instructions) > MAX_SHOWN_INSTRUCTIONS,
+    )
+
+
+def _bytecode(key: bytes) -> tuple[Bytecode | None, str]:
+    """Without one, the reason."""
+    try:
+        return bytecode.get(reader(), key), ""
+    except (NotFound, UpstreamFailed, Unavailable) as error:
+        return None, error.message
+
+
+@blueprint.get("/address/<address>/disassembly")
+def get_disassembly(address: str) -> Response:
+    """All instructions, as text."""
+    held = bytecode.get(reader(), address_of(address))
+    reader().do_not_cache()  # large ones would evict everything else
+    instructions = disassemble(held.code[: held.instructions_end])
+    text = "\n".join(instruction.text() for instruction in instructions)
+    return Response(
+        text + "\n", headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"}
+    )
+
+
+def events_page(key: bytes) -> Response:
+    """By cursors: how many there are is not known where logs are not stored."""
+    cursor = request.args.get("cursor", "")[:MAX_CURSOR] or None
+    found, following, refusal = [], None, None
+    try:
+        listed = logs.page(
+            reader(), Window(PAGE_SIZE, 0, cursor=cursor), having_all(key, [None] * 4)
+        )
+        found, following = json.loads(listed.data or "[]"), listed.next
+    except (Unavailable, UpstreamFailed, Reorganised) as error:
+        reader().do_not_cache()
+        refusal = error.message
+    values = [
+        argument["value"]
+        for log in found
+        if log["event"]
+        for argument in log["event"]["arguments"]
+        if argument["type"] == "address" and not argument.get("hashed")
+    ]
+    return page(
+        "events.html",
+        address=to_hex(key),
+        account=addresses.get(reader(), key),
+        tab="events",
+        names=names_of([], to_hex(key), *values),
+        logs=found,
+        following=following,
+        is_first=cursor is None,
+        refusal=refusal,
+    )

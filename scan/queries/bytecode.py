@@ -1,0 +1,74 @@
+"""The code at an address, verified or not."""
+
+from typing import NamedTuple
+
+import orjson
+from eth_hash.auto import keccak
+
+from scan.errors import NotFound, UpstreamFailed
+from scan.ethereum.blocks import DELEGATION
+from scan.ethereum.client import RpcError
+from scan.hex import BadHex, data, to_hex
+from scan.queries import contracts
+from scan.queries.reader import Reader
+from scan.verification.bytecode_metadata import BytecodeMetadata, read_metadata
+from scan.verification.similar_code import CodePattern, is_similar
+
+MAX_RESPONSE_BYTES = 1024 * 1024
+TIMEOUT_S = 2.0
+
+
+class Bytecode(NamedTuple):
+    """`delegate` is whose code an account runs (EIP-7702); `similar_to` a verified contract whose
+    code differs in values of immutables and metadata alone, None where this one is verified."""
+
+    code: bytes
+    code_hash: bytes
+    metadata: BytecodeMetadata | None
+    delegate: bytes | None
+    is_verified: bool
+    verifier: bytes | None
+    similar_to: bytes | None
+
+    @property
+    def instructions_end(self) -> int:
+        """Where the metadata begins, which is no code."""
+        return len(self.code) if self.metadata is None else self.metadata.start
+
+
+def get(reader: Reader, address: bytes) -> Bytecode:
+    """The indexed code, or the node's where none is indexed; raises NotFound."""
+    contract = contracts.get(reader, address, {"code"})
+    code = bytes(contract.code or b"") or _code_of_node(reader, address)
+    if not code:
+        raise NotFound("There is no code at this address.", field="address")
+    is_delegating = code.startswith(DELEGATION) and len(code) == len(DELEGATION) + 20
+    return Bytecode(
+        code,
+        bytes(contract.code_hash) if contract.code and contract.code_hash else keccak(code),
+        read_metadata(code),
+        code[len(DELEGATION) :] if is_delegating else None,
+        contract.is_verified,
+        contract.verifier and bytes(contract.verifier),
+        None if contract.is_verified else similar_to(reader, code),
+    )
+
+
+def similar_to(reader: Reader, code: bytes) -> bytes | None:
+    [rows] = reader.row("queries/verified_contracts_list_similar", code_length=len(code))
+    for row in orjson.loads(rows):
+        if is_similar(code, CodePattern(row["variable"], data(row["maskedHash"]))):
+            return data(row["address"])
+    return None
+
+
+def _code_of_node(reader: Reader, address: bytes) -> bytes:
+    """Accounts that delegate are not indexed as contracts, nor is what was never called."""
+    reader.do_not_cache()
+    try:
+        code = reader.node.within(TIMEOUT_S).call(
+            "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
+        )
+        return data(code)
+    except (RpcError, BadHex):
+        raise UpstreamFailed("The node does not give this code.") from None

@@ -1,0 +1,97 @@
+"""A verified contract's sources as files: standard JSON, or a ZIP archive with safe paths."""
+
+import io
+import json
+import re
+import zipfile
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from scan.errors import NotFound
+from scan.queries import contracts
+from scan.queries.contracts import Contract
+from scan.queries.reader import Reader
+
+STANDARD_INPUT = "standard-input.json"
+MAX_PATH = 200
+MAX_PART = 100
+TIME = (1980, 1, 1, 0, 0, 0)  # the archive of the same sources is the same
+
+# Not only what leads out of a folder: also what Windows takes for a drive, a device or a stream.
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f<>:\"|?*\u202a-\u202e\u2066-\u2069]")
+_DEVICE = re.compile(r"(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?", re.I)
+
+
+def get(reader: Reader, address: bytes) -> Contract:
+    """With its sources and settings; raises NotFound."""
+    reader.do_not_cache()  # large ones would evict everything else
+    contract, _ = contracts.get_with_proxy(reader, address, {"sources", "settings"})
+    if not contract.is_verified:
+        raise NotFound("The contract at this address is not verified.", field="address")
+    return contract
+
+
+def standard_input(contract: Contract) -> bytes:
+    """What the compiler takes; the settings are those of its metadata."""
+    settings: dict[str, Any] = json.loads(contract.settings or "{}")
+    libraries = settings.get("libraries")
+    if isinstance(libraries, dict):
+        settings["libraries"] = _libraries(libraries)
+    value = {
+        "language": language_of(contract),
+        "sources": orjson.Fragment(contract.sources or "{}"),
+        "settings": settings,
+    }
+    return orjson.dumps(value)
+
+
+def language_of(contract: Contract) -> str:
+    return "Vyper" if contract.path.endswith((".vy", ".vyi")) else "Solidity"
+
+
+def _libraries(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """By file, as compilers want them."""
+    by_file: dict[str, dict[str, Any]] = {}
+    for qualified, address in by_name.items():
+        path, _, name = qualified.rpartition(":")
+        by_file.setdefault(path, {})[name] = address
+    return by_file
+
+
+def archive(contract: Contract) -> bytes:
+    """The sources by their paths, and the standard JSON input, which has the paths as they are."""
+    content = io.BytesIO()
+    names = {STANDARD_INPUT}
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr(zipfile.ZipInfo(STANDARD_INPUT, TIME), standard_input(contract))
+        for path, source in json.loads(contract.sources or "{}").items():
+            name = _unused(safe_path(path), names)
+            entry = zipfile.ZipInfo(name, TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            file.writestr(entry, str(source["content"]))
+    return content.getvalue()
+
+
+def safe_path(path: str) -> str:
+    """Relative, and below the folder it is unpacked in, on any system."""
+    parts = [_safe_part(part) for part in re.split(r"[/\\]", path) if part not in ("", ".")]
+    return "/".join(parts)[-MAX_PATH:].lstrip("/") or "source"
+
+
+def _safe_part(part: str) -> str:
+    clean = _UNSAFE.sub("_", part.encode("utf-8", "replace").decode())[:MAX_PART].rstrip(" .")
+    return f"_{clean}" if not clean or _DEVICE.fullmatch(clean) else clean
+
+
+def _unused(name: str, names: set[str]) -> str:
+    """Also by another case of letters, which some file systems do not tell apart."""
+    stem, dot, suffix = name.rpartition(".")
+    stem, suffix = (stem, dot + suffix) if stem else (name, "")
+    number, unused = 1, name
+    while unused.casefold() in names:
+        number += 1
+        unused = f"{stem}_{number}{suffix}"
+    names.add(unused.casefold())
+    return unused

@@ -1,0 +1,154 @@
+"""Names, traits and pictures of items: from the chain at once, from elsewhere in the background."""
+
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from scan.contracts import item_metadata
+from scan.contracts.item_metadata import (
+    MAX_DOCUMENT_BYTES,
+    MAX_PICTURE_BYTES,
+    BadContent,
+    Metadata,
+    Picture,
+    RemoteUrl,
+)
+from scan.ethereum.sized_cache import SizedCache
+from scan.settings import Network
+from scan.webhooks.documents import DocumentFetcher, NotFetched
+
+CACHE_BYTES = 64 * 1024 * 1024
+ENTRY_BYTES = 500  # besides the content
+FETCHING_THREADS = 2
+MAX_WAITING = 32  # documents to fetch
+KEPT_S = 3600.0
+FAILURE_KEPT_S = 300.0
+
+OFF = "Metadata outside the chain is not fetched here."
+PENDING = "It is being fetched; ask again shortly."
+BUSY = "Too many documents are being fetched; ask again shortly."
+
+log = logging.getLogger(__name__)
+
+
+class Media(NamedTuple):
+    """What the URI of an item leads to. `problem` says what is missing and why.
+
+    `is_pending`: another request may have more. `is_of_chain`: it can change with the chain alone.
+    """
+
+    metadata: Metadata | None = None
+    picture: Picture | None = None
+    problem: str | None = None
+    is_pending: bool = False
+    is_of_chain: bool = True
+
+
+class _Content(NamedTuple):
+    """A document, or why there is none."""
+
+    body: bytes | None
+    problem: str | None = None
+    is_pending: bool = False
+    is_of_chain: bool = True
+    until: float = 0.0
+
+
+class ItemMedia:
+    """Without a fetcher only data: URIs are read. No request waits for another server."""
+
+    def __init__(
+        self,
+        fetcher: DocumentFetcher | None,
+        ipfs_gateway: str = "",
+        gateway_networks: Sequence[Network] = (),
+        now: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._fetcher = fetcher
+        self._gateway = ipfs_gateway
+        self._gateway_networks = gateway_networks
+        self._now = now
+        self._cache: SizedCache[_Content] = SizedCache(CACHE_BYTES)
+        self._waiting: queue.Queue[tuple[RemoteUrl, int]] = queue.Queue(MAX_WAITING)
+        self._pending: set[RemoteUrl] = set()
+        self._lock = threading.Lock()
+        self._threads = 0
+
+    def of(self, uri: str | None, token_id: int) -> Media:
+        if uri is None:
+            return Media()
+        document = self._content(item_metadata.with_id(uri, token_id), MAX_DOCUMENT_BYTES)
+        if document.body is None:
+            return Media(None, None, *document[1:4])
+        try:
+            metadata = item_metadata.parse(document.body)
+        except BadContent as error:
+            return Media(problem=str(error), is_of_chain=document.is_of_chain)
+        if metadata.image is None:
+            return Media(metadata, is_of_chain=document.is_of_chain)
+        image = self._image(item_metadata.with_id(metadata.image, token_id))
+        is_of_chain = document.is_of_chain and image.is_of_chain
+        if image.body is None:
+            return Media(metadata, None, image.problem, image.is_pending, is_of_chain)
+        try:
+            picture = item_metadata.picture(image.body)
+        except BadContent as error:
+            return Media(metadata, problem=str(error), is_of_chain=is_of_chain)
+        return Media(metadata, picture, is_of_chain=is_of_chain)
+
+    def _image(self, uri: str) -> _Content:
+        svg = item_metadata.inline_svg(uri)
+        return self._content(uri, MAX_PICTURE_BYTES) if svg is None else _Content(svg)
+
+    def _content(self, uri: str, most_bytes: int) -> _Content:
+        try:
+            body = item_metadata.from_data_uri(uri, most_bytes)
+            if body is not None:
+                return _Content(body)
+            url = item_metadata.remote_url(uri, self._gateway)
+        except BadContent as error:
+            return _Content(None, str(error))
+        if self._fetcher is None:
+            return _Content(None, OFF)
+        return self._fetched(url, most_bytes)
+
+    def _fetched(self, url: RemoteUrl, most_bytes: int) -> _Content:
+        """From the cache; otherwise it is to be fetched."""
+        cached = self._cache.get(url)
+        if cached is not None and self._now() < cached.until:
+            return cached
+        with self._lock:
+            if url not in self._pending:
+                try:
+                    self._waiting.put_nowait((url, most_bytes))
+                except queue.Full:
+                    return _Content(None, BUSY, True, False)
+                self._pending.add(url)
+            if self._threads < FETCHING_THREADS:
+                self._threads += 1
+                threading.Thread(target=self._run, name="item media", daemon=True).start()
+        return _Content(None, PENDING, True, False)
+
+    def _run(self) -> None:
+        while True:
+            url, most_bytes = self._waiting.get()
+            try:
+                self._fetch(url, most_bytes)
+            except Exception:
+                log.exception("fetching an item's metadata failed")
+            finally:
+                with self._lock:
+                    self._pending.discard(url)
+
+    def _fetch(self, url: RemoteUrl, most_bytes: int) -> None:
+        assert self._fetcher is not None
+        allowed = self._gateway_networks if url.is_of_gateway else ()
+        try:
+            body = self._fetcher.get(url.url, most_bytes, allowed)
+            content = _Content(body, None, False, False, self._now() + KEPT_S)
+        except NotFetched as error:
+            content = _Content(None, str(error), False, False, self._now() + FAILURE_KEPT_S)
+        self._cache.store(url, content, ENTRY_BYTES + len(url.url) + len(content.body or b""))

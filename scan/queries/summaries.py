@@ -1,0 +1,66 @@
+"""What a transaction did, in one sentence, of what is indexed and what the node has of it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from scan.contracts import transaction_summary
+from scan.contracts.failure_reasons import ERROR, UNKNOWN
+from scan.contracts.summary_facts import Facts
+from scan.contracts.summary_parts import Names
+from scan.contracts.transaction_details import TransactionDetails
+from scan.contracts.transaction_failures import TransactionFailure
+from scan.contracts.transaction_summary import Summary
+from scan.hex import data
+from scan.queries import internal_transfers, network, transactions
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
+
+MAX_INTERNAL = 200  # internal transfers that are read
+
+
+def summary(
+    reader: Reader,
+    record: Mapping[str, Any],
+    details: TransactionDetails,
+    failure: TransactionFailure | None,
+) -> Summary:
+    """What it did, in one sentence; `failure` is why it failed."""
+    facts = _facts(reader, record, details)
+    if failure is not None:
+        facts = facts._replace(error=_reason(failure))
+    keys = [data(address, 20) for address in facts.addresses()]
+    (parties,) = reader.row("queries/transactions_list_parties", addresses=keys)
+    return transaction_summary.summarise(
+        facts, Names(orjson.loads(parties), network.coin_symbol(reader))
+    )
+
+
+def _reason(failure: TransactionFailure) -> str | None:
+    """In few words: what the contract said, or else a sentence without its end."""
+    reason = failure.reason
+    if reason.kind == ERROR and reason.decoded is not None:
+        return str(reason.decoded.arguments[0].value) or None
+    return None if reason.kind == UNKNOWN else reason.sentence.removesuffix(".")
+
+
+def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:
+    """Without further statements where the input is empty and nothing was emitted, or it failed."""
+    if not record["status"] or (details.input == b"" and details.log_count == 0):
+        return Facts(record, details, (), 0, (), 0, None)
+    key = data(record["hash"], 32)
+    stored = transactions.events(reader, key)
+    internal, is_traced = internal_transfers.of_transaction(
+        reader, key, Window(MAX_INTERNAL, 0, "asc")
+    )
+    is_whole = is_traced and (internal.total or 0) <= MAX_INTERNAL
+    return Facts(
+        record,
+        details,
+        orjson.loads(stored.transfers or "[]"),
+        stored.transfer_count,
+        orjson.loads(stored.trades or "[]"),
+        stored.trade_count,
+        orjson.loads(internal.data or "[]") if is_whole else None,
+    )

@@ -1,0 +1,48 @@
+"""Code that equals verified code except for values of immutables and the metadata.
+
+What may differ is what the compiler reported of the verified code, never a pattern of the other.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from scan.verification.bytecode_comparison import (
+    ADDRESS_BYTES,
+    ByteRange,
+    LinkedCode,
+    is_call_guarded,
+    mask,
+    metadata_ranges,
+)
+
+
+class CodePattern(NamedTuple):
+    """`variable` has the ranges of each value that may differ, as JSON; `masked_hash` is SHA-256 of
+    the code without them and without its metadata."""
+
+    variable: str
+    masked_hash: bytes
+
+
+def pattern_of(deployed: bytes, compiled: LinkedCode) -> CodePattern:
+    groups: list[Sequence[ByteRange]] = [*compiled.immutables.values()]
+    if is_call_guarded(compiled.code):
+        groups.append([ByteRange(1, 1 + ADDRESS_BYTES)])
+    return CodePattern(json.dumps(groups), _masked_hash(deployed, groups))
+
+
+def is_similar(code: bytes, pattern: CodePattern) -> bool:
+    """Of the same length as the pattern's code. An immutable has one value wherever it stands."""
+    groups = [[ByteRange(*part) for part in group] for group in json.loads(pattern.variable)]
+    if any(len({code[start:end] for start, end in group}) > 1 for group in groups):
+        return False
+    return _masked_hash(code, groups) == pattern.masked_hash
+
+
+def _masked_hash(code: bytes, groups: Iterable[Sequence[ByteRange]]) -> bytes:
+    metadata = metadata_ranges(code)
+    ranges = [part for group in groups for part in group]
+    # Where the metadata begins is hashed, too: else code could hide behind a longer one.
+    return hashlib.sha256(mask(code, [*ranges, *metadata]) + repr(metadata).encode()).digest()

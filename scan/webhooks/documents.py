@@ -1,0 +1,88 @@
+"""Fetches a document from a URL that anybody may have written, over checked connections."""
+
+from collections.abc import Sequence
+from http.client import HTTPException
+from ssl import SSLContext
+from typing import NamedTuple
+from urllib.parse import urljoin
+
+import urllib3
+
+from scan.settings import Network
+from scan.webhooks.deadlines import Deadline, DeadlineTimer
+from scan.webhooks.sender import AttemptTimeouts, CheckedConnection, Sender
+from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl
+
+TIMEOUTS = AttemptTimeouts(total_s=8.0, connect_s=3.0)
+MAX_REDIRECTS = 2
+REDIRECTS = (301, 302, 303, 307, 308)
+HEADERS = {"User-Agent": "Scan/1.0", "Accept": "*/*", "Accept-Encoding": "identity"}
+
+
+class NotFetched(Exception):
+    """The message is the reason; it contains nothing that the server sent."""
+
+
+class _Response(NamedTuple):
+    """`location` is set for a redirect."""
+
+    body: bytes
+    location: str | None
+
+
+class DocumentFetcher:
+    """Gets documents over https, each within TIMEOUTS with all its redirects."""
+
+    def __init__(self, context: SSLContext, timeouts: AttemptTimeouts = TIMEOUTS) -> None:
+        self._context = context
+        self._timeouts = timeouts
+        self._deadlines: DeadlineTimer | None = None
+
+    def get(self, url: str, most_bytes: int, allowed: Sequence[Network] = ()) -> bytes:
+        """`allowed` networks may be reached by `url` itself, but not by its redirects."""
+        if self._deadlines is None:
+            self._deadlines = DeadlineTimer()
+        with self._deadlines.deadline(self._timeouts.total_s) as deadline:
+            try:
+                for _ in range(1 + MAX_REDIRECTS):
+                    response = self._request(url, most_bytes, allowed, deadline)
+                    if deadline.is_over:
+                        raise NotFetched("The server did not respond in time.")
+                    if response.location is None:
+                        return response.body
+                    url, allowed = urljoin(url, response.location), ()
+            except RefusedUrl as error:
+                raise NotFetched(f"The URL is not allowed: {error}.") from None
+            except NotResolved as error:
+                raise NotFetched(f"The URL's host cannot be reached: {error}.") from None
+            except (OSError, ValueError, HTTPException, urllib3.exceptions.HTTPError):
+                raise NotFetched("The server did not respond properly.") from None
+        raise NotFetched("The server redirects too often.")
+
+    def _request(
+        self, url: str, most_bytes: int, allowed: Sequence[Network], deadline: Deadline
+    ) -> _Response:
+        if not url.lower().startswith("https://"):
+            raise RefusedUrl("it must start with https://")
+        sender = Sender(self._deadlines_of(), self._context, allowed, self._timeouts)
+        connection = CheckedConnection(sender, url, Purpose.DOCUMENT, deadline)
+        try:
+            connection.connect()
+            connection.request("GET", connection.path, headers=HEADERS, preload_content=False)
+            response = connection.getresponse()
+            if response.status in REDIRECTS:
+                return _Response(b"", response.headers.get("Location", ""))
+            if response.status != 200:
+                raise NotFetched(f"The server responded with status {response.status}.")
+            if response.headers.get("Content-Encoding", "identity") != "identity":
+                raise NotFetched("The server sent compressed data, which is not read.")
+            body = response.read(most_bytes + 1, decode_content=False)
+        finally:
+            connection.close()
+        if len(body) > most_bytes:
+            raise NotFetched("The document is too large.")
+        return _Response(body, None)
+
+    def _deadlines_of(self) -> DeadlineTimer:
+        assert self._deadlines is not None
+        return self._deadlines

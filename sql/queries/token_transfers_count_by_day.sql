@@ -1,0 +1,35 @@
+-- How many transfers a token had on each of the chain's newest counted days since it was first seen,
+-- exactly: by what its list has before the days' first blocks. Days before a gap in what is counted are
+-- left out, and so are days without blocks.
+-- params: address bytea, days integer
+-- literals: none
+-- returns: one row: index version, JSON text [{"time": Unix seconds, "transfers"}] oldest first
+-- index: tokens_pkey, daily_stats_pkey, blocks_pkey, list_checkpoints_pkey, token_transfers_by_token
+WITH whole AS MATERIALIZED (
+    SELECT k.transfer_count AS entries, k.block_number FROM tokens k WHERE k.address = %(address)s
+), newest AS (
+    SELECT s.day, s.first_block, s.last_block,
+        lag(s.first_block) OVER (ORDER BY s.day DESC) <> s.last_block + 1 AS is_before_gap
+    FROM daily_stats s
+    ORDER BY s.day DESC
+    LIMIT %(days)s
+), days AS MATERIALIZED (
+    SELECT n.day, n.first_block, n.last_block
+    FROM newest n
+    WHERE NOT EXISTS (SELECT FROM newest g WHERE g.is_before_gap AND g.day >= n.day)
+), bounds AS MATERIALIZED (
+    SELECT d.day,
+        token_transfer_entries_before('token_transfers_by_token', %(address)s, whole.entries,
+            first.token_transfers_before) AS passed,
+        token_transfer_entries_before('token_transfers_by_token', %(address)s, whole.entries,
+            last.token_transfers_before + last.token_transfer_count) AS passed_after
+    FROM whole, days d
+    JOIN blocks first ON first.number = d.first_block
+    JOIN blocks last ON last.number = d.last_block
+    WHERE d.last_block >= whole.block_number
+)
+SELECT index_version(), coalesce((
+    SELECT json_agg(json_build_object(
+        'time', extract(epoch FROM n.day)::bigint, 'transfers', n.passed_after - n.passed)
+        ORDER BY n.day)::text
+    FROM bounds n), '[]');

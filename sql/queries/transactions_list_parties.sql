@@ -1,0 +1,35 @@
+-- What the sentence about a transaction says of the addresses in it.
+-- params: addresses bytea[]
+-- literals: none
+-- returns: one row: index version, JSON text {address: {"label": text or null, "contract": a verified
+--   contract's name or null, "isContract": whether code is known there, "token": null or its name,
+--   symbol, decimals, type and whether it wraps the coin, "pool": null or its exchange and tokens}}
+-- index: labels_pkey, tokens_pkey, contracts_pkey, verified_contracts_by_code_hash, pools_pkey,
+--   dexes_pkey
+SELECT index_version(), (
+    SELECT coalesce(json_object_agg(hex(asked.address), json_build_object(
+        'label', (SELECT l.label FROM labels l WHERE l.address = asked.address),
+        'contract', (
+            SELECT v.contract_name
+            FROM verified_contracts v
+            WHERE v.code_hash = code.code_hash
+            ORDER BY v.match, v.verified_at, v.address
+            LIMIT 1),
+        'isContract', code.code_hash IS NOT NULL,
+        'token', (
+            SELECT json_build_object('name', k.name, 'symbol', k.symbol, 'decimals', k.decimals,
+                'type', k.type, 'wraps', k.wraps)
+            FROM tokens k
+            WHERE k.address = asked.address),
+        'pool', (
+            SELECT json_build_object('dex', x.name, 'token0', hex(p.token0), 'token1', hex(p.token1))
+            FROM pools p
+            JOIN dexes x ON x.dex_id = p.dex_id
+            WHERE p.address = asked.address))), '{}')::text
+    FROM unnest(%(addresses)s) AS asked (address)
+    LEFT JOIN LATERAL (
+        SELECT c.code_hash
+        FROM contracts c
+        WHERE c.address = asked.address
+        ORDER BY c.block_number DESC
+        LIMIT 1) AS code ON true);

@@ -1,0 +1,236 @@
+"""Bytecode, its disassembly, similar code, creations, sources as files, compilers."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from scan.contracts.disassembly import disassemble, opcodes
+from scan.queries.contract_sources import safe_path
+from tests.support.database import execute
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
+
+SIMILAR = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract Twin {
+    address public immutable owner;
+    uint256 public immutable limit;
+    constructor(address owner_, uint256 limit_) { owner = owner_; limit = limit_; }
+    function twice() external view returns (uint256) { return limit + limit; }
+}
+contract Factory {
+    event Made(Twin twin);
+    function make(uint256 limit) external { emit Made(new Twin(msg.sender, limit)); }
+}
+"""
+
+
+def get(explorer: Explorer, path: str, status: int = 200) -> Any:
+    answer = explorer.client.get(f"/api/v1/contracts/{path}")
+    assert answer.status_code == status, answer.text[:500]
+    return answer.json
+
+
+@pytest.fixture(scope="module")
+def twins(explorer: Explorer) -> tuple[str, str, str]:
+    """A verified one, one with other immutables, one that was made by a factory."""
+    code = compiled(VERSION, standard_input({"Twin.sol": SIMILAR}), "Twin.sol", "Twin").creation
+    arguments = [encode(["address", "uint256"], [CHECKSUMMED, n]).hex() for n in (7, 8)]
+    first, second = (explorer.deploy(code, each) for each in arguments)
+    answer = explorer.verify(first, SIMILAR, VERSION, contractName="Twin", optimizationUsed=0)
+    assert answer.status_code == 200, answer.json
+    factory = compiled(VERSION, standard_input({"Twin.sol": SIMILAR}), "Twin.sol", "Factory")
+    maker = explorer.deploy(factory.creation)
+    data = keccak(text="make(uint256)")[:4] + encode(["uint256"], [9])
+    sender = explorer.anvil.accounts[0]
+    sent = explorer.anvil.send(sender, maker, data="0x" + data.hex(), gas=2_000_000)
+    receipt = explorer.anvil.receipt_of(sent)
+    made = "0x" + receipt["logs"][0]["data"][-40:]
+    explorer.wait_for(made)
+    return first, second, made
+
+
+def test_code_is_the_nodes_and_says_what_it_is(
+    explorer: Explorer, twins: tuple[str, str, str]
+) -> None:
+    first, second, made = twins
+    for address in twins:
+        code = explorer.anvil.call("eth_getCode", address, "latest")
+        held = get(explorer, f"{address}/bytecode")
+        assert held["bytecode"] == code and held["size"] == len(code) // 2 - 1
+        assert held["codeHash"] == "0x" + keccak(hexstr=code).hex()
+        assert held["metadata"]["compilerVersion"] == VERSION
+        assert held["metadata"]["hashType"] == "ipfs" and held["delegate"] is None
+        assert "disassembly" not in held
+    assert get(explorer, f"{first}/bytecode")["verified"] is True
+    for address in (second, made):
+        held = get(explorer, f"{address}/bytecode")
+        assert (held["verified"], held["similarTo"]) == (False, first)
+
+
+def test_altered_code_is_not_similar(explorer: Explorer, twins: tuple[str, str, str]) -> None:
+    """Of the same length: another instruction, an immutable with two values, a longer metadata."""
+    first = twins[0]
+    code = bytearray.fromhex(explorer.anvil.call("eth_getCode", first, "latest")[2:])
+    other = bytearray(code)
+    other[20] ^= 1
+    torn = bytearray(code)
+    limit = (7).to_bytes(32, "big")
+    at = torn.rfind(limit)
+    assert at != torn.find(limit) > 0, "the immutable stands in several places"
+    torn[at + 31] = 9
+    cut = bytearray(code)
+    cut[-1] -= 3  # no metadata, as it seems
+    for altered in (other, torn, cut):
+        address = explorer.place(altered.hex())
+        assert get(explorer, f"{address}/bytecode")["similarTo"] is None
+    for at in (
+        position for position in range(len(code)) if code[position : position + 32] == limit
+    ):
+        code[at + 31] = 250
+    address = explorer.place(code.hex())
+    assert get(explorer, f"{address}/bytecode")["similarTo"] == first
+
+
+def test_instructions_are_those_of_the_code(
+    explorer: Explorer, twins: tuple[str, str, str]
+) -> None:
+    held = get(explorer, f"{twins[0]}/bytecode?disassembly=true")
+    code = bytes.fromhex(held["bytecode"][2:])
+    numbers = {name: opcode for opcode, name in opcodes().items()}
+    whole = b""
+    for line in held["disassembly"]:
+        assert line["offset"] == len(whole)
+        name = line["opcode"]
+        opcode = numbers[name] if name in numbers else int(name.removeprefix("UNKNOWN_"), 16)
+        whole += bytes([opcode]) + bytes.fromhex((line["data"] or "0x")[2:])
+    assert whole == code[: held["metadata"]["offset"]]
+    assert {"JUMPDEST", "PUSH0", "CALLDATALOAD"} < {line["opcode"] for line in held["disassembly"]}
+
+
+@pytest.mark.parametrize(
+    ("code", "lines"),
+    [
+        ("00", ["00000 STOP"]),
+        ("5b0c", ["00000 JUMPDEST", "00001 UNKNOWN_0x0c"]),
+        ("7f0102", ["00000 PUSH32 0x0102 (the code ends here)"]),
+        ("60", ["00000 PUSH1 (the code ends here)"]),
+        ("60ff5ffe", ["00000 PUSH1 0xff", "00002 PUSH0", "00003 INVALID"]),
+    ],
+)
+def test_disassembly(code: str, lines: list[str]) -> None:
+    assert [instruction.text() for instruction in disassemble(bytes.fromhex(code))] == lines
+
+
+def test_disassembly_is_bounded() -> None:
+    assert sum(1 for _ in disassemble(bytes(10**6))) == 49_152
+    assert sum(1 for _ in disassemble(bytes(10**6), most=10)) == 10
+
+
+@pytest.mark.parametrize("code", ["ef0001", "ef" * 24_576, "ff", "fe"])
+def test_code_of_any_kind_is_shown(explorer: Explorer, code: str) -> None:
+    address = explorer.place(code)
+    held = get(explorer, f"{address}/bytecode?disassembly=true")
+    assert (held["bytecode"], held["metadata"]) == ("0x" + code, None)
+    page = explorer.client.get(f"/address/{address}?tab=bytecode")
+    assert page.status_code == 200 and held["disassembly"][0]["opcode"] in page.text
+
+
+def test_what_the_index_has_not_is_the_nodes(explorer: Explorer) -> None:
+    delegating = "0x" + "d1" * 20
+    code = "0xef0100" + "ab" * 20
+    explorer.anvil.call("anvil_setCode", delegating, code)
+    held = get(explorer, f"{delegating}/bytecode")
+    assert (held["bytecode"], held["delegate"]) == (code, "0x" + "ab" * 20)
+    assert get(explorer, "0x" + "77" * 20 + "/bytecode", 404)["code"] == "not_found"
+    assert get(explorer, "0x12/bytecode", 400)["field"] == "address"
+    assert get(explorer, f"{delegating}/bytecode?disassembly=1", 400)["field"] == "disassembly"
+    assert explorer.client.get("/address/" + "0x" + "77" * 20 + "?tab=bytecode").status_code == 200
+
+
+def test_a_creation_is_told(explorer: Explorer, twins: tuple[str, str, str]) -> None:
+    first, _, made = twins
+    contract = get(explorer, first)
+    sender = explorer.anvil.accounts[0]
+    assert (contract["creation"]["creator"], contract["creation"]["factory"]) == (sender, None)
+    receipt = explorer.anvil.receipt_of(contract["creation"]["transactionHash"])
+    assert receipt["contractAddress"] == first
+    assert int(receipt["blockNumber"], 16) == contract["creation"]["blockNumber"]
+    assert contract["constructor"] == [
+        {"name": "owner_", "type": "address", "value": CHECKSUMMED.lower()},
+        {"name": "limit_", "type": "uint256", "value": "7"},
+    ]
+    detail = explorer.client.get(f"/api/v1/addresses/{made}").json["creation"]
+    assert detail["creator"] == sender and detail["factory"] not in (None, sender)
+    logs = explorer.anvil.receipt_of(detail["transactionHash"])["logs"]
+    assert logs[0]["data"].endswith(made[2:]) and logs[0]["address"] == detail["factory"]
+    assert explorer.client.get(f"/api/v1/addresses/{sender}").json["creation"] is None
+
+
+def test_sources_are_files(explorer: Explorer, twins: tuple[str, str, str]) -> None:
+    first = twins[0]
+    standard = get(explorer, f"{first}/source")
+    assert [source["content"] for source in standard["sources"].values()] == [SIMILAR]
+    again = explorer.verify(first, standard, VERSION, contractName="Twin")
+    assert (again.status_code, again.json["match"]) == (200, "full"), again.json
+    answer = explorer.client.get(f"/api/v1/contracts/{first}/source?format=zip")
+    assert answer.mimetype == "application/zip" and first in answer.headers["Content-Disposition"]
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as file:
+        assert file.testzip() is None
+        assert SIMILAR.encode() in [file.read(name) for name in file.namelist()]
+        assert json.loads(file.read("standard-input.json")) == standard
+    assert get(explorer, f"{first}/source?format=tar", 400)["field"] == "format"
+    assert get(explorer, f"{twins[1]}/source", 404)["code"] == "not_found"
+
+
+HOSTILE_PATHS = [
+    *("../../etc/passwd", "/etc/passwd", "a/../../b.sol", "C:\\Windows\\x", "\\\\host\\share"),
+    *("con", "nul.sol", "a\0b", "a\nb", "x" * 5000, "/".join("y" * 500), "", "..", "...", " ."),
+    *("standard-input.json", "STANDARD-INPUT.JSON", "\u202egpj.exe", "a:b", "~/.ssh/id", "./a.sol"),
+]
+
+
+def test_hostile_paths_stay_in_the_archive(explorer: Explorer) -> None:
+    source = SIMILAR.replace("contract Twin", "contract Paths").replace("Twin", "Paths")
+    address = deploy(
+        explorer, source, "Paths", encode(["address", "uint256"], [CHECKSUMMED, 7]).hex()
+    )
+    explorer.verify(address, source, VERSION, contractName="Paths", optimizationUsed=0)
+    sources = {
+        path.replace("\0", ""): {"content": path[:20].replace("\0", "")} for path in HOSTILE_PATHS
+    }
+    execute(
+        explorer.settings.database_url,
+        "UPDATE verified_contracts SET sources = %s WHERE address = %s",
+        json.dumps(sources),
+        bytes.fromhex(address[2:]),
+    )
+    answer = explorer.client.get(f"/api/v1/contracts/{address}/source?format=zip")
+    assert answer.status_code == 200
+    with zipfile.ZipFile(io.BytesIO(answer.data)) as file:
+        names = file.namelist()
+    assert len({name.casefold() for name in names}) == len(names) == len(sources) + 1
+    for name in names:
+        parts = name.split("/")
+        assert not name.startswith("/") and ".." not in parts and "" not in parts, name
+        assert not set(name) & set("\\:\0\n\u202e") and len(name) <= 220, name
+    page = explorer.client.get(f"/address/{address}?tab=contract")
+    assert page.status_code == 200 and "\u202e" not in page.text
+
+
+@pytest.mark.parametrize("path", HOSTILE_PATHS)
+def test_safe_paths_have_a_name(path: str) -> None:
+    assert safe_path(path) and not safe_path(path).startswith(("/", "../"))
+
+
+def test_compilers_are_listed(explorer: Explorer) -> None:
+    releases = explorer.client.get("/api/v1/compilers").json["solidity"]
+    numbers = [tuple(map(int, release["version"].split("."))) for release in releases]
+    assert numbers == sorted(numbers, reverse=True) and (0, 4, 11) in numbers
+    installed = {release["version"] for release in releases if release["installed"]}
+    assert VERSION in installed and len(installed) < len(releases)

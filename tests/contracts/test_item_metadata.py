@@ -1,0 +1,161 @@
+"""Items' metadata and pictures from bytes that anybody may have written."""
+
+import base64
+
+import pytest
+
+from scan.contracts import item_metadata
+from scan.contracts.item_metadata import (
+    MAX_ATTRIBUTES,
+    MAX_DOCUMENT_BYTES,
+    MAX_PICTURE_BYTES,
+    BadContent,
+    from_data_uri,
+    picture,
+    remote_url,
+)
+
+PNG = b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR" + (8).to_bytes(4) + (8).to_bytes(4) + bytes(20)
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><rect width="9" height="9"/></svg>'
+CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
+GATEWAY = "https://ipfs.example/"
+
+
+@pytest.mark.parametrize(
+    ("uri", "content"),
+    [
+        ("data:application/json;base64," + base64.b64encode(b'{"a":1}').decode(), b'{"a":1}'),
+        ("data:application/json;base64,eyJhIjoxfQ==", b'{"a":1}'),
+        ("data:application/json;utf8,%7B%22a%22%3A1%7D", b'{"a":1}'),
+        ('data:application/json,{"a":1}', b'{"a":1}'),
+        ("DATA:,x", b"x"),
+        ("https://example.com/", None),
+        ("data:no comma", None),
+    ],
+)
+def test_data_uris(uri: str, content: bytes | None) -> None:
+    assert from_data_uri(uri, 1000) == content
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "data:," + "x" * 1001,
+        "data:;base64," + "A" * 10_000_000,
+        "data:;base64," + "A" * 1400,
+        "data:;base64,A",
+        "data:," + "%41" * 1001,
+    ],
+)
+def test_data_uris_that_are_too_large_or_malformed(uri: str) -> None:
+    with pytest.raises(BadContent):
+        from_data_uri(uri, 1000)
+
+
+def test_metadata_is_cut() -> None:
+    metadata = item_metadata.parse(
+        b'{"name":"' + b"n" * 10_000 + b'","description":7,"image":["no"],"image_data":"<svg/>",'
+        b'"attributes":[' + b",".join([b'{"trait_type":"t","value":true}'] * 5000) + b"]}"
+    )
+    assert (len(metadata.name), metadata.description, metadata.image) == (200, "7", "<svg/>")
+    assert len(metadata.attributes) == MAX_ATTRIBUTES
+    assert metadata.attributes[0] == ("t", "yes")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        b"",
+        b"[]",
+        b'"text"',
+        b"\xff\xfe",
+        b"<html>",
+        b"[" * 200_000,
+        b'{"a":' * 40_000,
+        b'{"name":"' + b"x" * MAX_DOCUMENT_BYTES + b'"}',
+    ],
+)
+def test_json_bombs_are_refused(document: bytes) -> None:
+    with pytest.raises(BadContent):
+        item_metadata.parse(document)
+
+
+def test_odd_attributes_are_left_out() -> None:
+    odd = b'{"attributes":[null,1,"x",[],{},{"value":null},{"value":{"a":1}},{"value":"v"}]}'
+    assert item_metadata.parse(odd).attributes == [("", "v")]
+    assert item_metadata.parse(b'{"attributes":{"a":1}}').attributes == []
+
+
+@pytest.mark.parametrize(
+    ("content", "content_type"),
+    [
+        (PNG, "image/png"),
+        (b"\xff\xd8\xff\xe0", "image/jpeg"),
+        (b"GIF89a" + bytes(10), "image/gif"),
+        (b"RIFF\0\0\0\0WEBPVP8 ", "image/webp"),
+        (SVG, "image/svg+xml"),
+        (b'<?xml version="1.0"?>\n<!-- a -->\n' + SVG, "image/svg+xml"),
+        (SVG.replace(b"<rect", b"<script>alert(1)</script><rect"), "image/svg+xml"),
+    ],
+)
+def test_pictures_are_known_by_their_bytes(content: bytes, content_type: str) -> None:
+    assert picture(content).content_type == content_type
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"<html><svg ></svg></html>",
+        b"<script>alert(1)</script>",
+        b'<!DOCTYPE svg [<!ENTITY a "aaaa">]>' + SVG,
+        b'<?xml version="1.0"?>' + SVG + b"<!ENTITY x>",
+        b"%PDF-1.7",
+        SVG.ljust(MAX_PICTURE_BYTES + 1),
+        PNG.replace((8).to_bytes(4), (60_000).to_bytes(4)),
+        b"GIF89a\xff\xff\xff\xff" + bytes(10),
+    ],
+)
+def test_what_is_no_picture_or_a_bomb_is_refused(content: bytes) -> None:
+    with pytest.raises(BadContent):
+        picture(content)
+
+
+@pytest.mark.parametrize(
+    ("uri", "url"),
+    [
+        ("https://example.com/1.json", "https://example.com/1.json"),
+        (f"ipfs://{CONTENT_ID}/1.json", f"https://ipfs.example/ipfs/{CONTENT_ID}/1.json"),
+        (f"ipfs://ipfs/{CONTENT_ID}", f"https://ipfs.example/ipfs/{CONTENT_ID}"),
+        (f"ipfs://{CONTENT_ID}/a b?c#d", f"https://ipfs.example/ipfs/{CONTENT_ID}/a%20b%3Fc%23d"),
+    ],
+)
+def test_remote_urls(uri: str, url: str) -> None:
+    assert remote_url(uri, GATEWAY) == (url, uri.startswith("ipfs"))
+
+
+@pytest.mark.parametrize(
+    "uri",
+    [
+        "http://example.com/1.json",
+        "file:///etc/passwd",
+        "gopher://x",
+        "ipfs://../../admin",
+        f"ipfs://{CONTENT_ID}/../../admin",
+        f"ipfs://{CONTENT_ID}/%2e%2e/%2e%2e/admin",
+        f"ipfs://{CONTENT_ID}/..%2f..%2fadmin",
+        f"ipfs://{CONTENT_ID}/a\\..\\b",
+        f"ipfs://{CONTENT_ID}\r\nHost: x",
+        "ipfs://api/v0/shutdown",
+        "",
+        "7",
+    ],
+)
+def test_other_uris_are_refused(uri: str) -> None:
+    with pytest.raises(BadContent):
+        remote_url(uri, GATEWAY)
+
+
+def test_ipfs_needs_a_gateway() -> None:
+    with pytest.raises(BadContent):
+        remote_url(f"ipfs://{CONTENT_ID}", "")
