@@ -18,6 +18,8 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 PATH = ROOT / "demo" / "operator_data.json.gz"
+# By which similar code is found: the file does not have them.
+UNKNOWN = dict.fromkeys(("code_length", "masked_hash", "variable_ranges"))
 BYTES = ("address", "code_hash", "constructor_arguments")  # as hex in the file
 
 
@@ -32,7 +34,7 @@ def load(settings: Settings, path: Path = PATH) -> None:
             tx.execute("commands/labels_put", addresses=[*map(data, addresses)], labels=[*labels])
             for row in added["verified"]:
                 binary = {name: row[name] and data(row[name]) for name in BYTES}
-                tx.execute("verification/verified_contracts_insert", **{**row, **binary})
+                tx.execute("verification/verified_contracts_insert", **{**UNKNOWN, **row, **binary})
     except ScanError as error:
         log.warning("labels and verified contracts of the demo are not stored: %s", error)
     finally:
