@@ -9,6 +9,7 @@ RESOURCES = (
     "schema.sql",
     "gunicorn.conf.py",
     "demo/chain.jsonl.gz",
+    "demo/operator_data.json.gz",
     "migrations/*.sql",
     "sql/**/*.sql",
 )

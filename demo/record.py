@@ -1,32 +1,65 @@
 """Records the demo chain: `python -m demo.record` runs it on anvil and indexes it through a proxy.
 
-Writes the indexer's requests and the node's responses to demo/chain.jsonl.gz. Needs `make install`.
+Writes the indexer's requests and the node's responses to demo/chain.jsonl.gz, and labels and
+contracts that it verifies to demo/operator_data.json.gz. Needs `make install`.
 """
 
 import gzip
 import os
+import posixpath
+import re
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 import requests
 
+from app import create_app
 from scan.commands.demo_node import STATE_METHODS, Recording
+from scan.contracts.token_uri import SELECTORS
+from scan.ethereum.block_parameter import NO_BLOCK
+from scan.ethereum.transaction_traces import CALLS, STATE
 from tests.support.anvil import Anvil, Contract, Node
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
+from tests.support.explorer import place_compilers
+from tests.support.indexing import settings_for
 from tests.support.scenario import STRANGERS, Stage, play
+from tests.support.solidity import COMPILER, NODE, SETTINGS, SOURCES, artifact
 
 CHAIN = Path(__file__).with_name("chain.jsonl.gz")
+OPERATOR_DATA = Path(__file__).with_name("operator_data.json.gz")
 LARGEST_BYTES = 3 * 1024 * 1024
 ROUNDS = 300
 QUIET_S = 5.0
-TIMEOUT_S = 300.0
+TIMEOUT_S = 600.0
+
+# The file of each contract that is verified.
+VERIFIED = {
+    **dict.fromkeys(("gold", "keepers", "forge", "weth"), "Tokens.sol"),
+    **dict.fromkeys(("failing", "maker"), "Makers.sol"),
+    **dict.fromkeys(("reasons", "guard"), "Reasons.sol"),
+    **dict.fromkeys(("lanterns", "procession"), "Lanterns.sol"),
+    "router": "Exchange.sol",
+}
+LABELED_PEOPLE = {0: "Meridian treasury", 1: "Market maker", 3: "Lantern workshop"}
+LABELED = {"router": "Demo router", "uniswap-v2": "Uniswap V2 factory", "weth": "Wrapped Ether"}
+VERIFIED_ROWS = """
+SELECT to_json(v)
+FROM (
+    SELECT '0x' || encode(address, 'hex') AS address, '0x' || encode(code_hash, 'hex') AS code_hash,
+        match, creation_match, contract_name, file_path, compiler_version, license,
+        settings::text AS settings, abi::text AS abi, sources::text AS sources,
+        '0x' || encode(constructor_arguments, 'hex') AS constructor_arguments, metadata
+    FROM verified_contracts) AS v
+ORDER BY address"""
 
 # The replaying node derives these from its last block.
 NOT_RECORDED = {"eth_blockNumber", "eth_syncing"}
@@ -92,18 +125,49 @@ class _Handler(BaseHTTPRequestHandler):
 def main() -> None:
     with Anvil() as anvil:
         stage = play(anvil, rounds=ROUNDS, poison=False)
+        show_the_best(stage)
         recorder = Recorder(anvil.url)
-        index(recorder)
+        with indexed(recorder, anvil.head()) as url:
+            verified = verify(url, recorder.url, stage)
+            ask_for_uris(Node(recorder.url), url, anvil.head())
         ask_for_views(Node(recorder.url), stage)
-        rows = recorder.rows()
+        ask_for_traces(Node(recorder.url), anvil)
+        rows = [row for row in recorder.rows() if NO_BLOCK not in row["params"]]
         check_complete(rows, anvil.head())
-        kept = only_changes(rows)
+        kept = only_changes(map(without_unchanged_code, rows))
         write(kept)
+        write_operator_data(stage, verified)
     print(f"{len(kept)} responses about {blocks_in(kept)} blocks, {CHAIN.stat().st_size} bytes")
 
 
-def index(recorder: Recorder) -> None:
-    """Runs the real indexer on an empty database until it sends no new requests."""
+def show_the_best(stage: Stage) -> None:
+    """The newest blocks: pictures on the chain, calls within calls, and failures with reasons."""
+    lanterns = stage.deploy("lanterns", "Lanterns")
+    stage.deploy("procession", "Procession", lanterns.address)
+    stage.deploy("reasons", "Reasons")
+    guard = stage.anvil.read(stage.contracts["reasons"], "guard")
+    stage.contracts["guard"] = Contract(guard, artifact("Guard"))
+    for token_id in range(1, 13):
+        to = stage.contracts["procession"].address if token_id > 6 else stage.people[token_id % 3]
+        stage.do(0, "lanterns", "mint", to, token_id)
+    stage.mine()
+    for who, key, function, args in (
+        (1, "lanterns", "light", (1, 5)),
+        (2, "lanterns", "light", (1, 5)),
+        (3, "reasons", "item", (7,)),
+        (4, "procession", "march", ([7, 8, 9], 10)),
+        (5, "reasons", "burnInside", ()),
+        (6, "reasons", "withRequire", (False,)),
+        (7, "procession", "marchOrSay", ([7, 8, 9], 60)),
+        (4, "procession", "march", ([10, 11, 12], 70)),
+    ):
+        stage.do(who, key, function, *args, gas=400_000)
+        stage.mine()
+
+
+@contextmanager
+def indexed(recorder: Recorder, head: int) -> Iterator[str]:
+    """Runs the real indexer on an empty database until it sends no new requests; its URL."""
     postgres = Postgres()
     try:
         with postgres.cloned(postgres.make_template()) as url:
@@ -111,12 +175,89 @@ def index(recorder: Recorder) -> None:
             command = [sys.executable, "-m", "scan", "index"]
             indexer = subprocess.Popen(command, env=environment)
             try:
+                wait_until_indexed(url, head)
                 wait_until_quiet(recorder, indexer)
             finally:
                 indexer.terminate()
                 indexer.wait()
+            yield url
     finally:
         postgres.stop()
+
+
+def verify(url: str, node_url: str, stage: Stage) -> list[dict[str, Any]]:
+    """Verifies contracts as a client does; the rows that are stored."""
+    with TemporaryDirectory() as folder:
+        compilers = {"solc_dir": place_compilers(Path(folder)), "path": os.environ["PATH"]}
+        client = create_app(settings_for(url, node_url, **compilers)).test_client()
+        for key, path in VERIFIED.items():
+            contract = stage.contracts[key]
+            body = {
+                "address": contract.address,
+                "sourceCode": orjson.dumps(standard_json(path)).decode(),
+                "compilerVersion": COMPILER.removeprefix("solc-"),
+                "contractName": f"{path}:{contract.artifact.name}",
+            }
+            answer = client.post("/api/v1/verify", json=body)
+            if answer.status_code != 200:
+                raise SystemExit(f"{contract.artifact.name} is not verified: {answer.json}")
+    return [row for (row,) in execute(url, VERIFIED_ROWS)]
+
+
+def standard_json(path: str) -> dict[str, Any]:
+    """A source as the tests compile it, with all that it imports."""
+    sources: dict[str, Any] = {}
+    ahead = [path]
+    while ahead:
+        path = ahead.pop()
+        folder = SOURCES if "/" not in path else NODE / "node_modules"
+        text = (folder / path).read_text()
+        sources[path] = {"content": text}
+        imported = re.findall(r'^import [^"]*"([^"]+)";', text, re.M)
+        found = {
+            posixpath.normpath(posixpath.join(posixpath.dirname(path), i))
+            if i.startswith(".")
+            else i
+            for i in imported
+        }
+        ahead += found - sources.keys()
+    settings = {name: SETTINGS[name] for name in ("optimizer", "evmVersion")}
+    return {"language": "Solidity", "sources": sources, "settings": settings}
+
+
+def ask_for_uris(node: Node, url: str, head: int) -> None:
+    """What pages of items ask: tokenURI, or uri, of each."""
+    items = execute(
+        url,
+        "SELECT DISTINCT '0x' || encode(t.address, 'hex'), x.token_id::text, t.type"
+        " FROM token_transfers x JOIN tokens t ON t.address = x.token_address"
+        " WHERE x.token_id IS NOT NULL ORDER BY 1, 2",
+    )
+    asked = [
+        ("eth_call", [{"to": token, "data": f"0x{SELECTORS[type_]}{int(id_):064x}"}, hex(head)])
+        for token, id_, type_ in items
+    ]
+    for n in range(0, len(asked), 100):
+        node.batch(asked[n : n + 100])
+
+
+def ask_for_traces(node: Node, anvil: Anvil) -> None:
+    """What the tabs of transactions ask."""
+    for number in range(anvil.head() + 1):
+        block = anvil.call("eth_getBlockByNumber", hex(number), False)
+        node.batch(
+            ("debug_traceTransaction", [hash_, options])
+            for hash_ in block["transactions"]
+            for _, options in (CALLS[0], STATE[0])
+        )
+
+
+def wait_until_indexed(url: str, head: int) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while execute(url, "SELECT max(number) FROM blocks") != [(head,)]:
+        if time.monotonic() > deadline:
+            raise SystemExit("the indexer is too slow")
+        time.sleep(0.5)
 
 
 def wait_until_quiet(recorder: Recorder, indexer: subprocess.Popen[bytes]) -> None:
@@ -177,8 +318,18 @@ def blocks_in(rows: list[dict[str, Any]]) -> int:
     return sum(row["method"] == "eth_getBlockByNumber" and row["params"][1] for row in rows)
 
 
-def only_changes(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def without_unchanged_code(row: dict[str, Any]) -> dict[str, Any]:
+    """anvil adds the code of every account that changed, which geth does not: 16 MB in all."""
+    if row["method"] == "debug_traceTransaction" and "pre" in row["result"]:
+        for address, account in row["result"]["pre"].items():
+            if "code" not in row["result"]["post"].get(address, ("code",)):
+                account.pop("code", None)
+    return row
+
+
+def only_changes(traced: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Without state that equals that of the previous block: the replay returns the last one."""
+    rows = list(traced)
     recording = Recording(orjson.dumps(row) for row in rows)
     kept = [row for row in rows if row["method"] not in STATE_METHODS]
     placed = [
@@ -202,6 +353,17 @@ def write(rows: list[dict[str, Any]]) -> None:
     if len(packed) > LARGEST_BYTES:
         raise SystemExit(f"the recording has {len(packed)} bytes; {LARGEST_BYTES} are allowed")
     CHAIN.write_bytes(packed)
+
+
+def write_operator_data(stage: Stage, verified: list[dict[str, Any]]) -> None:
+    labels = sorted(
+        [
+            *((stage.people[n], label) for n, label in LABELED_PEOPLE.items()),
+            *((stage.contracts[key].address.lower(), label) for key, label in LABELED.items()),
+        ]
+    )
+    packed = orjson.dumps({"labels": labels, "verified": verified})
+    OPERATOR_DATA.write_bytes(gzip.compress(packed, compresslevel=9, mtime=0))
 
 
 def _as_list(value: Any) -> list[Any]:

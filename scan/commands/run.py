@@ -14,7 +14,7 @@ from dataclasses import replace
 from urllib.error import URLError
 from urllib.request import urlopen
 
-from scan.commands import demo_node
+from scan.commands import demo_data, demo_node
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.node_chain import ChainWatch, database_name
 from scan.commands.startup import (
@@ -48,7 +48,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
         elif settings.rpc_urls:
             _run_children(settings, stop)
         else:
-            _run_children(_with_demo_node(settings), stop)
+            _run_children(_with_demo_node(settings), stop, is_demo=True)
     return 0
 
 
@@ -109,7 +109,7 @@ def _run_with_postgres(settings: Settings, stop: threading.Event) -> None:
         while not stop.is_set():
             name = _database_of_chain(settings, postgres, stop, remembers=not is_demo)
             if name and not stop.is_set():
-                _follow_chain(settings, postgres, name, stop)
+                _follow_chain(settings, postgres, name, stop, is_demo=is_demo)
     finally:
         log.info("stopping PostgreSQL")
         (settings.data_dir / DATABASE_FILE).unlink(missing_ok=True)
@@ -147,7 +147,12 @@ def _database_of_chain(
 
 
 def _follow_chain(
-    settings: Settings, postgres: EmbeddedPostgres, name: str, stop: threading.Event
+    settings: Settings,
+    postgres: EmbeddedPostgres,
+    name: str,
+    stop: threading.Event,
+    *,
+    is_demo: bool,
 ) -> None:
     """Runs until it is stopped or the node serves a different chain."""
     url = postgres.database_url(name)
@@ -156,7 +161,7 @@ def _follow_chain(
     publish_database(settings)
     watch = ChainWatch(settings, name)
     try:
-        _run_children(settings, stop, postgres, watch)
+        _run_children(settings, stop, postgres, watch, is_demo=is_demo)
     finally:
         watch.close()
 
@@ -166,9 +171,13 @@ def _run_children(
     stop: threading.Event,
     postgres: EmbeddedPostgres | None = None,
     watch: ChainWatch | None = None,
+    *,
+    is_demo: bool = False,
 ) -> None:
     # The children do this too, but would be restarted again and again if it fails.
     prepare_database(settings, reads=True, may_be_away=False)
+    if is_demo:
+        demo_data.load(settings)
     children = [
         ChildProcess("indexer", "index", settings),
         ChildProcess("api", "serve", settings),

@@ -229,8 +229,7 @@ def _state_changes(_indexed: IndexedTransaction, method: str, answer: Any) -> St
 
 
 def _call_trace(indexed: IndexedTransaction, method: str, answer: Any) -> TransactionTrace:
-    has_logs = method == "debug_traceTransaction"
-    if not has_logs:
+    if method == "trace_transaction":
         answer = nested(answer, data(indexed.block_hash), data(indexed.hash))
     try:
         failure = failure_in(answer)
@@ -249,7 +248,10 @@ def _call_trace(indexed: IndexedTransaction, method: str, answer: Any) -> Transa
         elif depth:
             del path[depth:]
             path[-1] += 1
-        frames.append(_frame(call, tuple(path), undone, has_logs, budget))
+        frames.append(_frame(call, tuple(path), undone, budget))
+    if not any(frame.logs for frame in frames):
+        # Either there are none, or the node does not know that option of the tracer.
+        frames = [frame._replace(logs=None) for frame in frames]
     return TransactionTrace(frames, count, count > MAX_FRAMES or budget.is_exceeded, failure)
 
 
@@ -276,9 +278,7 @@ class _Budget:
         return kept
 
 
-def _frame(
-    call: Any, path: tuple[int, ...], undone: bool, has_logs: bool, budget: _Budget
-) -> TraceFrame:
+def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> TraceFrame:
     kind = call["type"]
     if not isinstance(kind, str) or not kind.isidentifier() or len(kind) > MAX_TYPE:
         raise BadHex("a call has no type")
@@ -299,9 +299,7 @@ def _frame(
         len(whole_output),
         _failure(call),
         undone,
-        tuple(_log(log, budget) for log in budget.logs(call.get("logs") or ()))
-        if has_logs
-        else None,
+        tuple(_log(log, budget) for log in budget.logs(call.get("logs") or ())),
     )
 
 

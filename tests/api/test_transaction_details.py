@@ -30,7 +30,7 @@ NO_ABI: Mapping[str, Any] = {}
 
 
 class Chain(NamedTuple):
-    """An indexed chain, and the ABIs that were stored as verified, by address."""
+    """An indexed chain, the ABIs that were stored as verified, by address, and its node."""
 
     client: FlaskClient
     abis: Mapping[str, Any]
@@ -157,3 +157,69 @@ def test_sentences_are_right_by_the_node(chain: Chain) -> None:
 def token_types(client: FlaskClient) -> dict[str, str]:
     found = client.get("/api/v1/tokens?limit=100").json["tokens"]
     return {each["address"]: each["type"] for each in found}
+
+
+def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain) -> None:
+    """Of 300 random transactions, or as many as there are, and of those that failed."""
+    random_ones = transactions_of(chain.client)[:300]
+    failed = chain.client.post(
+        "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
+    ).json["data"]
+    hashes = [*dict.fromkeys([*random_ones, *(each["hash"] for each in failed)])]
+    assert len(hashes) >= 200 and len(failed) > 5
+    traced = [
+        (hash_, chain.node.call("debug_traceTransaction", hash_, CALL_TRACER)) for hash_ in hashes
+    ]
+    origins = [origin(trace) for _, trace in traced]
+    items = [
+        {
+            "abis": [chain.abis[f["to"]] for f in frames if f.get("to") in chain.abis],
+            **{"standard": None, "input": None, "logs": []},
+            "error": frames[0].get("output") if frames else None,
+        }
+        for frames, _ in origins
+    ]
+    compared = 0
+    for (hash_, _), (frames, path), expected in zip(traced, origins, by_ethers(items), strict=True):
+        error = chain.client.get(f"/api/v1/transactions/{hash_}").json["error"]
+        succeeded = chain.node.call("eth_getTransactionReceipt", hash_)["status"] == "0x1"
+        assert (error is None) == succeeded == (not frames), hash_
+        if error is None:
+            continue
+        compared += 1
+        assert error["approximate"] is False
+        assert error["reverting"]["traceAddress"] == path, hash_
+        assert error["reverting"]["address"] == frames[0].get("to"), hash_
+        if "revert" not in frames[0]["error"]:
+            [kind] = [kind for words, kind in HALTS.items() if words in frames[0]["error"]]
+            assert (error["kind"], error["name"]) == (kind, None), hash_
+            continue
+        assert error["data"] == frames[0].get("output", "0x"), hash_
+        found = {name: error[name] for name in ("name", "signature", "source")}
+        decoded = expected["error"]
+        assert found == {name: decoded and decoded[name] for name in found}, hash_
+        values = [argument["value"] for argument in error["arguments"] or ()]
+        assert values == [argument["value"] for argument in (decoded or NO_ARGUMENTS)["arguments"]]
+    assert compared > 5
+
+
+HALTS = {
+    **{"out of gas": "out_of_gas", "invalid opcode": "invalid_opcode"},
+    **{"CreateCollision": "address_collision", "OutOfFunds": "insufficient_balance"},
+}
+CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
+NO_ARGUMENTS: dict[str, list[Any]] = {"arguments": []}
+
+
+def origin(frame: dict[str, Any]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The calls from the one that failed by itself outwards, and its place; empty if none did."""
+    if not frame.get("error"):
+        return [], []
+    calls, output = frame.get("calls", []), frame.get("output", "0x")
+    if "revert" in frame["error"]:
+        for number in reversed(range(len(calls))):
+            same = calls[number].get("error") and calls[number].get("output", "0x") == output
+            if same and (output != "0x" or number == len(calls) - 1):
+                frames, path = origin(calls[number])
+                return [*frames, frame], [number, *path]
+    return [frame], []

@@ -211,6 +211,8 @@ def test_without_traces_the_same_call_is_made_on_the_block_before(played: Played
 
 
 def test_where_the_same_call_succeeds_the_reason_is_not_guessed(played: Played) -> None:
+    execute(played.url, "DELETE FROM transaction_failures")
+
     def succeed(calls: Calls, forward: Forward) -> Reply:
         reply = without_traces(calls, forward)
         for call, answer in zip(calls, reply.body, strict=True):

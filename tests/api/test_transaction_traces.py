@@ -83,7 +83,8 @@ def test_flat_traces_give_the_same_tree(played: Played) -> None:
         for name in names:
             nested, flat = answer_of(played, name), answer_of(played, name, client=client)
             for one, other in zip(nested["frames"], flat["frames"], strict=True):
-                assert other.pop("logs") is None and one.pop("logs") is not None
+                assert other.pop("logs") is None
+                assert one.pop("logs") is None or name == "speaking"
                 for frame in (one, other):  # anvil counts differently in each
                     del frame["gas"], frame["gasUsed"]
                 assert one == other, name

@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.commands import demo_data
 from scan.commands.demo_node import DemoNode, start
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
@@ -26,6 +27,7 @@ def node() -> Iterator[DemoNode]:
 @pytest.fixture(scope="module")
 def demo(postgres: Postgres, template: str, node: DemoNode) -> Iterator[FlaskClient]:
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+        demo_data.load(indexing.settings)
         indexing.wait_for(node.recording.head)
         yield create_app(indexing.settings).test_client()
 
@@ -63,15 +65,13 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
             if method == "GET" and status != 200:
                 refused.append(rule.rule)
     sourcify = ("contract/<chain_id>/<address>", "verify/<verification_id>")
-    assert set(refused) == {  # not verified; nobody's; a parameter is missing
+    assert set(refused) == {  # of another chain; nobody's; a parameter is missing
         *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
-        "/address/<address>/source",
         "/.well-known/security.txt",
+        "/address/<address>/source",
         "/api/v1/addresses",
         "/api/v1/search",
         "/static/<version>/<name>",
-        "/api/v1/contracts/<address>",
-        "/api/v1/contracts/<address>/values",
         "/api/v1/webhooks/<webhook_id>/deliveries",
         "/api/v1/keys",
         "/api/v1/webhooks",
@@ -124,3 +124,50 @@ def test_balances_of_the_past_are_an_error_since_the_demo_has_none(demo: FlaskCl
     past = demo.get(path + "0x1").get_json()
     assert past["status"] == "0" and "does not have the state" in past["result"]
     assert demo.get(f"/address/{address}").status_code == 200
+
+
+def test_failed_calls_have_reasons_and_traces(demo: FlaskClient) -> None:
+    answer = demo.post(
+        "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
+    )
+    errors = {}
+    for row in answer.json["data"]:
+        path = f"/api/v1/transactions/{row['hash']}"
+        error = demo.get(path).json["error"]
+        assert error["kind"] != "unknown" and not error["approximate"]
+        errors[error["name"] or error["kind"]] = path
+    assert {"TooDark", "NotYours", "WentDark", "Panic", "Error", "out_of_gas"} <= errors.keys()
+    trace = demo.get(f"{errors['TooDark']}/trace").json
+    lit = [frame["function"]["name"] for frame in trace["frames"]]
+    assert lit[0] == "march" and lit[1:] == ["light"] * (len(lit) - 1)
+    assert demo.get(f"{errors['TooDark']}/state-changes").json["accountCount"] > 0
+    page = demo.get(errors["TooDark"].replace("/api/v1/transactions", "/tx")).text
+    assert "TooDark" in page and "Procession" in page
+
+
+def test_every_transaction_has_its_calls_and_state_changes(demo: FlaskClient) -> None:
+    for row in query(demo, "transactions"):
+        for what in ("trace", "state-changes"):
+            answer = demo.get(f"/api/v1/transactions/{row['hash']}/{what}")
+            assert answer.status_code == 200, (row["hash"], what, answer.json)
+
+
+def test_contracts_are_verified_and_addresses_labelled(demo: FlaskClient) -> None:
+    names = {each["contractName"] for each in demo.get("/api/v1/contracts").json["contracts"]}
+    assert {"Lanterns", "Procession", "Coin", "Router"} <= names
+    labels = {
+        demo.get(f"/api/v1/addresses/{row['fromAddress']}").json["label"]
+        for row in query(demo, "transactions")
+    }
+    assert "Meridian treasury" in labels or "Market maker" in labels
+
+
+def test_items_have_uris(demo: FlaskClient) -> None:
+    for token in query(demo, "tokens"):
+        if token["type"] != "BEP20":
+            path = f"/api/v1/tokens/{token['address']}/items"
+            for item in demo.get(path).json["items"]:
+                detail = demo.get(f"{path}/{item['tokenId']}").json
+                assert "does not respond" not in (detail["tokenUriUnavailable"] or "")
+                if token["symbol"] == "LANTERN":
+                    assert detail["tokenUri"].startswith('data:application/json;utf8,{"name":')

@@ -138,7 +138,7 @@ DETAIL_SCHEMAS: Json = {
             "reverted": flag("Whether it failed, or a call around it."),
             "error": or_null("CallError", "Why it failed; null if it did not."),
             "logs": nullable(
-                array(ref("CallLog"), "Its logs; null where the node does not tell them.")
+                array(ref("CallLog"), "Its logs; null if the node gives none of the transaction.")
             ),
         },
     ),

@@ -14,7 +14,7 @@ function each(fragments) {
 
 function candidates(item) {
   const own = item.abis.flatMap((abi) =>
-    each(abi.filter(({ type }) => type === 'function' || type === 'event')).map((i) => [i, 'verified']));
+    each(abi.filter(({ type }) => ['function', 'event', 'error'].includes(type))).map((i) => [i, 'verified']));
   const preferred = ([name]) => (name === item.standard ? 0 : 1);
   const sorted = [...parsed].sort((a, b) => preferred(a) - preferred(b));
   return [...own, ...sorted.flatMap(([, all]) => all.map((i) => [i, 'standard']))];
@@ -62,6 +62,13 @@ const method = (item, all) => first(all, (abi, source) => {
   return found && described(found.fragment, found.args, source);
 });
 
+// Error(string) and Panic(uint256) are in every interface, whatever its ABI.
+const error = (data, all) => first(all, (abi, source) => {
+  const found = abi.parseError(data);
+  const builtIn = ['Error', 'Panic'].includes(found?.name);
+  return found && described(found.fragment, found.args, builtIn ? 'standard' : source);
+});
+
 const event = (log, all) => first(all, (abi, source) => {
   const found = abi.parseLog(log);
   const indexed = found?.fragment.inputs.filter(({ indexed }) => indexed).length;
@@ -72,5 +79,6 @@ const event = (log, all) => first(all, (abi, source) => {
 const answers = items.map((item) => ({
   method: item.input === null ? null : method(item, candidates(item)),
   events: item.logs.map((log) => event(log, candidates(log))),
+  error: item.error ? error(item.error, candidates(item)) : null,
 }));
 console.log(JSON.stringify(answers));

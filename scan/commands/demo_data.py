@@ -1,0 +1,41 @@
+"""What an operator of the demo chain would have added: labels and verified contracts.
+
+demo/record.py writes the file; the contracts in it were verified when it was.
+"""
+
+import gzip
+import logging
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from scan.database.connection import Database
+from scan.errors import ScanError
+from scan.hex import data
+from scan.settings import ROOT, Settings
+
+log = logging.getLogger(__name__)
+
+PATH = ROOT / "demo" / "operator_data.json.gz"
+# By which similar code is found: the file does not have them.
+UNKNOWN = dict.fromkeys(("code_length", "masked_hash", "variable_ranges"))
+BYTES = ("address", "code_hash", "constructor_arguments")  # as hex in the file
+
+
+def load(settings: Settings, path: Path = PATH) -> None:
+    """Into the demo's database; what is there already stays."""
+    with gzip.open(path) as file:
+        added: dict[str, Any] = orjson.loads(file.read())
+    database = Database(settings.database_url, statement_timeout_ms=10_000, name="scan-demo")
+    try:
+        with database.transaction() as tx:
+            addresses, labels = zip(*added["labels"], strict=True)
+            tx.execute("commands/labels_put", addresses=[*map(data, addresses)], labels=[*labels])
+            for row in added["verified"]:
+                binary = {name: row[name] and data(row[name]) for name in BYTES}
+                tx.execute("verification/verified_contracts_insert", **{**UNKNOWN, **row, **binary})
+    except ScanError as error:
+        log.warning("labels and verified contracts of the demo are not stored: %s", error)
+    finally:
+        database.close()
