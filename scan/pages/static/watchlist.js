@@ -70,7 +70,7 @@
   }
 
   function tokenCells(item, record) {
-    const name = element("bdi", {}, item.name || "(no name)");
+    const name = element("bdi", {}, item.name || "Unnamed token");
     return [
       ["Token", link("/token", item.address, name), "lead wide"],
       ["Contract", link("/address", item.address, hash(item.address))],
