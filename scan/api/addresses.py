@@ -118,11 +118,16 @@ def list_history(address: str) -> Response:
     )
 
 
-def _history_body(name: str, page: Page) -> Response:
+def _history_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     assert isinstance(page, HistoryPage)
     unexplained = None if page.unexplained is None else str(page.unexplained)
     return list_body(
-        name, page, complete=page.reason is None, reason=page.reason, unexplained=unexplained
+        name,
+        page,
+        arguments,
+        complete=page.reason is None,
+        reason=page.reason,
+        unexplained=unexplained,
     )
 
 

@@ -1,4 +1,5 @@
-"""GET /api/v1/stats and /stats/daily."""
+"""GET /api/v1/stats, /stats/daily, /stats/largest-transfers
+and /stats/finality."""
 
 import orjson
 from flask import Blueprint, Response
@@ -8,9 +9,9 @@ from scan.exports.csv_columns import csv_text
 from scan.exports.list_file import Format
 from scan.http.list_format import JSON, PARAMETER, TYPES
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body
+from scan.http.responses import json_body, json_value
 from scan.http.services import services
-from scan.queries import daily_stats, network
+from scan.queries import blocks, daily_stats, largest_transfers, network
 
 blueprint = Blueprint("network", __name__)
 
@@ -40,6 +41,33 @@ def list_days() -> Response:
         )
     ends = f'"from":{_quoted(days.first)},"to":{_quoted(days.last)}'
     return json_body(f'{{{ends},"complete":{str(days.complete).lower()},"days":{days.data}}}')
+
+
+@blueprint.get("/stats/largest-transfers")
+def list_largest_transfers() -> Response:
+    arguments = query_arguments("tokenAddress")
+    token = parameters.optional_address(arguments, "tokenAddress")
+    if token is None:
+        name, largest = "transactions", largest_transfers.of_coin(reader())
+    else:
+        name, largest = "transfers", largest_transfers.of_token(reader(), token)
+    block = "null" if largest.first_block is None else largest.first_block
+    return json_body(f'{{"of":{largest.sample},"blockFrom":{block},"{name}":{largest.data}}}')
+
+
+@blueprint.get("/stats/finality")
+def get_finality() -> Response:
+    """The node's, as far as it answers."""
+    query_arguments()
+    finality = blocks.finality(reader())
+    newest = blocks.newest_number(reader())
+    return json_value(
+        {
+            "latestBlock": newest,
+            "safeBlock": finality.safe,
+            "finalizedBlock": finality.finalized,
+        }
+    )
 
 
 def _quoted(day: str | None) -> str:

@@ -81,7 +81,8 @@ def change_webhook(webhook_id: str) -> Response:
 
 @blueprint.get("/webhooks/<webhook_id>/deliveries")
 def list_deliveries(webhook_id: str) -> Response:
-    window = window_of(query_arguments(*PAGED))
+    arguments = query_arguments(*PAGED)
+    window = window_of(arguments)
     webhook = _owned(webhook_id)
     traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
     row = services().writes.row(
@@ -94,7 +95,7 @@ def list_deliveries(webhook_id: str) -> Response:
     assert row is not None
     data, count, total, last_id = row
     following = traversal.next(None if last_id is None else [last_id])
-    return list_body("deliveries", Page(data, count, total, following))
+    return list_body("deliveries", Page(data, count, total, following), arguments)
 
 
 @blueprint.post("/webhooks/<webhook_id>/test")

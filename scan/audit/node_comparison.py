@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
-from scan.database.transaction import Row
+from scan.database.transaction import Row, Transaction
 from scan.ethereum.block_hashing import (
     Unencodable,
     header_hash,
@@ -78,7 +78,7 @@ ENTITIES = {
 class NodeComparison:
     """Compares ranges of blocks; raises NodeError or MalformedBlock if the node fails."""
 
-    def __init__(self, database: Database, node: Node, settings: Settings) -> None:
+    def __init__(self, database: Database | Transaction, node: Node, settings: Settings) -> None:
         self._database = database
         self._source = BlockSource(node, traces="off")
         self._traces = TraceReader(node, threading.Lock(), traces=settings.traces)

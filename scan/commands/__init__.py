@@ -7,6 +7,7 @@ run.py, which starts everything on one machine.
 """
 
 import argparse
+import os
 import sys
 from importlib import import_module, metadata
 from pathlib import Path
@@ -39,6 +40,12 @@ Fills columns that are null in blocks and transactions indexed by an older versi
 nonce, gas limit, type, fees, cumulative gas and method. Starts with the newest blocks. The indexer
 and the API may run meanwhile. After an interruption, the next run continues. Exits with 0 when
 every row is filled, with 1 when it was stopped or the node did not return all data."""
+
+BACKFILL_CHAIN = """\
+Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
+are then loaded table by table, indexes last. Needs the extra `bulk`, and no running
+indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
+are shown when all is done. After an interruption, the next run continues. See docs/bulk.md."""
 
 BACKFILL_DAILY = """\
 Counts the days (UTC) that an older version indexed, for /api/v1/stats/daily and the page of charts.
@@ -230,9 +237,25 @@ def _block_number(text: str) -> int:
 
 
 def _add_backfill(commands: Any) -> None:
-    actions = _add_group(commands, "backfill", "fill in what an older version did not index")
+    actions = _add_group(
+        commands, "backfill", "index a chain in bulk, or fill in what an older version did not"
+    )
     _add(actions, "fields", "fill null columns from the node", BACKFILL_FIELDS, "backfill.fields")
     _add(actions, "daily", "count days from their blocks", BACKFILL_DAILY, "backfill.daily")
+    text = "index a whole chain into an empty database, in bulk"
+    chain = _add(actions, "chain", text, BACKFILL_CHAIN, "chain_backfill.run")
+    chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
+    chain.add_argument(
+        "--workers", type=_count, default=os.cpu_count(), help="processes that fetch"
+    )
+    chain.add_argument("--memory", type=_count, metavar="GB", help="default: a quarter of all")
+    chain.add_argument("--range-blocks", type=_count, default=500, help="blocks in one file (500)")
+    chain.add_argument(
+        "--last-block", type=int, help="default: SCAN_FINALITY blocks behind the node's head"
+    )
+    chain.add_argument(
+        "--discard", action="store_true", help="end an unfinished backfill; empties the index"
+    )
 
 
 def _count(text: str) -> int:

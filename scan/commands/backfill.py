@@ -4,6 +4,8 @@ import argparse
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from scan.commands.startup import (
     on_stop_signals,
@@ -31,35 +33,37 @@ def fields(settings: Settings, _options: argparse.Namespace) -> int:
     """FILLED if all rows are filled; UNFILLED if it was stopped or failed."""
     settings = with_running_database(settings)
     require_node(settings)
-    prepare_database(settings)
-    stop = threading.Event()
-    on_stop_signals(stop.set)
-    database = Database(
-        settings.database_url, statement_timeout_ms=0, name="scan-backfill", session=SESSION
-    )
-    try:
-        node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-        backfill = FieldBackfill(settings, database, node, stop)
-        if not _run(backfill, stop):
+    with _prepared_database(settings) as (database, stop):
+        try:
+            node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+            backfill = FieldBackfill(settings, database, node, stop)
+            if not _run(backfill, stop):
+                return UNFILLED
+            unfilled_block = None if stop.is_set() else backfill.newest_unfilled()
+            _write_line(f"filled {backfill.filled} transactions")
+            if unfilled_block is not None:
+                _write_line(
+                    f"block {unfilled_block} differs from the node's block, or differed when it"
+                    " was read; run this command again"
+                )
+            return FILLED if unfilled_block is None and not stop.is_set() else UNFILLED
+        except (WrongChain, NodeError) as error:
+            _write_line(str(error))
             return UNFILLED
-        unfilled_block = None if stop.is_set() else backfill.newest_unfilled()
-        _write_line(f"filled {backfill.filled} transactions")
-        if unfilled_block is not None:
-            _write_line(
-                f"block {unfilled_block} differs from the node's block, or differed when it was"
-                " read; run this command again"
-            )
-        return FILLED if unfilled_block is None and not stop.is_set() else UNFILLED
-    except (WrongChain, NodeError) as error:
-        _write_line(str(error))
-        return UNFILLED
-    finally:
-        database.close()
 
 
 def daily(settings: Settings, _options: argparse.Namespace) -> int:
     """FILLED if every day is counted; UNFILLED if it was stopped."""
-    settings = with_running_database(settings)
+    with _prepared_database(with_running_database(settings)) as (database, stop):
+        backfill = DailyBackfill(database, stop)
+        is_complete = backfill.run(lambda day: _write_line(f"counted {day}"))
+    _write_line(f"counted {backfill.counted} days")
+    return FILLED if is_complete else UNFILLED
+
+
+@contextmanager
+def _prepared_database(settings: Settings) -> Iterator[tuple[Database, threading.Event]]:
+    """The migrated database, and an event that is set when the process is to stop."""
     prepare_database(settings)
     stop = threading.Event()
     on_stop_signals(stop.set)
@@ -67,12 +71,9 @@ def daily(settings: Settings, _options: argparse.Namespace) -> int:
         settings.database_url, statement_timeout_ms=0, name="scan-backfill", session=SESSION
     )
     try:
-        backfill = DailyBackfill(database, stop)
-        is_complete = backfill.run(lambda day: _write_line(f"counted {day}"))
+        yield database, stop
     finally:
         database.close()
-    _write_line(f"counted {backfill.counted} days")
-    return FILLED if is_complete else UNFILLED
 
 
 def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:

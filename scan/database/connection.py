@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 import psycopg2
 import psycopg2.sql
@@ -22,7 +22,7 @@ from scan.database.errors import (
     translated_errors,
 )
 from scan.database.sessions import apply_settings, require_own_session
-from scan.database.statements import Statement, load_statements, prepare_text
+from scan.database.statements import Prepared, Statement, load_statements, prepare
 from scan.database.transaction import Row, Transaction, run
 from scan.errors import Unavailable
 
@@ -160,32 +160,25 @@ class Database:
 
     def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
         with self._working() as connection, connection.cursor() as cursor:
-            literals = statement.literals or ()
-            values = [value for name, value in params.items() if name not in literals]
-            name = self._prepare(cursor, statement, params)
-            placeholders = f"({', '.join(['%s'] * len(values))})" if values else ""
-            cursor.execute(f"EXECUTE {name}{placeholders}", values)
-            return cast("list[Row]", cursor.fetchall())
+            prepared = self._prepare(cursor, statement, params)
+            cursor.execute(prepared.execute, [params[name] for name in prepared.positional])
+            rows: list[Row] = cursor.fetchall()
+            return rows
 
-    def _prepare(
-        self,
-        cursor: Any,
-        statement: Statement,
-        params: dict[str, object],
-    ) -> str:
-        """The name under which this connection has the statement prepared for such literals."""
-        prepared: OrderedDict[tuple[object, ...], str] = self._local.prepared
-        key = (statement.name, *params, *(params[name] for name in statement.literals or ()))
-        if key in prepared:
-            prepared.move_to_end(key)
-            return prepared[key]
-        if len(prepared) >= MAX_PREPARED:
-            cursor.execute(f"DEALLOCATE {prepared.popitem(last=False)[1]}")
+    def _prepare(self, cursor: Any, statement: Statement, params: dict[str, object]) -> Prepared:
+        """What this connection has prepared for such literals."""
+        of_connection: OrderedDict[tuple[object, ...], Prepared] = self._local.prepared
+        key = (statement.name, *map(params.get, statement.literals or ()))
+        prepared = of_connection.get(key)
+        if prepared is not None:
+            of_connection.move_to_end(key)
+            return prepared
+        if len(of_connection) >= MAX_PREPARED:
+            cursor.execute(f"DEALLOCATE {of_connection.popitem(last=False)[1].name}")
         self._local.prepared_count += 1
-        name = f"s{self._local.prepared_count}"
-        cursor.execute(prepare_text(cursor, statement, params, name))
-        prepared[key] = name
-        return name
+        prepared = prepare(cursor, statement, params, f"s{self._local.prepared_count}")
+        of_connection[key] = prepared
+        return prepared
 
     def new_connection(self) -> Any:
         """One for the caller alone, in autocommit; raises Unavailable.

@@ -7,7 +7,7 @@ prepared text itself, as their values decide the shape of the plan; the others a
 
 import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,13 +81,21 @@ def _types(declared: str) -> dict[str, str]:
     return {name: " ".join(type_words).removesuffix(" null") for name, *type_words in words}
 
 
-def prepare_text(
+class Prepared(NamedTuple):
+    """`execute` takes the values of `positional`, the parameters that are no literals."""
+
+    name: str
+    execute: str
+    positional: Sequence[str]
+
+
+def prepare(
     cursor: Any,
     statement: Statement,
     params: Mapping[str, object],
     name: str,
-) -> bytes:
-    """PREPARE for the literals among `params`; raises StatementError where it takes others."""
+) -> Prepared:
+    """For the literals among `params`; raises StatementError where it takes others."""
     if statement.literals is None:
         raise StatementError(f"{statement.name} has no line of literals: it is not prepared")
     if statement.params != params.keys():
@@ -99,4 +107,7 @@ def prepare_text(
     }
     text: bytes = cursor.mogrify(statement.text, {**params, **numbered})
     types = ", ".join(statement.types[param] for param in positional)
-    return f"PREPARE {name}{f'({types})' if types else ''} AS ".encode() + text
+    cursor.execute(f"PREPARE {name}{f'({types})' if types else ''} AS ".encode() + text)
+    placeholders = ", ".join(["%s"] * len(positional))
+    execute = f"EXECUTE {name}({placeholders})" if positional else f"EXECUTE {name}"
+    return Prepared(name, execute, positional)

@@ -2,12 +2,14 @@
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import IO, Any
 
 from scan.database import copy_format
 from scan.database.statements import Statement, StatementError
 
 Row = tuple[Any, ...]
+
+COPY_BYTES = 1 << 18  # read from a file at once
 
 
 class Transaction:
@@ -23,6 +25,10 @@ class Transaction:
 
     def rows(self, statement: str, **params: object) -> list[Row]:
         return run(self._cursor, self._statements[statement], params)
+
+    def row(self, statement: str, **params: object) -> Row | None:
+        rows = self.rows(statement, **params)
+        return rows[0] if rows else None
 
     def execute(self, statement: str, **params: object) -> int:
         """Run it; how many rows it touched."""
@@ -48,6 +54,12 @@ class Transaction:
         if text:
             target = f"COPY {table} ({', '.join(columns)}) FROM STDIN"
             self._cursor.copy_expert(target, io.StringIO(text))
+
+    def copy_csv(self, table: str, columns: Iterable[str], file: IO[bytes]) -> int:
+        """COPY from a file of PostgreSQL's CSV; how many rows it had."""
+        target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT csv)"
+        self._cursor.copy_expert(target, file, COPY_BYTES)
+        return int(self._cursor.rowcount)
 
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:

@@ -195,7 +195,7 @@ def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
         **{name: _read_column(column, block) for name, column in BLOCK_COLUMNS.items()},
         transactions=transactions,
         logs=logs,
-        withdrawals=_withdrawals(block.get("withdrawals"), number),
+        withdrawals=decode_withdrawals(block.get("withdrawals"), number),
     )
 
 
@@ -206,7 +206,7 @@ def _read_column(column: Column, json: Any) -> Any:
         raise BadHex(f"{column.json_name}: {error}") from None
 
 
-def _withdrawals(entries: Any, number: int) -> list[Withdrawal] | None:
+def decode_withdrawals(entries: Any, number: int) -> list[Withdrawal] | None:
     if entries is None:
         return None
     withdrawals = [

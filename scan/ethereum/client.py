@@ -104,6 +104,19 @@ class Node:
         [url, *_] = self._usable_urls()
         return self._ask(url, calls, timeout_s, None)[0]
 
+    @property
+    def serves_http(self) -> bool:
+        """Whether text() can be had, which IPC does not give."""
+        return not any(url.startswith("/") for url in self._urls)
+
+    def text(self, calls: Sequence[Call]) -> bytes:
+        """What the node answers to several calls in one request, for those who parse it themselves.
+
+        From one node alone; raises NodeError, or AnswerTooLarge past MAX_ANSWER_BYTES.
+        """
+        [url, *_] = self._usable_urls()
+        return self._post_for_text(url, calls)
+
     def batch(
         self,
         calls: Sequence[Call],
@@ -235,12 +248,19 @@ class Node:
     def _post(
         self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int
     ) -> tuple[Any, int]:
-        requests_ = [
-            {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
-            for number, call in enumerate(calls)
-        ]
-        body = orjson.dumps(requests_ if len(calls) > 1 else requests_[0])
-        return self._transport.post(url, body, timeout_s, most_bytes)
+        return self._transport.post(url, _body(calls), timeout_s, most_bytes)
+
+    @metrics.observed_rpc
+    def _post_for_text(self, url: str, calls: Sequence[Call]) -> bytes:
+        return self._transport.text(url, _body(calls), self._timeout_s, MAX_ANSWER_BYTES)
+
+
+def _body(calls: Sequence[Call]) -> bytes:
+    requests_ = [
+        {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
+        for number, call in enumerate(calls)
+    ]
+    return orjson.dumps(requests_ if len(calls) > 1 else requests_[0])
 
 
 def _is_worth_halving(error: NodeError, calls: int) -> bool:

@@ -60,11 +60,16 @@ class Transport:
                 return self._post_ipc(url, body, ends_at, most_bytes)
             finally:
                 self._local.waited_s = self.waited_s + time.monotonic() - began
+        text = self.text(url, body, timeout_s, most_bytes)
+        return _json(text, most_bytes), len(text)
+
+    def text(self, url: str, body: bytes, timeout_s: float, most_bytes: int) -> bytes:
+        """The answer as it came, over HTTP; raises as post()."""
+        began = time.monotonic()
         try:
-            text = self._post_http(url, body, ends_at, most_bytes)
+            return self._post_http(url, body, began + timeout_s, most_bytes)
         finally:
             self._local.waited_s = self.waited_s + time.monotonic() - began
-        return _json(text, most_bytes), len(text)
 
     def _post_http(self, url: str, body: bytes, ends_at: float, most_bytes: int) -> bytes:
         _deadline.ends_at = ends_at

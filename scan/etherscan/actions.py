@@ -42,6 +42,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "tokenholderlist": chain.token_holders,
         "tokenholdercount": chain.token_holder_count,
     },
+    "gastracker": {"gasoracle": chain.gas_oracle},
     "stats": {"tokensupply": account.token_supply},
     "logs": {"getlogs": logs.get_logs},
     "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},

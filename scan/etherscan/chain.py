@@ -1,4 +1,4 @@
-"""module=block, transaction and token."""
+"""module=block, transaction, token and gastracker."""
 
 import orjson
 
@@ -7,7 +7,7 @@ from scan.etherscan.account import NO_DATA
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
-from scan.queries import blocks, tokens, transactions
+from scan.queries import blocks, gas, tokens, transactions
 from scan.queries.pages import Window
 
 LATEST_S = 9_000_000_000_000  # the maximum of PostgreSQL's timestamptz
@@ -80,3 +80,28 @@ def token_holders(parameters: Parameters) -> Reply:
         for holder in orjson.loads(page.data)
     ]
     return rows_reply(rows, NO_DATA, page.total)
+
+
+def gas_oracle(_parameters: Parameters) -> Reply:
+    """Prices in gwei, with the base fee; the ratios are of the newest five blocks."""
+    prices = gas.price(reader())
+    suggestions = prices["suggestions"]
+    if suggestions is None:
+        raise Failure("Error! No transactions in the newest blocks")
+    base_fee = prices["nextBaseFeePerGas"] or prices["baseFeePerGas"] or "0"
+    return Reply(
+        {
+            "LastBlock": str(prices["blockNumber"]),
+            "SafeGasPrice": _gwei(suggestions["slow"]["gasPrice"]),
+            "ProposeGasPrice": _gwei(suggestions["standard"]["gasPrice"]),
+            "FastGasPrice": _gwei(suggestions["fast"]["gasPrice"]),
+            "suggestBaseFee": _gwei(base_fee),
+            "gasUsedRatio": ",".join(str(block["gasUsedRatio"]) for block in prices["blocks"][:5]),
+        }
+    )
+
+
+def _gwei(wei: str) -> str:
+    """With all its digits."""
+    whole, fraction = divmod(int(wei), 10**9)
+    return f"{whole}.{fraction:09d}".rstrip("0").rstrip(".")

@@ -6,6 +6,7 @@ took that block, its range is removed, and exported anew.
 """
 
 import logging
+import re
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -32,9 +33,12 @@ from scan.exports.table_rows import (
     range_rows,
     token_rows,
 )
+from scan.exports.whole_file import UNFINISHED
 from scan.hex import to_hex
 
 log = logging.getLogger(__name__)
+
+_OURS = re.compile(rf"\d{{12,}}-\d{{12,}}\.\w+|\..+{re.escape(UNFINISHED)}", re.ASCII)
 
 MAX_FORKS = 100  # in a row
 FORK_WAIT_S = 0.1  # in which the indexer writes the blocks of the other branch
@@ -199,9 +203,9 @@ def _export_tokens(database: Database, options: ExportOptions) -> ExportedTokens
 
 
 def _remove_unknown(folder: Path, manifest: Manifest) -> None:
-    """What a killed export, or a fork, left in the folders of the tables."""
+    """What a killed export, or a fork, left in the folders of the tables; nobody else's files."""
     known = {file.path for file in manifest.files()}
     for table in manifest.tables:
         for path in (folder / table).glob("*"):
-            if path.relative_to(folder).as_posix() not in known:
+            if path.relative_to(folder).as_posix() not in known and _OURS.fullmatch(path.name):
                 path.unlink()

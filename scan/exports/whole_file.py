@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+UNFINISHED = ".unfinished"
+
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
@@ -13,7 +15,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
     Removed where writing fails; what a killed process leaves is overwritten by the next.
     """
-    unfinished = path.with_name(f".{path.name}.unfinished")
+    unfinished = path.with_name(f".{path.name}{UNFINISHED}")
     try:
         with unfinished.open("wb") as file:
             yield file

@@ -164,14 +164,18 @@ class Credentials:
         if not may_wait:
             counted = store.submit(*windows)
             if counted is not None:
-                return Charging(counted, partial(self._charged, counted.result, judge, key))
-        return self._charged(partial(store.charge, *windows), judge, key)
+                return Charging(counted, partial(self._charged, judge, key, counted.result))
+        return self._charged(judge, key, store.charge, *windows)
 
     def _charged(
-        self, count: Callable[[], RateLimitResult], judge: _Judge, key: ApiKey | None
+        self,
+        judge: _Judge,
+        key: ApiKey | None,
+        count: Callable[..., RateLimitResult],
+        *windows: Window,
     ) -> Charged:
         try:
-            verdict = count()
+            verdict = count(*windows)
         except Unavailable as unavailable:
             return Charged(self._nothing_left(key), refusal=unavailable)
         return judge(verdict)

@@ -59,6 +59,12 @@ class IndexVersion:
                 self._record_notification(payload)
             return max(self._read, sum(self._notified.values()))
 
+    def may_be_newest(self, version: int) -> bool:
+        """Without looking for notifications that have just come: newest() does."""
+        if self._listener is not None and not self._listener.is_connected:
+            return False
+        return version == max(self._read, sum(self._notified.values()))
+
     def record(self, version: int, read_at: float) -> None:
         """A statement that began at `read_at` (time.monotonic()) has read this version."""
         with self._lock:

@@ -57,23 +57,26 @@ def list_response(
     kind: str = "",
     own: bytes | None = None,
     read_for_file: ReadPage | None = None,
-    body: Callable[[str, Page], Response] = list_body,
+    body: Callable[[str, Page, Mapping[str, str]], Response] = list_body,
 ) -> Response:
     """`name` is the list's in JSON, `kind` in csv_columns.py where it has another; `own` is the
     address below whose path it is. `read_for_file` has a file's rows where `read` cannot."""
-    chosen = file_format(arguments, request.headers.get("Accept", ""))
+    chosen = file_format(arguments, request.environ.get("HTTP_ACCEPT", ""))
     if chosen is None:
-        return body(name, read(window_of(arguments, direction)))
+        return body(name, read(window_of(arguments, direction)), arguments)
     for paged in ("page", "limit"):
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
     own_address = None if own is None else to_hex(own)
     coin = network.coin_symbol(reader())
     source = ListSource(kind or name, read_for_file or read, own_address, coin)
-    return _send_file(source, chosen, window_of(arguments, direction))
+    return _send_file(source, chosen, arguments, direction)
 
 
-def _send_file(source: ListSource, chosen: Format, window: Window) -> Response:
+def _send_file(
+    source: ListSource, chosen: Format, arguments: Mapping[str, str], direction: str
+) -> Response:
+    window = window_of(arguments, direction)
     reader().do_not_cache()
     places, client = services().file_places, client_address()
     folder = services().settings.data_dir / FOLDER
@@ -83,7 +86,7 @@ def _send_file(source: ListSource, chosen: Format, window: Window) -> Response:
             _charge(client)
             written = write_list(reader(), source, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)
-    return _response(source, chosen, written, body)
+    return _response(source, chosen, written, body, arguments)
 
 
 def _charge(client: str) -> None:
@@ -96,7 +99,13 @@ def _charge(client: str) -> None:
         )
 
 
-def _response(source: ListSource, chosen: Format, written: ListFile, body: FileBody) -> Response:
+def _response(
+    source: ListSource,
+    chosen: Format,
+    written: ListFile,
+    body: FileBody,
+    arguments: Mapping[str, str],
+) -> Response:
     name = source.kind if source.own is None else f"{source.kind}-{source.own}"
     if written.last.next is not None:  # a person sees no headers
         name += INCOMPLETE
@@ -109,7 +118,7 @@ def _response(source: ListSource, chosen: Format, written: ListFile, body: FileB
         "X-Scan-Complete": "true" if written.last.next is None else "false",
     }
     if written.last.next is not None:
-        headers["Link"] = next_link(written.last.next)
+        headers["Link"] = next_link(written.last.next, arguments)
     if written.last.untraced_blocks is not None:
         headers["X-Scan-Untraced-Blocks"] = str(written.last.untraced_blocks)
     if isinstance(written.last, HistoryPage):

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, quote, urlencode
+from urllib.parse import quote, urlencode
 
 import orjson
 from flask import Response, request
@@ -49,8 +49,11 @@ def times_of(values: Mapping[str, Any]) -> dict[str, int]:
     return times
 
 
-def list_body(name: str, page: Page, **more: object) -> Response:
-    """{name: [...], total, more, next}; the next page is in the header Link, too."""
+def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: object) -> Response:
+    """{name: [...], total, more, next}; the next page is in the header Link, too.
+
+    `arguments` are the request's.
+    """
     if page.untraced_blocks is not None:
         more["untracedBlocks"] = page.untraced_blocks
     added = "".join(f',"{key}":{orjson.dumps(value).decode()}' for key, value in more.items())
@@ -59,7 +62,7 @@ def list_body(name: str, page: Page, **more: object) -> Response:
         f'{{"{name}":{page.data},"total":{total}{added},"next":{json_text(page.next)}}}'
     )
     if page.next is not None:
-        response.headers["Link"] = next_link(page.next)
+        response.headers["Link"] = next_link(page.next, arguments)
     return response
 
 
@@ -67,12 +70,11 @@ def json_text(text: str | None) -> str:
     return orjson.dumps(text).decode()
 
 
-def next_link(cursor: str) -> str:
+def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     """The request's own path, with the cursor in the place of the page's number."""
-    arguments = parse_qsl(request.environ["QUERY_STRING"], keep_blank_values=True)
     kept = {
         name: text
-        for name, text in arguments
+        for name, text in arguments.items()
         if name not in ("page", "cursor") and not name.startswith("_")
     }
     path = quote(f"{services().settings.base_path}{request.path}")

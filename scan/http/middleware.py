@@ -271,6 +271,8 @@ class Middleware:
             body.close()  # type: ignore[attr-defined]  # Flask's have it
             return self._refuse(state, NotIndexedYet(state.required_block), start_response)
         headers = [*headers, *self._block_header(state)]
+        if self._base_path:
+            headers = [self._below_base_path(*header) for header in headers]
         may_cache = self._may_cache(state, status)
         if not may_cache and not state.is_open:
             self._observe(state, status)
@@ -281,6 +283,10 @@ class Middleware:
         response = WsgiResponse(status, headers, whole, state.route)
         response = self._store(state, response) if may_cache else response
         return self._send(state, response, start_response)
+
+    def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
+        is_local_redirect = name == "Location" and value.startswith("/")
+        return name, f"{self._base_path}{value}" if is_local_redirect else value
 
     def _wait_for_block(self, state: RequestState) -> int:
         """The least version that a response may be of; raises Unavailable."""

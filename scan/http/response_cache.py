@@ -49,7 +49,7 @@ class ResponseCache:
         return timed.response if timed is not None and time.monotonic() < timed.until else None
 
     def store(self, key: CacheKey, response: WsgiResponse, version: int) -> None:
-        if self._index_version.newest() != version:
+        if not self._index_version.may_be_newest(version):
             return
         size = ENTRY_BYTES + sum(map(len, key)) + len(response.body)
         with self._lock:

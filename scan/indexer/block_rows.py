@@ -105,7 +105,7 @@ class BlockRows(NamedTuple):
 def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
     block, created_inside, internal_transfers, is_traced = fetched
     number = block.number
-    addresses, created = _possible_contracts(fetched)
+    addresses, created = possible_contracts(fetched)
     emitted = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
     transfer_logs, swap_logs = _event_logs(block)
     stored, watched = _selected_logs(block, selection)
@@ -132,7 +132,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
     )
 
 
-def _possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
+def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozenset[bytes]]:
     """What was created, called or emitted logs; and those of them that were created."""
     transactions = fetched.block.transactions
     created = [t.contract_address for t in transactions if t.contract_address]

@@ -85,6 +85,16 @@ class BlockSource:
             for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
 
+    def text(self, first: int, last: int) -> bytes | None:
+        """The node's answer for these blocks and their receipts, for those who parse it themselves.
+
+        None where it takes more than that answer: where blocks are traced, or receipts are read one
+        by one. Raises NodeError, or AnswerTooLarge.
+        """
+        if not (self._traces.is_off and self._has_block_receipts and self._node.serves_http):
+            return None
+        return self._node.text(_block_calls(first, last))
+
     @property
     def waited_s(self) -> float:
         """For how long this thread has waited for the node."""
@@ -101,14 +111,7 @@ class BlockSource:
     def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Blocks with their receipts, or AnswerTooLarge in place of either."""
         if self._has_block_receipts:
-            calls = [
-                call
-                for number in range(first, last + 1)
-                for call in (
-                    Call("eth_getBlockByNumber", (hex(number), True)),
-                    Call("eth_getBlockReceipts", (hex(number),)),
-                )
-            ]
+            calls = _block_calls(first, last)
             results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
             for number in range(first, last + 1):
                 header, receipts = _present(next(results), number), next(results)
@@ -168,6 +171,17 @@ class BlockSource:
             raise NodeError(
                 f"the node returned an error for {method} of {params[0]}: {error.message}"
             ) from None
+
+
+def _block_calls(first: int, last: int) -> list[Call]:
+    return [
+        call
+        for number in range(first, last + 1)
+        for call in (
+            Call("eth_getBlockByNumber", (hex(number), True)),
+            Call("eth_getBlockReceipts", (hex(number),)),
+        )
+    ]
 
 
 def _hashes(header: Any) -> list[Any]:

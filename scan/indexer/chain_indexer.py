@@ -22,6 +22,10 @@ from scan.settings import Settings
 log = logging.getLogger(__name__)
 
 
+class UnfinishedBackfill(Exception):
+    """A bulk backfill was begun in this database: what is there is not to be indexed on."""
+
+
 @dataclass
 class Session:
     """State of chain and contracts up to a head; valid only for that head."""
@@ -101,9 +105,11 @@ class ChainIndexer:
         return is_idle
 
     def _begin(self) -> Session:
-        """Raises NotTheWriter, WrongChain, WrongLogs."""
+        """Raises NotTheWriter, WrongChain, WrongLogs, UnfinishedBackfill."""
         self._session = None
+        self._require_no_backfill()  # which needs the lock to continue
         self._writer.acquire_lock()
+        self._require_no_backfill()
         chain = chain_identity.store_or_check(
             self._node, self._database, self._settings.start_block, self._settings.logs
         )
@@ -115,6 +121,12 @@ class ChainIndexer:
             self._writer.head(),
         )
         return self._session
+
+    def _require_no_backfill(self) -> None:
+        if self._database.value("indexer/bulk_backfill_is_unfinished"):
+            raise UnfinishedBackfill(
+                "a bulk backfill is not finished: `scan backfill chain` continues it"
+            )
 
     def _unwind(self, head: IndexedHead, node_head: int) -> None:
         """Remove the blocks after the fork, but only once the blocks that replace them are read."""

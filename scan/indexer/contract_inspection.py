@@ -160,6 +160,10 @@ class ContractInspector:
             self._supplies(transfers),
         )
 
+    def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
+        """Those of the last batch's contracts of which no code was read yet."""
+        return {address for address in addresses if self._contracts[address].code_hash is None}
+
     def _load_contracts(self, addresses: set[bytes]) -> None:
         """The stored state of contracts; emitters are among the addresses."""
         if len(self._contracts) > MAX_CONTRACTS:

@@ -10,7 +10,7 @@ from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.chain_identity import WrongChain, WrongLogs
-from scan.indexer.chain_indexer import ChainIndexer
+from scan.indexer.chain_indexer import ChainIndexer, UnfinishedBackfill
 from scan.indexer.reorganisation import ForkTooDeep
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import NotTheWriter
@@ -54,6 +54,8 @@ class Follower:
         except NodeError as error:
             return max(self._recover(str(error)), (error.retry_after_s or 0.0) * _jitter())
         except (RpcError, MalformedBlock, WrongChain, WrongLogs, ForkTooDeep) as error:
+            return self._recover(str(error))
+        except UnfinishedBackfill as error:
             return self._recover(str(error))
         except Exception as error:
             if self._status.is_new(repr(error)):

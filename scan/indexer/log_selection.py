@@ -7,6 +7,7 @@ from typing import NamedTuple
 from eth_hash.auto import keccak
 
 from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.ethereum.blocks import EventLog
 
 
@@ -26,7 +27,7 @@ class LogSelection(NamedTuple):
 NO_LOGS = LogSelection("none", frozenset(), frozenset())
 
 
-def read_stored(database: Database) -> LogSelection:
+def read_stored(database: Database | Transaction) -> LogSelection:
     """The selection of this database, fixed with its first block."""
     row = database.row("indexer/chain_get")
     stored = row[3] if row else "none"

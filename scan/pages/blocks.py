@@ -33,4 +33,20 @@ def get_block(block: str) -> Response:
     sent = listing(transactions.page(reader(), window(record["number"])))
     add_methods(reader(), sent.records)
     names = names_of([record, *sent.records, *record.get("withdrawals", ())])
-    return page("block.html", block=record, transactions=sent, names=names)
+    return page(
+        "block.html",
+        block=record,
+        transactions=sent,
+        names=names,
+        finality=_finality(record["number"]),
+    )
+
+
+def _finality(number: int) -> str:
+    """Empty where the node's chain has no such blocks, or it does not answer."""
+    newest = blocks.finality(reader())
+    if newest.finalized is not None and number <= newest.finalized:
+        return "finalized"
+    if newest.safe is not None and number <= newest.safe:
+        return "safe"
+    return "" if newest == (None, None) else "not final"

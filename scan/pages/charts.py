@@ -4,10 +4,11 @@ The axes are text beside the SVG, which is stretched to its width: ticks are eve
 no position has to be given in a style.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from decimal import Decimal
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scan.pages.formatting import amount, compact
 
@@ -16,6 +17,8 @@ MAX_TICKS = 5  # above zero
 BAR_SHARE = 0.8
 OUTSIDE = 9  # units beyond the edges, where the line goes down to the axis and is filled
 DAY_S = 86_400
+ISO = "2026-01-31T23:59:59Z"
+PRICES = ("open", "high", "low", "close")
 
 
 class Point(NamedTuple):
@@ -31,6 +34,7 @@ class Bar(NamedTuple):
     top: float
     width: float
     height: float
+    falls: bool = False  # of a candle
 
 
 class Reading(NamedTuple):
@@ -54,6 +58,7 @@ class Chart(NamedTuple):
     ticks: Sequence[str]
     times: Sequence[str]
     readings: Sequence[Reading]
+    wicks: str = ""  # of candles, in the format of SVG's path
     width: int = WIDTH
     height: int = HEIGHT
 
@@ -104,6 +109,46 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
     span_s = DAY_S if length > 3 * DAY_S else 60
     times = [_short_time(start + length * part // 2, span_s) for part in range(3)]
     return _chart(title, points, span_s, decimals, times, line=line)
+
+
+def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: int) -> Chart | None:
+    """Of records of the API that have prices, in order, each beside the one before it."""
+    if not candles or any(len(candle["time"]) != len(ISO) for candle in candles):
+        return None  # Python's calendar ends with the year 9999
+    prices = [[Decimal(candle[name]) for name in PRICES] for candle in candles]
+    least, most = min(low for _, _, low, _ in prices), max(high for _, high, _, _ in prices)
+    extent = most - least or most
+    step = WIDTH / len(candles)
+
+    def y(price: Decimal) -> float:
+        return round(float((most - price) / extent) * HEIGHT, 1)
+
+    bars, wicks = [], []
+    for number, (opened, high, low, closed) in enumerate(prices):
+        left, top = round(number * step, 1), y(max(opened, closed))
+        height = max(1.0, round(y(min(opened, closed)) - top, 1))
+        bars.append(Bar(left, top, round(step * BAR_SHARE, 1), height, closed < opened))
+        wicks.append(f"M{left + step * BAR_SHARE / 2:.1f} {y(high)}V{y(low)}")
+    moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
+    readings = [
+        Reading(_time(time_s, span_s), _prices_in_words(values))
+        for time_s, values in zip(moments, prices, strict=True)
+    ]
+    chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
+    times = [_short_time(moments[number], span_s) for number in chosen]
+    ticks = [short_price(most - extent * part / 4) for part in range(5)]
+    return Chart(title, bars, "", short_price(most), ticks, times, readings, wicks="".join(wicks))
+
+
+def _prices_in_words(prices: Sequence[Decimal]) -> str:
+    return ", ".join(f"{n} {short_price(p)}" for n, p in zip(PRICES, prices, strict=True))
+
+
+def short_price(price: Decimal) -> str:
+    """With six digits; very large and very small ones with an exponent."""
+    rounded = Decimal(f"{price:.6g}").normalize()
+    exponent = rounded.adjusted()
+    return f"{rounded:f}" if -9 <= exponent <= 15 else f"{rounded:e}"
 
 
 def _chart(

@@ -21,12 +21,12 @@ from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-PREFIXES = ("/block", "/tx", "/address", "/token", "/nft")
+PREFIXES = ("/block", "/tx", "/address", "/token", "/nft", "/pool")
 PATHS = frozenset(
     {
         *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
         *("/search", "/search/suggestions"),
-        *("/watchlist", "/keys", "/webhooks"),
+        *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
     }
 )
 POLICY = "; ".join(

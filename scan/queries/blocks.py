@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from scan.errors import NotFound
 from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.finality import Finality
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
@@ -62,3 +63,11 @@ def find(reader: Reader, named: int | bytes) -> BlockId:
 def newest_number(reader: Reader) -> int | None:
     _, newest = reader.row("queries/blocks_get_ends")
     return None if newest is None else int(newest)
+
+
+def finality(reader: Reader) -> Finality:
+    """Of the node; nothing before the first block."""
+    newest = newest_number(reader)
+    if newest is None:
+        return Finality()
+    return reader.sources.finality.at(reader.node, newest)

@@ -20,13 +20,16 @@ class DailyStats(NamedTuple):
     complete: bool
 
 
-def days(reader: Reader, first: date | None = None, last: date | None = None) -> DailyStats:
-    """Raises InvalidParameter for a range of dates that is too long or backwards."""
+def days(
+    reader: Reader, first: date | None = None, last: date | None = None, length: int = DEFAULT_DAYS
+) -> DailyStats:
+    """Of `length` days where there is no first date. Raises InvalidParameter for a range that is
+    too long or backwards."""
     first_text, last_text, length, data, complete = reader.row(
         "queries/daily_stats_list",
         date_from=first,
         date_to=last,
-        default_days=DEFAULT_DAYS,
+        default_days=length,
         max_days=MAX_DAYS,
     )
     if length is not None and not 1 <= length <= MAX_DAYS:

@@ -11,6 +11,7 @@ from scan.contracts.transaction_details import TransactionDetailsReader
 from scan.contracts.transaction_failures import TransactionFailures
 from scan.database.connection import Database
 from scan.database.transaction import Row
+from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import TransactionReader
@@ -50,6 +51,7 @@ class Sources:
     transaction_traces: TransactionTraces
     transaction_failures: TransactionFailures
     token_uris: TokenUris
+    finality: FinalityReader
     item_media: ItemMedia
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     chain_id: ChainId

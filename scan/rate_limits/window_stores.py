@@ -31,14 +31,16 @@ class ProcessWindows:
         self._storages: dict[tuple[str, int], MemoryWindowStorage] = {}  # by kind and length in s
 
     def charge(self, *windows: Window) -> RateLimitResult:
+        if len(windows) == 1:
+            return self._charge(windows[0])
         with self._lock:
             results = [self._charge(window) for window in windows]
             # A request that one window rejects must not be counted in the others.
             if any(result.allowed != results[0].allowed for result in results):
                 for window, result in zip(windows, results, strict=True):
                     if result.allowed:
-                        self._storage(window).release_entry(window.key)
-        return results[0] if len(results) == 1 else tightest(results)
+                        self._storage(window).release_entry(window.client)
+        return tightest(results)
 
     def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
         return None
@@ -47,16 +49,20 @@ class ProcessWindows:
         rate = window.rate
         storage = self._storage(window)
         with self._lock:
-            oldest, counted = storage.get_moving_window(window.key, rate.amount, rate.get_expiry())
+            oldest, counted = storage.get_moving_window(
+                window.client, rate.amount, rate.get_expiry()
+            )
             reset_in_s = oldest + rate.get_expiry() - storage.clock() if counted else 0.0
         return window.result(counted < rate.amount, counted, reset_in_s)
 
     def _charge(self, window: Window) -> RateLimitResult:
         rate = window.rate
-        charged = self._storage(window).charge(window.key, rate.amount, rate.get_expiry())
-        return window.result(charged.allowed, charged.counted, charged.reset_in_s)
+        storage = self._storage(window)
+        allowed, counted, reset_in_s = storage.charge(window.client, rate.amount, rate.get_expiry())
+        return window.result(allowed, counted, reset_in_s)
 
     def _storage(self, window: Window) -> MemoryWindowStorage:
+        """Of one kind and length, which has each client once."""
         kind = window.rate.namespace, window.rate.get_expiry()
         storage = self._storages.get(kind)
         if storage is None:

@@ -1,5 +1,6 @@
--- How much of the index is of the newest day: rows of transactions, which most others go with.
--- params: day_block bigint: the newest block at least 24 hours older than the newest one
+-- How much of the index is of the newest day: rows of transactions, which most others go with. The day
+-- begins after day_block, the newest block that is at least 24 hours older than the newest one.
+-- params: day_block bigint
 -- returns: one row: transactions bigint, transactions after day_block bigint; null without blocks
 -- index: blocks_pkey
 SELECT

@@ -1,15 +1,15 @@
--- One block, with its withdrawals where it has any: by its number, by its hash, or the newest where
--- neither is given.
+-- One block, with how many blocks confirm it (itself among them), and its withdrawals where it has any:
+-- by its number, by its hash, or the newest where neither is given.
 -- params: number bigint null, hash bytea null, has_number boolean, has_hash boolean
 -- literals: has_number, has_hash
 -- returns: one row: index version, the record as JSON text or null
 -- index: blocks_pkey, blocks_hash_key, withdrawals_pkey
 SELECT index_version(), (
-    SELECT CASE WHEN b.withdrawal_count > 0
-        THEN left(block_record(b)::text, -1) || ',"withdrawals":' || json_list((
+    SELECT left(block_record(b)::text, -1)
+        || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1
+        || CASE WHEN b.withdrawal_count > 0 THEN ',"withdrawals":' || json_list((
             SELECT string_agg(withdrawal_record(w)::text, ',' ORDER BY w.withdrawal_index)
-            FROM withdrawals w WHERE w.block_number = b.number)) || '}'
-        ELSE block_record(b)::text END
+            FROM withdrawals w WHERE w.block_number = b.number)) ELSE '' END || '}'
     FROM blocks b
     WHERE (NOT %(has_number)s OR b.number = %(number)s)
         AND (NOT %(has_hash)s OR b.hash = %(hash)s)

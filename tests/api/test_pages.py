@@ -143,6 +143,7 @@ def test_an_address_never_seen_is_an_address_all_the_same(client: FlaskClient) -
         "lastSeen": None,
         "balanceBlock": head,
         "recentTxs": [],
+        "creation": None,
     }
 
 

@@ -22,7 +22,8 @@ from tests.support.table_digest import digest
 INDEXED = {
     *("blocks", "transactions", "log_emitters", "codes", "contracts", "tokens", "token_transfers"),
     *("token_holders", "dexes", "pools", "rejected_emitters", "dex_trades", "addresses", "chain"),
-    *("list_checkpoints", "indexer_status", "migrations", "schema_state", "label_state"),
+    *("list_checkpoints", "daily_stats", "indexer_status", "migrations", "schema_state"),
+    "label_state",
     *("verification_jobs", "token_items", "item_balances"),
     *("internal_transfers", "withdrawals", "logs", "event_topics", "orphaned_blocks"),
 }

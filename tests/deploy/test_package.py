@@ -94,7 +94,7 @@ def test_every_imported_distribution_is_declared() -> None:
         re.split(r"[\[=<>; ]", requirement)[0].lower()
         for requirement in metadata.requires("scan") or []
         if "extra == " not in requirement
-        or re.search('"(embedded|redis|parquet|mcp)"', requirement)
+        or re.search('"(embedded|redis|parquet|mcp|bulk)"', requirement)
     }
     used = {
         DISTRIBUTIONS.get(module, module.replace("_", "-"))
@@ -112,7 +112,7 @@ def imported(path: Path) -> set[str]:
     return {name.partition(".")[0] for name in names}
 
 
-@pytest.mark.parametrize("name", ["runtime", "parquet", "dev", "spark", "bench"])
+@pytest.mark.parametrize("name", ["runtime", "parquet", "bulk", "dev", "spark", "bench"])
 def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
     text = (ROOT / "requirements" / f"{name}.txt").read_text()
     requirements = re.split(r"\n(?! )", text.replace("\\\n", "").strip())
@@ -124,11 +124,11 @@ def test_locked_requirements_have_hashes_and_no_address(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "extra", ["", "embedded", "redis", "build", "parquet", "dev", "spark", "bench"]
+    "extra", ["", "embedded", "redis", "build", "parquet", "bulk", "dev", "spark", "bench"]
 )
 def test_locks_are_of_the_declared_versions(extra: str) -> None:
     """`make lock` was run after setup.py was changed."""
-    name = extra if extra in ("parquet", "dev", "spark", "bench") else "runtime"
+    name = extra if extra in ("parquet", "bulk", "dev", "spark", "bench") else "runtime"
     locked = (ROOT / "requirements" / f"{name}.txt").read_text().lower()
     for requirement in metadata.requires("scan") or []:
         wanted, _, marker = requirement.lower().partition(";")

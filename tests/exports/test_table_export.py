@@ -177,6 +177,19 @@ def test_an_export_goes_on_with_newer_blocks(indexed: Indexing, tmp_path: Path) 
     assert path.stat().st_mtime_ns == untouched
 
 
+def test_an_export_removes_no_file_that_is_not_its_own(indexed: Indexing, tmp_path: Path) -> None:
+    """Where its folder was used for something else before."""
+    notes = tmp_path / "blocks" / "notes.txt"
+    notes.parent.mkdir()
+    notes.write_text("mine")
+    orphaned = tmp_path / "blocks" / "000000000000-000000000003.parquet"
+    orphaned.write_bytes(b"of another chain")
+    (tmp_path / "blocks" / "folder").mkdir()
+    export(database_of(indexed.settings.database_url), options(tmp_path, block_to=5))
+    assert notes.read_text() == "mine"
+    assert not orphaned.exists()
+
+
 def test_a_folder_holds_one_kind_of_export(indexed: Indexing, tmp_path: Path) -> None:
     database = database_of(indexed.settings.database_url)
     export(database, options(tmp_path, block_to=5, tables=("blocks",)))

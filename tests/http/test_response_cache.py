@@ -31,6 +31,9 @@ class GivenVersion:
     def newest(self) -> int | None:
         return self.version
 
+    def may_be_newest(self, version: int) -> bool:
+        return version == self.version
+
 
 def cache_of(version: GivenVersion) -> ResponseCache:
     return ResponseCache(cast(IndexVersion, version))

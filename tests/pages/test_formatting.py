@@ -1,8 +1,11 @@
 """Values as people read them."""
 
+from decimal import Decimal
+
 import pytest
 
 from scan.pages import formatting
+from scan.pages.charts import candle_chart, short_price
 
 
 @pytest.mark.parametrize(
@@ -88,3 +91,52 @@ def test_source_keeps_its_lines_and_tabs() -> None:
 )
 def test_shares_are_rounded_down(part: str, whole: str, shown: str) -> None:
     assert formatting.share(part, whole) == shown
+
+
+@pytest.mark.parametrize(
+    ("price", "shown"),
+    [
+        ("1.23456789", "1.23457"),
+        ("1500", "1500"),
+        ("0", "0"),
+        ("0.00000123456789", "0.00000123457"),
+        ("1" + 332 * "0", "1e+332"),
+        ("0." + 330 * "0" + "12", "1.2e-331"),
+    ],
+)
+def test_prices_are_short(price: str, shown: str) -> None:
+    assert short_price(Decimal(price)) == shown
+
+
+def test_candles_of_any_size_are_drawn() -> None:
+    """Also of one price alone, and of tokens that say they have 255 decimals."""
+    candles = [
+        {"time": f"2026-01-0{n}T00:00:00Z"} | dict.fromkeys(("open", "high", "low", "close"), price)
+        for n, price in enumerate(("1" + 332 * "0", "0." + 330 * "0" + "12", "5"), start=1)
+    ]
+    chart = candle_chart(candles, title="Price", span_s=86_400)
+    assert chart is not None and len(chart.bars) == 3
+    assert all(0 <= bar.top <= 160 and bar.height >= 1 for bar in chart.bars)
+    alone = candle_chart(candles[:1], title="Price", span_s=86_400)
+    assert alone is not None and alone.bars[0].top == 0
+    beyond = [{**candles[0], "time": "12026-01-01T00:00:00Z"}]
+    assert candle_chart(beyond, title="Price", span_s=86_400) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "symbol", "shown"),
+    [
+        ("Meridian Dollar", "MUSD", "Meridian Dollar"),
+        ("", "MUSD", "MUSD"),
+        ("\u200b \u2800\u3164", "\u202e", "Unnamed token 0x121212…1212"),
+    ],
+)
+def test_a_token_is_shown_by_words(name: str, symbol: str, shown: str) -> None:
+    token = {"name": name, "symbol": symbol, "address": "0x" + "12" * 20}
+    assert formatting.token_name(token) == shown
+
+
+def test_standards_have_the_names_of_their_chain() -> None:
+    assert formatting.standard("BEP20", "56") == "BEP-20"
+    assert formatting.standard("BEP20", "1") == formatting.standard("BEP20", None) == "ERC-20"
+    assert formatting.standard("BEP1155", "1") == "ERC-1155"

@@ -58,7 +58,12 @@ def paths(client: FlaskClient, scenario: Played) -> list[str]:
             "/keys",
             "/webhooks",
             "/watchlist",
+            "/charts",
+            "/charts?days=90",
+            "/gas",
+            "/dex",
         ),
+        *(f"/pool/{pool['address']}" for pool in client.get("/api/v1/pools").json["pools"][:2]),
         *("/block/latest", f"/block/{block['number']}", f"/block/{block['hash']}"),
         *(f"/tx/{transaction}{tab}" for tab in ("", "?tab=calls", "?tab=state")),
         "/search?q=a",
@@ -104,11 +109,79 @@ def test_every_link_of_every_page_leads_somewhere(client: FlaskClient, paths: li
     for alike in kinds.values():
         for link in alike[:8]:
             status = client.get(link).status_code
-            # Of burnt or counterfactual addresses the index may know nothing; the last block has
-            # no next one.
-            assert status == 200 or (status == 404 and link.startswith(("/address", "/block"))), (
-                link
-            )
+            # Of burnt or counterfactual addresses the index may know nothing.
+            assert status == 200 or (status == 404 and link.startswith("/address")), link
+
+
+def test_the_newest_block_has_no_next_one(client: FlaskClient, scenario: Played) -> None:
+    head = scenario.anvil.head()
+    assert "Next block" not in client.get(f"/block/{head}").text
+    assert f'href="/block/{head}"' in client.get(f"/block/{head - 1}").text
+
+
+def test_a_block_says_how_final_it_is(client: FlaskClient, scenario: Played) -> None:
+    """By the node's tags, which anvil keeps behind its head."""
+    tagged = {
+        tag: int(scenario.anvil.call("eth_getBlockByNumber", tag, False)["number"], 16)
+        for tag in ("safe", "finalized")
+    }
+    head = scenario.anvil.head()
+    body = client.get("/api/v1/stats/finality").json
+    assert body == {
+        "latestBlock": head,
+        "safeBlock": tagged["safe"],
+        "finalizedBlock": tagged["finalized"],
+    }
+    assert tagged["finalized"] < tagged["safe"] < head
+    for number, word in (
+        (tagged["finalized"], "finalized"),
+        (tagged["safe"], "safe"),
+        (head, "not final"),
+    ):
+        page = client.get(f"/block/{number}").text
+        assert f'<span class="badge">{word}</span>' in page
+        confirmations = client.get(f"/api/v1/blocks/{number}").json["confirmations"]
+        assert confirmations == head - number + 1
+        assert f"<dd>{confirmations} " in page
+
+
+def test_charts_have_every_day_as_text(client: FlaskClient) -> None:
+    page = client.get("/charts").text
+    for day in client.get("/api/v1/stats/daily").json["days"]:
+        assert page.count(day["date"]) > 9
+    assert "Largest transfers" in page and "not counted yet" not in page
+    assert client.get("/charts?days=31").status_code == 400
+
+
+def test_the_largest_transfers_are_those_of_the_chain(
+    client: FlaskClient, scenario: Played
+) -> None:
+    body = client.get("/api/v1/stats/largest-transfers").json
+    moved = sorted(
+        (int(t["value"]) for t in scenario.truth.transactions if t["status"]), reverse=True
+    )
+    assert [int(t["value"]) for t in body["transactions"]] == moved[:10]
+    assert body["of"] == len(scenario.truth.transactions) and body["blockFrom"] >= 0
+    token = scenario.truth.token_transfers[0]["tokenAddress"]
+    moved = sorted(
+        (int(t["value"]) for t in scenario.truth.token_transfers if t["tokenAddress"] == token),
+        reverse=True,
+    )
+    body = client.get(f"/api/v1/stats/largest-transfers?tokenAddress={token}").json
+    assert [int(t["value"]) for t in body["transfers"]] == [v for v in moved if v][:10]
+    nobody = client.get(f"/api/v1/stats/largest-transfers?tokenAddress=0x{'7' * 40}").json
+    assert nobody == {"of": 0, "blockFrom": None, "transfers": []}
+    assert client.get("/api/v1/stats/largest-transfers?tokenAddress=0x1").status_code == 400
+
+
+def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
+    pool = client.get("/api/v1/pools").json["pools"][0]
+    candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
+    page = client.get(f"/pool/{pool['address']}").text
+    priced = [candle for candle in candles if candle["open"] is not None]
+    assert page.count("<rect") >= len(priced) > 0 and "Trades" in page
+    assert client.get(f"/pool/{pool['address']}?interval=2h").status_code == 400
+    assert client.get(f"/pool/{pool['token0']}").status_code == 404
 
 
 def test_a_transaction_shows_what_the_node_has(client: FlaskClient, scenario: Played) -> None:
@@ -436,7 +509,7 @@ def test_a_long_source_is_cut_and_whole_elsewhere(explorer: Explorer) -> None:
     tagged = {"If-None-Match": shown.headers["ETag"]}
     path = f"/address/{address}?tab=contract"
     assert explorer.client.get(path, headers=tagged).status_code == 304
-    [link] = re.findall(r'href="(/address/0x[0-9a-f]{40}/source\?file=[^"]+)"', shown.text)
+    [link] = set(re.findall(r'href="(/address/0x[0-9a-f]{40}/source\?file=[^"]+)"', shown.text))
     whole = explorer.client.get(link)
     assert (whole.status_code, whole.mimetype) == (200, "text/plain")
     assert whole.text == source[:1_000_000]
@@ -464,7 +537,8 @@ def test_a_transaction_says_what_it_did_with_links(client: FlaskClient, scenario
     summary = client.get(f"/api/v1/{path}").json["summary"]
     html = client.get(f"/tx/{transfer['transactionHash']}").text
     [sentence] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
-    assert re.sub(r"<[^>]+>", "", sentence).strip() == summary["text"]
+    text = re.sub(r"<[^>]+>", "", sentence).strip()
+    assert text.lower() == summary["text"].lower()
     links = {attributes["href"] for tag, attributes in Markup(sentence).tags if tag == "a"}
     named = {part["address"] for part in summary["parts"] if part.get("address")}
     assert {link[-42:] for link in links if link} == named
@@ -531,3 +605,19 @@ def test_suggestions_are_options_with_links(client: FlaskClient, text: str) -> N
 def test_suggestions_for_no_text_or_a_long_one(client: FlaskClient) -> None:
     assert client.get("/search/suggestions").status_code == 200
     assert client.get("/search/suggestions", query_string={"q": "x" * 101}).status_code == 400
+
+
+def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) -> None:
+    client = explorer.client
+    listed = {
+        each["address"]: each for each in client.get("/api/v1/tokens?limit=100").json["tokens"]
+    }
+    found = client.get("/api/v1/search", query_string={"q": hostile}).json["results"]
+    detail = client.get(f"/api/v1/tokens/{hostile}").json
+    for record in (listed[hostile], found[0], detail):
+        assert (record["verified"], record["holderCount"]) == (True, 1)
+        assert record["firstSeen"] == detail["firstSeen"]
+    assert 'class="badge good">verified' in client.get(f"/token/{hostile}").text
+    assert (
+        f"{hostile[:8]}…{hostile[-4:]}" in client.get(f"/token/{hostile}").text.split("</title>")[0]
+    )

@@ -70,6 +70,14 @@ def token(database: ExplainingDatabase) -> bytes:
             | dict.fromkeys(("after_us", "after_address", "after_code_hash")),
             100,
         ),
+        # 5,000 transactions in their order, and 400 by the numbers of their blocks.
+        ("queries/gas_get", {"blocks": 20}, 4_000),
+        ("queries/transactions_list_largest", {"limit": 10}, 1_000),
+        (
+            "queries/daily_stats_list",
+            {"date_from": None, "date_to": None, "default_days": 90, "max_days": 366},
+            200,
+        ),
     ],
     ids=str,
 )
@@ -92,6 +100,33 @@ def test_charts_of_one_token_and_one_address_are_bounded(
     for plan in database.plans:
         assert plan.sequential_scans() - SMALL == set()
         assert plan.buffers <= 2_000
+
+
+def test_the_busiest_pool_and_token_are_read_in_bounds(
+    database: ExplainingDatabase, token: bytes
+) -> None:
+    """However many trades and transfers they have: pages read the newest 2,000 and 20,000."""
+    row = newest(
+        database,
+        "queries/pools_list",
+        dex=None,
+        token=None,
+        direction="desc",
+        limit=1,
+        offset=0,
+        after_count=None,
+        after_address=None,
+    )
+    pool = bytes.fromhex(row[1].split('"address":"0x')[1][:40])
+    database.plans.clear()
+    newest(database, "queries/pools_get", address=pool)
+    newest(database, "queries/token_transfers_list_largest", token=token, limit=10)
+    read = {"address": pool, "span_s": 3_600, "max_trades": 20_000}
+    newest(database, "queries/pools_list_candles", block_from=100, block_to=200, **read)
+    newest(database, "queries/pools_list_candles", block_from=500, block_to=600, **read)
+    assert all(plan.sequential_scans() - SMALL == set() for plan in database.plans)
+    one, largest, early, late = (plan.buffers for plan in database.plans)
+    assert one <= 40 and largest <= 8_000 and late <= 1.5 * early
 
 
 def test_transfers_of_a_token_by_day_are_exact_and_cheap(
@@ -163,21 +198,19 @@ def test_similar_code_and_creations_are_found_by_indexes(
         " '', '{}', '[]', '{}', now(), mod(n, 20), '', '[]' FROM generate_series(1, 20000) AS n",
     )
     execute(url, "UPDATE verified_contracts SET is_indexed = true")
-    # One with many internal transfers, and its own creation.
-    [(receiver,)] = execute(
-        url,
-        "SELECT to_address FROM internal_transfers GROUP BY 1 ORDER BY count(*) DESC LIMIT 1",
-    )
+    # One that was created by a contract, and was sent value by another ever since.
+    receiver = b"\xc5" * 20
     execute(
         url,
-        "UPDATE transactions SET contract_address = %s, to_address = NULL"
-        " WHERE ordinal = (SELECT min(ordinal) FROM transactions WHERE status)",
-        bytes(receiver),
+        "INSERT INTO internal_transfers SELECT n, t.block_number, t.transaction_index, 0,"
+        " CASE WHEN n = 1 THEN 1 ELSE 0 END, '\\xc4', %s, 1 FROM generate_series(1, 20000) AS n"
+        " JOIN transactions t ON t.ordinal = n",
+        receiver,
     )
     database.plans.clear()
     newest(database, "queries/verified_contracts_list_similar", code_length=7)
-    row = newest(database, "queries/contracts_get_creation", address=bytes(receiver))
-    assert row[1] is not None
+    row = newest(database, "queries/contracts_get_creation", address=receiver)
+    assert bytes(row[2]) == b"\xc4"
     for plan in database.plans:
         assert plan.sequential_scans() - SMALL == set()
         assert plan.buffers <= 2_000

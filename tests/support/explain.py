@@ -49,10 +49,9 @@ class ExplainingDatabase(Database):
         found = super().prepared_row(statement, **params)
         used = self._statements[statement]
         with self._working() as connection, connection.cursor() as cursor:
-            name = self._prepare(cursor, used, params)  # the one that was just run
-        values = [value for key, value in params.items() if key not in (used.literals or ())]
-        places = f"({', '.join(['%s'] * len(values))})" if values else ""
-        self._explain(statement, f"EXECUTE {name}{places}", values)
+            prepared = self._prepare(cursor, used, params)  # the one that was just run
+        values = [params[name] for name in prepared.positional]
+        self._explain(statement, prepared.execute, values)
         return found
 
     def _explain(self, statement: str, text: str, values: Any) -> None:

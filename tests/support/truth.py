@@ -35,8 +35,9 @@ KNOWN_FACTORIES = {
 
 # Fields of answers that no truth here has, and where they are compared.
 ELSEWHERE = {
-    "verified": "of a token, which the operator's verifications say: tests/api/test_search.py",
+    "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
+    "error": "of a transaction that failed: tests/api/test_transaction_errors.py",
     **dict.fromkeys(
         ("input", "method", "logs", "logCount", "unavailable", "summary"),
         "of a transaction alone, from the node and decoded: tests/api/test_transaction_details.py",
@@ -119,7 +120,30 @@ class Truth:
     def address_detail(self, address: str) -> Record:
         """As /addresses/:address shows it."""
         recent = self.transactions_of(address)[:25]
-        return {**self.addresses[address], "recentTxs": recent, "balanceBlock": self.head}
+        detail = {**self.addresses[address], "recentTxs": recent, "balanceBlock": self.head}
+        return {**detail, "creation": self.creation_of(address) if detail["isContract"] else None}
+
+    def creation_of(self, address: str) -> Record | None:
+        """The newest, by a transaction or inside of one."""
+        transactions = {t["hash"]: t for t in self.transactions}
+        ways = [(t, None) for h, t in transactions.items() if self.created.get(h) == address]
+        ways += [
+            (transactions[i["transactionHash"]], i["fromAddress"])
+            for i in self.internal_transfers
+            if i["type"] in ("create", "create2") and i["toAddress"] == address
+        ]
+        if not ways:
+            return None
+        sent, factory = max(
+            ways, key=lambda way: (way[0]["blockNumber"], way[0]["transactionIndex"])
+        )
+        return {
+            "creator": sent["fromAddress"],
+            "factory": factory,
+            "transactionHash": sent["hash"],
+            "blockNumber": sent["blockNumber"],
+            "timestamp": sent["timestamp"],
+        }
 
     def token_detail(self, token: Record) -> Record:
         """As /tokens/:address shows it."""
@@ -581,6 +605,9 @@ def block_record(block: Record) -> Record:
         "parentHash": block["parentHash"],
         "baseFeePerGas": text_or_none(block.get("baseFeePerGas")),
         "size": quantity(block["size"]),
+        "burntFees": None
+        if block.get("baseFeePerGas") is None
+        else str(quantity(block["baseFeePerGas"]) * quantity(block["gasUsed"])),
     }
 
 

@@ -47,6 +47,7 @@ _BLOCK: Json = {
     "parentHash": hash32("The previous block's hash."),
     "baseFeePerGas": nullable(amount("In wei; null before EIP-1559 or unknown.", "1000000000")),
     "size": nullable(number("Bytes of RLP; null if unknown.", 1531)),
+    "burntFees": nullable(amount("Wei: base fee times gas used.", "55330000000000")),
 }
 _PLACE: Json = {
     "transactionHash": hash32("Its transaction."),
@@ -94,6 +95,7 @@ RECORDS: Json = {
         "Block",
         "A block with withdrawals.",
         {
+            "confirmations": number("Blocks from it to the newest, both counted.", 12),
             "withdrawals": array(ref("Withdrawal"), "Its withdrawals; absent if there are none."),
         },
         optional=("withdrawals",),

@@ -1,18 +1,30 @@
-"""GET /stats/daily."""
+"""GET /stats/daily, /gas, and a pool with its candles."""
 
 from scan.api.network import DAILY_FORMATS
 from scan.api.openapi.schemas import (
+    ADDRESS,
+    RANGE,
     Json,
+    amount,
     array,
     flag,
+    moment,
     nullable,
+    number,
+    one_of,
     operation,
     query,
     record,
     ref,
+    shared,
     text,
 )
+from scan.exports.list_file import Format
+from scan.http.list_format import TYPES
+from scan.queries import gas
 from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
+from scan.queries.largest_transfers import LARGEST
+from scan.queries.pools import INTERVALS_S, MAX_CANDLES, MAX_TRADES
 
 _TAG = "Chain"
 
@@ -34,7 +46,45 @@ STATISTICS_PATHS: Json = {
             ),
         ),
     },
+    "/stats/largest-transfers": {
+        "get": operation(
+            "listLargestTransfers", _TAG, "The largest of the newest transfers", ref("Largest"),
+            description="Of the newest 10,000 transactions, or a token's newest 2,000 transfers.",
+            parameters=(shared("filter-tokenAddress"),),
+        ),
+    },
+    "/stats/finality": {
+        "get": operation(
+            "getFinality", _TAG, "Which blocks the node calls safe and finalized", ref("Finality"),
+        ),
+    },
+    "/gas": {
+        "get": operation(
+            "getGas", _TAG, "Gas prices, and what common actions cost", ref("Gas"),
+            description="Of the newest blocks and at most 5,000 transactions in them. A suggestion"
+            " adds a percentile of their tips to the next base fee.",
+        ),
+    },
+    "/pools/{address}": {
+        "get": operation(
+            "getPool", _TAG, "One pool", ref("Pool"), parameters=(ADDRESS,), errors=(404,)
+        ),
+    },
+    "/pools/{address}/candles": {
+        "get": operation(
+            "listCandles", _TAG, "Prices and volumes of a pool, from its trades", ref("Candles"),
+            description=f"At most {MAX_CANDLES} intervals and {MAX_TRADES:,} trades. By default"
+            " up to the newest trade, as many intervals as these allow.",
+            parameters=(
+                ADDRESS,
+                query("interval", {**one_of("Their length.", [*INTERVALS_S]), "default": "1h"}),
+                *RANGE[2:],
+            ),
+            errors=(404,),
+        ),
+    },
 }  # fmt: skip
+STATISTICS_PATHS["/stats/daily"]["get"]["responses"]["200"]["content"][TYPES[Format.CSV]] = {}
 
 _COUNTS = (
     "blocks",
@@ -71,4 +121,80 @@ STATISTICS_SCHEMAS: Json = {
             **{name: ref("AmountOrNull") for name in _AMOUNTS},
         },
     ),
+    "Finality": record(
+        "Null where the chain has none, or the node does not answer.",
+        {name: ref("CountOrNull") for name in ("latestBlock", "safeBlock", "finalizedBlock")},
+    ),
+    "Largest": record(
+        "Transactions, or transfers of a token, largest first.",
+        {
+            "of": number("How many were looked through.", 10_000),
+            "blockFrom": nullable(number("The block of the oldest.", 17)),
+            "transactions": array(ref("Transaction"), "Without tokenAddress.", maxItems=LARGEST),
+            "transfers": array(ref("TokenTransfer"), "With tokenAddress.", maxItems=LARGEST),
+        },
+        optional=("transactions", "transfers"),
+    ),
+    "Gas": record(
+        "Prices in wei; null where the newest blocks do not tell.",
+        {
+            "blockNumber": ref("CountOrNull"),
+            "baseFeePerGas": ref("AmountOrNull"),
+            "nextBaseFeePerGas": nullable(amount("By EIP-1559; null on chains of other rules.")),
+            "transactions": number("Transactions the tips are of.", 3_000),
+            "suggestions": {
+                "anyOf": [ref("GasSuggestions"), {"type": "null"}],
+                "description": "Null without transactions.",
+            },
+            "costs": array(ref("GasCost"), "At the standard price."),
+            "blocks": array(ref("BlockGas"), "Newest first.", maxItems=gas.BLOCKS),
+        },
+    ),
+    "GasSuggestions": record("By speed.", {name: ref("GasSuggestion") for name in gas.PERCENTILES}),
+    "GasSuggestion": record(
+        "A price.",
+        {
+            "percentile": number("Of the tips.", 50),
+            "maxPriorityFeePerGas": amount("The tip."),
+            "maxFeePerGas": amount("Twice the base fee, and the tip."),
+            "gasPrice": amount("The next base fee, and the tip."),
+        },
+    ),
+    "GasCost": record(
+        "An action.",
+        {
+            "action": one_of("What is done.", gas.ACTIONS),
+            "gas": nullable(amount("The median of the newest ones.")),
+            "cost": nullable(amount("In wei.")),
+        },
+    ),
+    "BlockGas": record(
+        "A block.",
+        {
+            "number": ref("Count"),
+            "timestamp": ref("Moment"),
+            "baseFeePerGas": ref("AmountOrNull"),
+            "gasUsedRatio": {"type": "number", "description": "Of its limit.", "examples": [0.5]},
+        },
+    ),
+    "Candles": record(
+        "Intervals with trades.",
+        {
+            "interval": one_of("Their length.", [*INTERVALS_S]),
+            "candles": array(ref("Candle"), "Oldest first.", maxItems=MAX_CANDLES),
+        },
+    ),
+    "Candle": record(
+        "An interval. Prices are token1 for one token0 by their decimals, with at least 16"
+        " digits; null where every trade has an amount of 0.",
+        {
+            "time": moment("Its begin."),
+            **{name: ref("Price") for name in ("open", "high", "low", "close")},
+            "volume0": {**ref("Sum"), "description": "Of token0, in its smallest unit."},
+            "volume1": {**ref("Sum"), "description": "Of token1."},
+            "trades": number("Its trades.", 3),
+        },
+    ),
+    "Sum": text("A whole number, of any size.", "1500", pattern="^[0-9]+$"),
+    "Price": nullable(text("A decimal number.", "1.5", pattern="^[0-9]+([.][0-9]+)?$")),
 }

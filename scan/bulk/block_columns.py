@@ -1,0 +1,376 @@
+"""The rows of a backfill's files, and decoded blocks as such rows. Pure.
+
+What contracts are is not known here: events in the form of a transfer or a swap are candidates,
+beside what is needed to decide about their contracts in the chain's order.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy
+import pyarrow
+
+from scan.bulk.hex_columns import Mask
+from scan.ethereum.blocks import BLOCK_COLUMNS, DecodedTransaction, EventLog
+from scan.ethereum.events import (
+    WRAPPING,
+    TransferEvent,
+    duplicate_wraps,
+    swap_event,
+    trade,
+    transfer_event,
+)
+from scan.exports.columns import (
+    ADDRESS,
+    BLOCK_NUMBER,
+    BOOLEAN,
+    INDEX,
+    KINDS,
+    TEXT,
+    UINT256,
+    ColumnFormat,
+    make_table,
+    schema,
+)
+from scan.indexer.block_rows import possible_contracts
+from scan.indexer.block_source import FetchedBlock
+from scan.indexer.log_selection import LogSelection
+
+# Events in the form of a transfer, one row a moved id: what TransferLog has, with its words.
+TRANSFER_EVENTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "transaction_index": ColumnFormat(INDEX),
+    "log_index": ColumnFormat(INDEX),
+    "batch_index": ColumnFormat(INDEX),
+    "token_address": ColumnFormat(ADDRESS),
+    "from_address": ColumnFormat(ADDRESS),
+    "to_address": ColumnFormat(ADDRESS),
+    "shape": ColumnFormat(TEXT),
+    "is_duplicate": ColumnFormat(BOOLEAN),
+    "id": ColumnFormat(UINT256),
+    "amount": ColumnFormat(UINT256),
+}
+# Events in the form of a swap. Which of the pool's tokens went in depends on the amounts alone.
+SWAP_EVENTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "log_index": ColumnFormat(INDEX),
+    "transaction_index": ColumnFormat(INDEX),
+    "pool_address": ColumnFormat(ADDRESS),
+    "maker": ColumnFormat(ADDRESS),
+    "family": ColumnFormat(TEXT),
+    "is_token0_in": ColumnFormat(BOOLEAN),
+    "amount_in": ColumnFormat(UINT256),
+    "amount_out": ColumnFormat(UINT256),
+}
+# Where an address may have code, or was created, a row a block; `is_first` in this file.
+CODE_SIGHTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "address": ColumnFormat(ADDRESS),
+    "is_created": ColumnFormat(BOOLEAN),
+    "is_first": ColumnFormat(BOOLEAN),
+}
+# Where a contract first emitted an event of that form in the file: `sight` is transfer, wrap or
+# swap, `form` a TransferShape or a swap's family.
+EVENT_SIGHTS = {
+    "block_number": ColumnFormat(BLOCK_NUMBER),
+    "log_index": ColumnFormat(INDEX),
+    "address": ColumnFormat(ADDRESS),
+    "sight": ColumnFormat(TEXT),
+    "form": ColumnFormat(TEXT),
+}
+SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
+    "transactions": {
+        **KINDS["transactions"],
+        "fee": ColumnFormat(UINT256),  # transaction_fee() of schema.sql
+    },
+    "internal_transfers": KINDS["internal_transfers"],
+    "withdrawals": KINDS["withdrawals"],
+    "log_emitters": KINDS["log_emitters"],
+    "logs": KINDS["logs"],
+    "transfer_events": TRANSFER_EVENTS,
+    "swap_events": SWAP_EVENTS,
+    "code_sights": CODE_SIGHTS,
+    "event_sights": EVENT_SIGHTS,
+    # The last: its file says that the others are there.
+    "blocks": {
+        **KINDS["blocks"],
+        "producer_fees": ColumnFormat(UINT256),  # producer_fees() of schema.sql
+        "burnt": ColumnFormat(UINT256),  # base fees, and what blobs cost
+    },
+}
+_SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
+# Stand for a pool's tokens while only the direction is to be known.
+_TOKEN0, _TOKEN1 = b"0", b"1"
+BLOB_GAS = 131_072
+MAX_ROWS = 50_000  # as Python's objects, which take 20 times as much as columns
+
+Rows = list[tuple[Any, ...]]
+
+
+class BlockCounts(NamedTuple):
+    """What a block's row has besides its own fields, of what is in the block."""
+
+    withdrawals: int | None
+    is_traced: bool | None
+    transactions: int
+    internal_transfers: int
+    logs: int
+    blob_fees: int
+
+
+class RangeTables:
+    """The tables of consecutive blocks, grown block by block; as Arrow's columns they are small."""
+
+    def __init__(self, selection: LogSelection) -> None:
+        self._selection = selection
+        self._tables: dict[str, list[pyarrow.Table]] = {kind: [] for kind in SPOOLED}
+        self._rows: dict[str, Rows] = {kind: [] for kind in SPOOLED}
+
+    def add(self, blocks: Iterable[FetchedBlock]) -> None:
+        """Raises OverflowError or pyarrow's errors for values outside of their columns."""
+        for fetched in blocks:
+            _add_block(self._rows, fetched, self._selection)
+        if sum(map(len, self._rows.values())) >= MAX_ROWS:
+            self._make_tables()
+
+    def add_tables(self, tables: Mapping[str, pyarrow.Table]) -> None:
+        """Of the blocks after those that were added before; kinds without rows may be missing."""
+        self._make_tables()
+        for kind, table in tables.items():
+            self._tables[kind].append(table)
+
+    def finish(self) -> dict[str, pyarrow.Table]:
+        """A table of each kind in SPOOLED."""
+        self._make_tables()
+        tables = {
+            kind: pyarrow.concat_tables([*self._tables[kind], rows_table(kind, [])])
+            for kind in SPOOLED
+        }
+        tables["code_sights"] = _distinct_sights(tables["code_sights"])
+        emitters = tables["log_emitters"]
+        indexes, *_ = _distinct(emitters)
+        tables["log_emitters"] = emitters.take(indexes)
+        tables["event_sights"] = _event_sights(tables)
+        return tables
+
+    def _make_tables(self) -> None:
+        for kind, rows in self._rows.items():
+            if rows:
+                self._tables[kind].append(rows_table(kind, rows))
+                rows.clear()
+
+
+def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
+    """Raises OverflowError or pyarrow's errors for values outside of their columns."""
+    columns = SPOOLED[kind]
+    values = zip(*rows, strict=True) if rows else ([] for _ in columns)
+    return make_table(columns, dict(zip(columns, map(list, values), strict=True)))
+
+
+def block_row(
+    header: Mapping[str, Any], counts: BlockCounts, prices: Sequence[int], gas_used: Sequence[int]
+) -> tuple[Any, ...]:
+    """Prices and gas of its transactions."""
+    base_fee = header["base_fee_per_gas"] or 0
+    return (
+        header["number"],
+        header["timestamp_s"],
+        header["hash"],
+        header["parent_hash"],
+        header["miner"],
+        header["gas_used"],
+        header["gas_limit"],
+        str(sum(prices)),
+        header["base_fee_per_gas"],
+        counts.withdrawals,
+        counts.is_traced,
+        header["size"],
+        counts.transactions,
+        counts.internal_transfers,
+        counts.logs,
+        None,
+        None,
+        sum(
+            [
+                (price - base_fee) * gas
+                for price, gas in zip(prices, gas_used, strict=True)
+                if price > base_fee
+            ]
+        ),
+        base_fee * header["gas_used"] + counts.blob_fees,
+    )
+
+
+def blob_fee(transaction: DecodedTransaction) -> int:
+    if transaction.blob_gas_price is None:
+        return 0
+    blobs = len(transaction.blob_versioned_hashes or ())
+    return BLOB_GAS * blobs * int.from_bytes(transaction.blob_gas_price)
+
+
+def swap_row(number: int, log: EventLog, maker: bytes) -> tuple[Any, ...] | None:
+    """Of SWAP_EVENTS; None for a log of another form."""
+    swap = swap_event(log)
+    if swap is None:
+        return None
+    swapped = trade(swap, _TOKEN0, _TOKEN1)
+    return (
+        number,
+        swap.log_index,
+        swap.transaction_index,
+        swap.pool,
+        maker,
+        swap.family,
+        swapped.token_in == _TOKEN0,
+        swapped.amount_in,
+        swapped.amount_out,
+    )
+
+
+def transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Rows:
+    """Of TRANSFER_EVENTS."""
+    return [
+        (
+            number,
+            event.transaction_index,
+            event.log_index,
+            batch_index,
+            event.token,
+            event.from_address,
+            event.to_address,
+            event.shape.value,
+            is_duplicate,
+            *words,
+        )
+        for batch_index, words in enumerate(event.words)
+    ]
+
+
+def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection) -> None:
+    block = fetched.block
+    number = block.number
+    stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+    rows["transactions"] += [
+        (number, *t, t.gas_price * t.gas_used + blob_fee(t)) for t in block.transactions
+    ]
+    rows["internal_transfers"] += [(number, *t) for t in fetched.internal_transfers]
+    rows["withdrawals"] += [(number, *w) for w in block.withdrawals or ()]
+    rows["log_emitters"] += [(log.address, number) for log in block.logs]
+    rows["log_emitters"] += [(address, number) for address in fetched.created]
+    rows["logs"] += [
+        (
+            number,
+            log.log_index,
+            log.transaction_index,
+            log.topics[0] if log.topics else None,
+            log.address,
+            b"".join(log.topics[1:]),
+            log.data,
+        )
+        for log in stored
+    ]
+    transfers = []
+    for log in block.logs:
+        if (event := transfer_event(log)) is not None:
+            transfers.append(event)
+        else:
+            maker = block.transactions[log.transaction_index].from_address
+            if (swap := swap_row(number, log, maker)) is not None:
+                rows["swap_events"].append(swap)
+    duplicates = duplicate_wraps(transfers)
+    for event in transfers:
+        rows["transfer_events"] += transfer_rows(number, event, event.log_index in duplicates)
+    addresses, created = possible_contracts(fetched)
+    rows["code_sights"] += [(number, address, address in created, False) for address in addresses]
+    rows["blocks"].append(
+        block_row(
+            {name: getattr(block, name) for name in BLOCK_COLUMNS},
+            BlockCounts(
+                None if block.withdrawals is None else len(block.withdrawals),
+                fetched.is_traced,
+                len(block.transactions),
+                len(fetched.internal_transfers),
+                len(stored),
+                sum(map(blob_fee, block.transactions)),
+            ),
+            [t.gas_price for t in block.transactions],
+            [t.gas_used for t in block.transactions],
+        )
+    )
+
+
+def _distinct(table: pyarrow.Table) -> tuple[Any, Any, Any]:
+    """The first row of each address in each block; the group of each row; each group's address.
+
+    Addresses are numbers here. Groups are in the order of blocks.
+    """
+    encoded = table["address"].combine_chunks().dictionary_encode()
+    codes = encoded.indices.to_numpy().astype(numpy.int64)
+    blocks = table["block_number"].to_numpy()
+    width = max(len(encoded.dictionary), 1)
+    first_block = blocks.min() if len(blocks) else 0
+    keys, indexes, groups = numpy.unique(
+        (blocks - first_block) * width + codes, return_index=True, return_inverse=True
+    )
+    return indexes, groups, keys % width
+
+
+def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
+    indexes, groups, codes = _distinct(table)
+    created = table["is_created"].to_numpy()
+    is_created = numpy.bincount(groups[created], minlength=len(indexes)) > 0
+    is_first: Mask = numpy.zeros(len(indexes), numpy.bool_)
+    is_first[numpy.unique(codes, return_index=True)[1]] = True
+    return pyarrow.Table.from_arrays(
+        [
+            table["block_number"].combine_chunks().take(pyarrow.array(indexes)),
+            table["address"].combine_chunks().take(pyarrow.array(indexes)),
+            pyarrow.array(is_created),
+            pyarrow.array(is_first),
+        ],
+        schema=table.schema,
+    )
+
+
+def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
+    transfers, swaps = tables["transfer_events"], tables["swap_events"]
+    is_wrap = numpy.isin(transfers["shape"].to_numpy(), [shape.value for shape in WRAPPING])
+    sights = [
+        _first_events(transfers, "token_address", "shape", ~is_wrap, "transfer"),
+        _first_events(transfers, "token_address", "shape", is_wrap, "wrap"),
+        _first_events(swaps, "pool_address", "family", numpy.ones(len(swaps), bool), "swap"),
+    ]
+    return pyarrow.concat_tables(sights).combine_chunks()
+
+
+def _first_events(
+    events: pyarrow.Table, address: str, form: str, is_counted: Any, sight: str
+) -> pyarrow.Table:
+    """The first of each address among those that count; events are in the chain's order."""
+    counted = events.filter(pyarrow.array(is_counted))
+    codes = counted[address].combine_chunks().dictionary_encode().indices.to_numpy()
+    firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
+    return make_table_of(
+        "event_sights",
+        {
+            "block_number": firsts["block_number"],
+            "log_index": firsts["log_index"],
+            "address": firsts[address],
+            "sight": pyarrow.array([sight] * len(firsts), TEXT),
+            "form": firsts[form],
+        },
+    )
+
+
+def make_table_of(kind: str, columns: Mapping[str, Any]) -> pyarrow.Table:
+    """From columns by the names of the file's, of limbs too."""
+    fields = _SCHEMAS[kind]
+    return pyarrow.Table.from_arrays(
+        [_array(columns[field.name], field.type) for field in fields], schema=fields
+    )
+
+
+def _array(column: Any, type_: pyarrow.DataType) -> Any:
+    if isinstance(column, pyarrow.Array | pyarrow.ChunkedArray):
+        return column
+    return pyarrow.array(column, type_)

@@ -1,0 +1,155 @@
+"""What contracts are, decided in the chain's order by the indexer's own inspection.
+
+The files say where something is to be found out; everything else about a block is left out.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import pyarrow
+from pyarrow import compute
+
+from scan.bulk.block_columns import SPOOLED
+from scan.bulk.range_files import Range, RangeFiles
+from scan.ethereum.events import SwapEvent, TransferShape
+from scan.exports.columns import ADDRESS, read_file
+from scan.indexer.block_rows import BlockRows, SwapLog, TransferLog
+from scan.indexer.contract_inspection import ContractFindings, ContractInspector
+
+MAX_REMEMBERED = 1_000_000
+
+
+class CodeSight(NamedTuple):
+    """A row of CODE_SIGHTS."""
+
+    block_number: int
+    address: bytes
+    is_created: bool
+    is_first: bool
+
+
+class EventSight(NamedTuple):
+    """A row of EVENT_SIGHTS."""
+
+    block_number: int
+    log_index: int
+    address: bytes
+    sight: str
+    form: str
+
+
+class RangeInspector:
+    """Inspects range after range; remembers of which contracts nothing is to be found out."""
+
+    def __init__(self, inspector: ContractInspector, files: RangeFiles) -> None:
+        self._inspector = inspector
+        self._files = files
+        self._with_code: set[bytes] = set()
+
+    def inspect(self, blocks: Range) -> ContractFindings:
+        """What the contracts in a range add to those of the ranges before it; raises NodeError.
+
+        First every address at its first sight; then those that had no code there at the others,
+        since the first code counts, and what was created anew. Of most addresses only the first is
+        asked for.
+        """
+        table = self._read("code_sights", blocks)
+        is_repeated = compute.and_(
+            compute.invert(table["is_first"]), compute.invert(table["is_created"])
+        )
+        firsts = table.filter(compute.invert(is_repeated))
+        contracts = [
+            sight
+            for sight in map(CodeSight, *_values(firsts))
+            if sight.is_created or sight.address not in self._with_code
+        ]
+        events = list(map(EventSight, *_values(self._read("event_sights", blocks))))
+        hashes = self._hashes(blocks)
+        first = self._inspector.inspect(_blocks([s for s in contracts if s.is_first], [], hashes))
+        addresses = {sight.address for sight in contracts}
+        without_code = self._inspector.without_code(addresses)
+        if len(self._with_code) > MAX_REMEMBERED:
+            self._with_code.clear()
+        self._with_code |= addresses - without_code
+        repeated = table.filter(is_repeated)
+        wanted = pyarrow.array(list(without_code), ADDRESS)
+        repeated = repeated.filter(compute.is_in(repeated["address"], value_set=wanted))
+        later = [sight for sight in contracts if not sight.is_first]
+        later += map(CodeSight, *_values(repeated))
+        second = self._inspector.inspect(_blocks(later, events, hashes))
+        return second._replace(
+            codes=first.codes + second.codes, transfers=[], trades=[], supplies=[]
+        )
+
+    def _read(self, kind: str, blocks: Range) -> pyarrow.Table:
+        return read_file(self._files.path(kind, blocks), SPOOLED[kind])
+
+    def _hashes(self, blocks: Range) -> dict[int, bytes]:
+        table = self._read("blocks", blocks)
+        return dict(zip(table["number"].to_pylist(), table["hash"].to_pylist(), strict=True))
+
+
+def _values(table: pyarrow.Table) -> list[list[object]]:
+    return [column.to_pylist() for column in table.columns]
+
+
+def _blocks(
+    codes: Iterable[CodeSight], events: Iterable[EventSight], hashes: dict[int, bytes]
+) -> Sequence[BlockRows]:
+    """Blocks of nothing but these sights, in the chain's order."""
+    codes_by_block: dict[int, list[CodeSight]] = defaultdict(list)
+    events_by_block: dict[int, list[EventSight]] = defaultdict(list)
+    for code in codes:
+        codes_by_block[code.block_number].append(code)
+    for event in events:
+        events_by_block[event.block_number].append(event)
+    return [
+        _block(number, hashes[number], codes_by_block[number], events_by_block[number])
+        for number in sorted({*codes_by_block, *events_by_block})
+    ]
+
+
+def _block(
+    number: int, block_hash: bytes, codes: Sequence[CodeSight], events: Sequence[EventSight]
+) -> BlockRows:
+    emitters = [event.address for event in events]
+    return BlockRows(
+        number=number,
+        hash=block_hash,
+        parent_hash=b"",
+        columns={},
+        transaction_count=0,
+        transactions="",
+        emitters="",
+        possible_contracts=tuple(dict.fromkeys([code.address for code in codes] + emitters)),
+        created=frozenset(code.address for code in codes if code.is_created),
+        transfer_logs=_transfer_logs(events),
+        swap_logs=_swap_logs(events),
+        internal_transfers="",
+        internal_transfer_count=0,
+        is_traced=None,
+        withdrawals="",
+        logs="",
+        first_topics=(),
+        watched_logs=[],
+    )
+
+
+def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
+    """In the order of the logs, without what they moved."""
+    logs = [
+        TransferLog(TransferShape(e.form), e.address, e.log_index, (), False, False, "")
+        for e in events
+        if e.sight in ("transfer", "wrap")
+    ]
+    return sorted(logs, key=lambda log: log.log_index)
+
+
+def _swap_logs(events: Sequence[EventSight]) -> list[SwapLog]:
+    logs = [
+        SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0), "")
+        for e in events
+        if e.sight == "swap"
+    ]
+    return sorted(logs, key=lambda log: log.event.log_index)

@@ -1,0 +1,132 @@
+"""Transfers and trades by what contracts are, and every derived table: DuckDB over the files."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow
+
+from scan.bulk.block_columns import SPOOLED
+from scan.bulk.range_files import SELECTED, Range, RangeFiles
+from scan.bulk.warehouse import Warehouse
+from scan.database.connection import Database
+from scan.exports.columns import (
+    ADDRESS,
+    BLOCK_NUMBER,
+    BOOLEAN,
+    HASH,
+    KINDS,
+    TEXT,
+    schema,
+    write_file,
+)
+
+CHECKPOINT_EVERY = 128  # checkpoint_every() of schema.sql
+# Kinds whose rows have ordinals.
+NUMBERED = {
+    "transactions": "bulk/transactions_number",
+    "token_transfers": "bulk/token_transfers_number",
+    "internal_transfers": "bulk/internal_transfers_number",
+    "dex_trades": "bulk/dex_trades_number",
+    "logs": "bulk/logs_number",
+}
+SELECT = {
+    "token_transfers": "bulk/token_transfers_select",
+    "dex_trades": "bulk/dex_trades_select",
+}
+# In this order: what a derivation reads was derived before it.
+DERIVED = {
+    "blocks": "bulk/blocks_derive",
+    "token_holders": "bulk/token_holders_derive",
+    "item_balances": "bulk/item_balances_derive",
+    "token_items": "bulk/token_items_derive",
+    "token_counts": "bulk/tokens_derive",
+    "addresses": "bulk/addresses_derive",
+    "list_checkpoints": "bulk/list_checkpoints_derive",
+    "daily_stats": "bulk/daily_stats_derive",
+}
+# Rows of PostgreSQL that statements for DuckDB read.
+INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
+    "indexed_tokens": (
+        "bulk/tokens_list",
+        {
+            "address": ADDRESS,
+            "type": TEXT,
+            "wraps": BOOLEAN,
+            "block_number": BLOCK_NUMBER,
+            "was_rejected": BOOLEAN,
+        },
+    ),
+    "indexed_pools": (
+        "bulk/pools_list",
+        {"address": ADDRESS, "dex": TEXT, "token0": ADDRESS, "token1": ADDRESS},
+    ),
+    "indexed_dexes": ("bulk/dexes_list", {"name": TEXT, "dex_id": pyarrow.int32()}),
+}
+
+
+def open_files(
+    warehouse: Warehouse,
+    database: Database,
+    files: RangeFiles,
+    ranges: Sequence[Range],
+    advance: Callable[[], object],
+) -> None:
+    """What statements of sql/bulk read: files of all kinds, with ordinals, and PostgreSQL's rows.
+
+    Contracts are inspected by now. `advance` is called after each range whose transfers and trades
+    were selected.
+    """
+    for kind in SPOOLED:
+        warehouse.set_files(kind, [files.path(kind, blocks) for blocks in ranges])
+    for name, (statement, columns) in INDEXED.items():
+        warehouse.set_rows(name, _table(columns, database.rows(statement)))
+    warehouse.run("bulk/tokens_decide")
+    for blocks in ranges:
+        for kind, candidates in SELECTED.items():
+            path = files.path(kind, blocks)
+            if not path.exists():
+                source = str(files.path(candidates, blocks))
+                rows = warehouse.arrow(SELECT[kind], file=source)
+                write_file(path, rows.cast(schema(KINDS[kind])))
+        advance()
+    for kind in SELECTED:
+        warehouse.set_files(kind, [files.path(kind, blocks) for blocks in ranges])
+    warehouse.set_rows("file_ordinals", _file_ordinals(files, ranges))
+    for statement in NUMBERED.values():
+        warehouse.run(statement)
+    topics = [topic for topic, _ in warehouse.rows("bulk/topics_count")]
+    numbers = database.rows("indexer/event_topics_insert", topics=topics) if topics else []
+    columns = {"topic0": HASH, "topic_id": pyarrow.int32()}
+    warehouse.set_rows("indexed_topics", _table(columns, numbers))
+
+
+def derive(warehouse: Warehouse, table: str) -> None:
+    """One of DERIVED, unless it is there."""
+    if not warehouse.has_table(table):
+        params = {"every": CHECKPOINT_EVERY} if table == "list_checkpoints" else {}
+        warehouse.run(DERIVED[table], **params)
+
+
+def _table(
+    columns: Mapping[str, pyarrow.DataType], rows: Sequence[Sequence[object]]
+) -> pyarrow.Table:
+    values = [
+        [bytes(value) if isinstance(value, memoryview) else value for value in column]
+        for column in zip(*rows, strict=True)
+    ] or [[] for _ in columns]
+    return pyarrow.table(
+        {
+            name: pyarrow.array(column, type_)
+            for (name, type_), column in zip(columns.items(), values, strict=True)
+        }
+    )
+
+
+def _file_ordinals(files: RangeFiles, ranges: Sequence[Range]) -> pyarrow.Table:
+    """How many rows the files before a file have: from the ends of Parquet files alone."""
+    rows = []
+    for kind in NUMBERED:
+        rows_before = 0
+        for blocks in ranges:
+            rows.append((kind, str(files.path(kind, blocks)), rows_before))
+            rows_before += files.row_count(kind, blocks)
+    return _table({"kind": TEXT, "filename": TEXT, "rows_before": BLOCK_NUMBER}, rows)

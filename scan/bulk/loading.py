@@ -1,0 +1,81 @@
+"""Tables loaded and counters set: each in one transaction, with a note that it is done."""
+
+from collections.abc import Sequence
+
+from scan.bulk.warehouse import Warehouse
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.indexer.writer import NotTheWriter
+
+# What gives the rows of each table.
+COPY = {
+    "transactions": "bulk/transactions_copy",
+    "token_transfers": "bulk/token_transfers_copy",
+    "internal_transfers": "bulk/internal_transfers_copy",
+    "dex_trades": "bulk/dex_trades_copy",
+    "logs": "bulk/logs_copy",
+    "withdrawals": "bulk/withdrawals_copy",
+    "log_emitters": "bulk/log_emitters_copy",
+    "token_holders": "bulk/token_holders_copy",
+    "item_balances": "bulk/item_balances_copy",
+    "token_items": "bulk/token_items_copy",
+    "addresses": "bulk/addresses_copy",
+    "list_checkpoints": "bulk/list_checkpoints_copy",
+    "token_counts": "bulk/token_counts_copy",
+    "daily_stats": "bulk/daily_stats_copy",
+    "blocks": "bulk/blocks_copy",
+}
+COUNTERS = "counters"
+ACCEPTED = ("daily_stats", "blocks")  # what shows that there is a chain, when all else is there
+STEPS = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
+
+
+def load(database: Database, warehouse: Warehouse, step: str) -> None:
+    """One of STEPS: rows first and then indexes, whole or not at all."""
+    with database.transaction() as tx:
+        require_writer(tx)
+        if step == COUNTERS:
+            _set_counters(tx, warehouse)
+        else:
+            load_table(tx, warehouse, step)
+        tx.execute("bulk/state_add_loaded", table=step)
+
+
+def load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
+    indexes: Sequence[tuple[str, str]] = [
+        (drop, create) for drop, create in tx.rows("bulk/indexes_list", table=table)
+    ]
+    for drop, _ in indexes:
+        tx.script(drop)
+    _copy(tx, warehouse, table)
+    for _, create in indexes:
+        tx.script(create)
+    tx.script(f"ANALYZE {table}")
+
+
+def require_writer(tx: Transaction) -> None:
+    """Raises NotTheWriter where another session became the writer, as after a lost connection."""
+    if not tx.value("indexer/writer_lock_transaction"):
+        raise NotTheWriter
+
+
+def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
+    """Of tokens, exchanges and topics, whose rows are there since contracts were inspected."""
+    tx.execute("bulk/token_counts_create")
+    _copy(tx, warehouse, "token_counts")
+    tx.execute("bulk/tokens_set_counts")
+    names, counts = _columns(warehouse.rows("bulk/dexes_count"))
+    tx.execute("bulk/dexes_set_counts", names=names, counts=counts)
+    pools, counts = _columns(warehouse.rows("bulk/pools_count"))
+    tx.execute("bulk/pools_set_counts", addresses=pools, counts=counts)
+    topics, counts = _columns(warehouse.rows("bulk/topics_count"))
+    tx.execute("bulk/topics_set_counts", topics=topics, counts=counts)
+
+
+def _copy(tx: Transaction, warehouse: Warehouse, table: str) -> None:
+    with warehouse.copy_text(COPY[table]) as (columns, file):
+        tx.copy_csv(table, columns, file)
+
+
+def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:
+    return [row[0] for row in rows], [row[1] for row in rows]

@@ -1,0 +1,83 @@
+"""Where the files of a backfill are: a folder a kind, a file a range of blocks.
+
+The file of a range's blocks is written last, so a range is there where that file is.
+"""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow
+from pyarrow import parquet
+
+from scan.bulk.block_columns import SPOOLED
+from scan.exports.columns import write_file
+
+# Kinds that are selected from candidates, by what contracts are.
+SELECTED = {"token_transfers": "transfer_events", "dex_trades": "swap_events"}
+
+
+class Range(NamedTuple):
+    first: int
+    last: int
+
+    @property
+    def name(self) -> str:
+        """Its files sort along the chain by it."""
+        return f"{self.first:012d}-{self.last:012d}.parquet"
+
+
+class RangeEnds(NamedTuple):
+    parent_hash: bytes  # of the first block
+    first_hash: bytes
+    hash: bytes  # of the last block
+
+
+def split(first: int, last: int, blocks: int) -> list[Range]:
+    return [Range(start, min(start + blocks - 1, last)) for start in range(first, last + 1, blocks)]
+
+
+class RangeFiles:
+    """The files of one backfill, in its folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def path(self, kind: str, blocks: Range) -> Path:
+        return self.folder / kind / blocks.name
+
+    def has(self, blocks: Range) -> bool:
+        return self.path("blocks", blocks).exists()
+
+    def write(self, blocks: Range, tables: Mapping[str, pyarrow.Table]) -> None:
+        for kind in SPOOLED:  # blocks are the last
+            write_file(self.path(kind, blocks), tables[kind])
+
+    def ends(self, blocks: Range) -> RangeEnds:
+        hashes = parquet.read_table(self.path("blocks", blocks), columns=["hash", "parent_hash"])
+        return RangeEnds(
+            hashes["parent_hash"][0].as_py(), hashes["hash"][0].as_py(), hashes["hash"][-1].as_py()
+        )
+
+    def row_count(self, kind: str, blocks: Range) -> int:
+        return int(parquet.read_metadata(self.path(kind, blocks)).num_rows)
+
+    def remove(self, blocks: Range) -> None:
+        """The file of its blocks first."""
+        for kind in [*reversed(list(SPOOLED)), *SELECTED]:
+            self.path(kind, blocks).unlink(missing_ok=True)
+
+    def remove_temporary(self) -> None:
+        """What killed processes left behind, while none runs."""
+        for path in self.folder.glob("*/.*"):
+            path.unlink(missing_ok=True)
+
+
+def broken_links(files: RangeFiles, ranges: list[Range]) -> Iterator[tuple[Range, Range]]:
+    """Neighbours of which the second does not follow on the first."""
+    last_hash: bytes | None = None
+    for number, blocks in enumerate(ranges):
+        ends = files.ends(blocks)
+        if last_hash is not None and ends.parent_hash != last_hash:
+            yield ranges[number - 1], blocks
+        last_hash = ends.hash

@@ -1,0 +1,123 @@
+"""One DuckDB over the files of a backfill: statements of sql/bulk by name, within a memory limit.
+
+What a statement derives is a table of its database file, whole or absent after SIGKILL.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import duckdb
+import pyarrow
+from duckdb.sqltypes import HUGEINT, VARCHAR
+
+from scan.database.statements import load_statements
+from scan.exports.columns import LIMB_BITS
+
+FILE = "derived.duckdb"
+MACROS = ("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text")
+WarehouseError = duckdb.Error  # such as one for memory or disk
+
+
+class Warehouse:
+    """Of one process at a time; for one thread, but for copy_text()'s own."""
+
+    def __init__(self, folder: Path, *, memory_bytes: int, threads: int) -> None:
+        """Raises duckdb's IOException while another process has it."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / FILE
+        config = {
+            "memory_limit": f"{memory_bytes}B",
+            "threads": threads,
+            "temp_directory": str(folder / "spill"),
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+        }
+        try:
+            self._connection = duckdb.connect(str(path), config=config)
+        except duckdb.IOException as error:
+            if "not a valid DuckDB database file" not in str(error):
+                raise
+            path.unlink()  # SIGKILL came while it was made
+            self._connection = duckdb.connect(str(path), config=config)
+        self._connection.create_function(
+            "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
+        )
+        for statement in MACROS:
+            self.run(statement)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def run(self, statement: str, **params: object) -> None:
+        self._connection.execute(_text(statement), params or None)
+
+    def rows(self, statement: str, **params: object) -> list[tuple[Any, ...]]:
+        self.run(statement, **params)
+        rows: list[tuple[Any, ...]] = self._connection.fetchall()
+        return rows
+
+    def arrow(self, statement: str, **params: object) -> pyarrow.Table:
+        return self._connection.sql(_text(statement), params=params).to_arrow_table()
+
+    def has_table(self, name: str) -> bool:
+        with suppress(duckdb.CatalogException):
+            self._connection.table(name)
+            return True
+        return False
+
+    def set_rows(self, name: str, table: pyarrow.Table) -> None:
+        """Rows that statements read under this name."""
+        self._connection.register(name, table)
+
+    def set_files(self, kind: str, paths: Sequence[Path]) -> None:
+        """Files that statements read, one after the other, as `kind`_files."""
+        files = self._connection.read_parquet(
+            [str(path) for path in paths], filename=True, file_row_number=True
+        )
+        files.create_view(f"{kind}_files")
+
+    @contextmanager
+    def copy_text(self, statement: str) -> Iterator[tuple[Sequence[str], IO[bytes]]]:
+        """Columns of the statement's rows, and a file of them as PostgreSQL's CSV.
+
+        Where DuckDB fails, the end of the block raises: until then the file just ended early.
+        """
+        rows = self._connection.sql(_text(statement))
+        columns = rows.columns
+        read_end, write_end = os.pipe()
+        failures: list[BaseException] = []
+
+        def write() -> None:
+            try:
+                # By its path, since DuckDB opens what it writes.
+                rows.write_csv(f"/dev/fd/{write_end}", header=False, use_tmp_file=False)
+            except BaseException as error:
+                failures.append(error)
+            finally:
+                os.close(write_end)
+
+        thread = threading.Thread(target=write, name="duckdb", daemon=True)
+        thread.start()
+        try:
+            with os.fdopen(read_end, "rb") as file:
+                yield columns, file
+        finally:
+            thread.join()  # which fails to write when its reader is gone
+        if failures:
+            raise failures[0]
+
+
+def _text(statement: str) -> str:
+    """As DuckDB takes it: $name for a parameter."""
+    loaded = load_statements()[statement]
+    names: Mapping[str, str] = {name: f"${name}" for name in loaded.params}
+    return loaded.text % names if "%" in loaded.text else loaded.text
+
+
+def _integer_text(limb_0: int, limb_1: int, limb_2: int, limb_3: int) -> str:
+    limbs = (limb_0, limb_1, limb_2, limb_3)
+    return str(sum(limb << (LIMB_BITS * place) for place, limb in enumerate(limbs)))

@@ -1,0 +1,110 @@
+"""`scan backfill chain`: a whole chain into an empty index, in bulk."""
+
+import argparse
+import os
+import sys
+import threading
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from scan.audit.node_comparison import NodeComparison
+from scan.commands.startup import (
+    on_stop_signals,
+    prepare_database,
+    require_node,
+    with_running_database,
+)
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.errors import ScanError
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node, NodeError, RpcError
+from scan.indexer.chain_identity import WrongChain, WrongLogs
+from scan.indexer.writer import NotTheWriter
+from scan.settings import Settings
+
+DONE, NOT_DONE = 0, 1
+AUDITED_BLOCKS = 100
+MAX_SHOWN = 5
+GB = 10**9
+
+
+class ExtraMissing(ScanError):
+    """The packages of scan[bulk] are not installed."""
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """DONE when the head is set; NOT_DONE when it was stopped, or failed, and may be continued."""
+    try:
+        from scan.bulk.chain_backfill import CannotBackfill, ChainBackfill, Resources
+        from scan.bulk.spool import SpoolFailed
+        from scan.bulk.warehouse import WarehouseError
+    except ImportError as error:
+        raise ExtraMissing(
+            f"this needs the extra `bulk` ({error.name} is not installed): pip install 'scan[bulk]'"
+        ) from None
+    settings = with_running_database(settings)
+    require_node(settings)
+    prepare_database(settings, may_be_away=False)
+    stop = threading.Event()
+    on_stop_signals(stop.set)
+    memory_bytes = options.memory * GB if options.memory else _memory_bytes() // 4
+    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    backfill_database = Database(
+        settings.database_url,
+        statement_timeout_ms=0,
+        name="scan-backfill",
+        session={"maintenance_work_mem": f"{min(memory_bytes // 4, 2 * GB) // 1024}kB"},
+    )
+    with closing(backfill_database) as database:
+        backfill = ChainBackfill(
+            settings,
+            database,
+            node,
+            Resources(
+                options.workers,
+                memory_bytes,
+                threads=len(os.sched_getaffinity(0)),
+            ),
+            partial(_differences, node, settings),
+            stop,
+        )
+        try:
+            if options.discard:
+                backfill.discard()
+                _write_line("the bulk backfill is discarded")
+                return DONE
+            folder = Path(options.folder or settings.data_dir / "bulk").absolute()
+            plan = backfill.begin(folder, options.range_blocks, options.last_block)
+            _write_line(backfill.describe(plan))
+            if backfill.run():
+                _write_line(f"indexed up to block {plan.last_block}; `scan index` follows the node")
+                return DONE
+        except NotTheWriter:
+            _write_line("an indexer is running on this database: stop it before")
+        except (NodeError, RpcError, MalformedBlock, WrongChain, WrongLogs) as error:
+            _write_line(str(error))
+        except (CannotBackfill, SpoolFailed, WarehouseError, OSError) as error:
+            _write_line(str(error))
+    _write_line("stopped; the next run continues from here")
+    return NOT_DONE
+
+
+def _differences(node: Node, settings: Settings, tx: Transaction) -> list[str]:
+    """Of a sample of blocks from the node's, in the transaction that makes them visible."""
+    comparison = NodeComparison(tx, node, settings)
+    lines: list[str] = []
+    for first, last in comparison.ranges(AUDITED_BLOCKS):
+        lines += comparison.compare(first, last)
+        if len(lines) >= MAX_SHOWN:
+            break
+    return lines[:MAX_SHOWN]
+
+
+def _memory_bytes() -> int:
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def _write_line(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

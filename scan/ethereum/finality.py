@@ -1,0 +1,50 @@
+"""Which blocks the node calls safe and finalized, read once for each newest block."""
+
+from typing import Any, NamedTuple
+
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.client import Call, RpcError
+from scan.ethereum.gateway import NodeSession
+from scan.ethereum.sized_cache import SizedCache
+from scan.hex import BadHex, quantity
+
+TIMEOUT_S = 0.5
+MOST_BYTES = 4 * 1024 * 1024
+CACHE_BYTES = 16 * 1024
+ENTRY_BYTES = 400
+TAGS = ("safe", "finalized")
+
+
+class Finality(NamedTuple):
+    """Numbers of the newest such blocks; None on a chain that has none, or by a silent node."""
+
+    safe: int | None = None
+    finalized: int | None = None
+
+
+class FinalityReader:
+    def __init__(self) -> None:
+        self._cache: SizedCache[Finality] = SizedCache(CACHE_BYTES)
+
+    def at(self, node: NodeSession, newest_block: int) -> Finality:
+        """While `newest_block` is the newest that is indexed."""
+        cached = self._cache.get(newest_block)
+        if cached is not None:
+            return cached
+        calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in TAGS]
+        try:
+            results = node.within(TIMEOUT_S).results(calls, MOST_BYTES)
+        except (UpstreamFailed, Unavailable):
+            return Finality()
+        read = Finality(*(_number(block, newest_block) for block in results))
+        if not any(isinstance(result, RpcError) and result.is_transient for result in results):
+            self._cache.store(newest_block, read, ENTRY_BYTES)
+        return read
+
+
+def _number(block: Any, most: int) -> int | None:
+    """The node may have blocks that are not indexed yet."""
+    try:
+        return min(quantity(block["number"]), most)
+    except (TypeError, KeyError, BadHex):
+        return None

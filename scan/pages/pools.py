@@ -1,0 +1,46 @@
+"""/dex, pools by their trades, and /pool/:address with its candles."""
+
+import json
+
+from flask import Blueprint, Response, request
+
+from scan import parameters
+from scan.http.requests import reader
+from scan.pages.charts import Chart, candle_chart
+from scan.pages.records import address_of, listing, names_of, window
+from scan.pages.site import page
+from scan.queries import dex_trades, pools
+
+blueprint = Blueprint("pages_pools", __name__)
+
+
+@blueprint.get("/dex")
+def list_pools() -> Response:
+    shown = listing(pools.page(reader(), window()))
+    return page("dex.html", pools=shown)
+
+
+@blueprint.get("/pool/<address>")
+def get_pool(address: str) -> Response:
+    key = address_of(address)
+    interval = request.args.get("interval", "1h")
+    interval = parameters.one_of(interval, "interval", pools.INTERVALS_S)
+    pool = json.loads(pools.get(reader(), key))
+    candles = json.loads(pools.candles(reader(), key, interval).data)
+    shown = listing(dex_trades.page(reader(), window(), pool=key))
+    return page(
+        "pool.html",
+        pool=pool,
+        interval=interval,
+        intervals=list(pools.INTERVALS_S),
+        chart=_chart(candles, pools.INTERVALS_S[interval]),
+        candles=candles,
+        volumes=[sum(int(candle[name]) for candle in candles) for name in ("volume0", "volume1")],
+        trades=shown,
+        names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
+    )
+
+
+def _chart(candles: list[dict[str, str | None]], span_s: int) -> Chart | None:
+    priced = [candle for candle in candles if candle["open"] is not None]
+    return candle_chart(priced, title="Price", span_s=span_s)

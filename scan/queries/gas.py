@@ -1,0 +1,98 @@
+"""What gas costs: the newest base fees, tips, and the gas of common actions."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from scan.queries.reader import Reader
+
+BLOCKS = 20
+PERCENTILES = {"slow": 10, "standard": 50, "fast": 90}
+ACTIONS = ("transfer", "tokenTransfer", "swap", "mint")
+# EIP-1559: half of the limit is the target, an eighth the largest change.
+ELASTICITY, CHANGE_DENOMINATOR = 2, 8
+
+Json = dict[str, Any]
+
+
+class BlockGas(NamedTuple):
+    base_fee: int | None
+    used: int
+    limit: int
+
+
+def price(reader: Reader) -> Json:
+    """As /gas answers it. Amounts are texts; null is what the newest blocks do not tell."""
+    (text,) = reader.row("queries/gas_get", blocks=BLOCKS)
+    found = json.loads(text)
+    blocks = found["blocks"]
+    newest = [
+        BlockGas(
+            None if block["baseFeePerGas"] is None else int(block["baseFeePerGas"]),
+            int(block["gasUsed"]),
+            int(block["gasLimit"]),
+        )
+        for block in blocks
+    ]
+    following = next_base_fee(newest)
+    base_fee = following if following is not None else newest[0].base_fee if newest else None
+    suggestions = _suggestions(found["tips"], base_fee)
+    standard = suggestions["standard"]["gasPrice"] if suggestions else None
+    return {
+        "blockNumber": blocks[0]["number"] if blocks else None,
+        "baseFeePerGas": blocks[0]["baseFeePerGas"] if blocks else None,
+        "nextBaseFeePerGas": None if following is None else str(following),
+        "transactions": found["transactions"],
+        "suggestions": suggestions,
+        "costs": [_cost(action, found["gas"][action], standard) for action in ACTIONS],
+        "blocks": [
+            {
+                "number": block["number"],
+                "timestamp": block["timestamp"],
+                "baseFeePerGas": block["baseFeePerGas"],
+                "gasUsedRatio": round(gas.used / gas.limit, 4) if gas.limit else 0.0,
+            }
+            for block, gas in zip(blocks, newest, strict=True)
+        ],
+    }
+
+
+def next_base_fee(newest: Sequence[BlockGas]) -> int | None:
+    """The base fee after newest[0], by EIP-1559; None on a chain with other rules, whose newest
+    base fee does not follow from the block before it."""
+    if not newest or newest[0].base_fee is None:
+        return None
+    if len(newest) > 1 and _base_fee_after(newest[1]) != newest[0].base_fee:
+        return None
+    return _base_fee_after(newest[0])
+
+
+def _base_fee_after(block: BlockGas) -> int | None:
+    target = block.limit // ELASTICITY
+    if block.base_fee is None or target == 0:
+        return None
+    change = block.base_fee * abs(block.used - target) // target // CHANGE_DENOMINATOR
+    if block.used > target:
+        return block.base_fee + max(change, 1)
+    return block.base_fee - change
+
+
+def _suggestions(tips: Sequence[str] | None, base_fee: int | None) -> Json | None:
+    """A maxFeePerGas of two base fees outlasts six full blocks."""
+    if tips is None:
+        return None
+    return {
+        name: {
+            "percentile": percentile,
+            "maxPriorityFeePerGas": tip,
+            "maxFeePerGas": str(2 * (base_fee or 0) + int(tip)),
+            "gasPrice": str((base_fee or 0) + int(tip)),
+        }
+        for (name, percentile), tip in zip(PERCENTILES.items(), tips, strict=True)
+    }
+
+
+def _cost(action: str, gas: str | None, gas_price: str | None) -> Json:
+    is_known = gas is not None and gas_price is not None
+    cost = str(int(gas or 0) * int(gas_price or 0)) if is_known else None
+    return {"action": action, "gas": gas, "cost": cost}

@@ -1,0 +1,26 @@
+-- In DuckDB: blocks with the rows in them and before them.
+-- params: none
+-- returns: nothing; makes the table blocks
+-- index: none
+CREATE OR REPLACE TABLE blocks AS
+WITH transfers AS (
+    SELECT block_number, count(*) AS entries FROM token_transfers_files GROUP BY block_number
+), trades AS (
+    SELECT block_number, count(*) AS entries FROM dex_trades_files GROUP BY block_number
+), counted AS (
+    SELECT b.* EXCLUDE (token_transfer_count, dex_trade_count, filename, file_row_number),
+        coalesce(x.entries, 0) AS token_transfer_count, coalesce(d.entries, 0) AS dex_trade_count
+    FROM blocks_files b
+    LEFT JOIN transfers x ON x.block_number = b.number
+    LEFT JOIN trades d ON d.block_number = b.number
+)
+SELECT c.*,
+    coalesce(sum(c.transaction_count) OVER before, 0)::BIGINT AS transactions_before,
+    coalesce(sum(c.token_transfer_count) OVER before, 0)::BIGINT AS token_transfers_before,
+    coalesce(sum(c.dex_trade_count) OVER before, 0)::BIGINT AS dex_trades_before,
+    coalesce(sum(c.internal_transfer_count) OVER before, 0)::BIGINT AS internal_transfers_before,
+    coalesce(sum(c.log_count) OVER before, 0)::BIGINT AS logs_before,
+    coalesce(sum((c.traced IS TRUE)::INTEGER) OVER before, 0)::BIGINT AS traced_before,
+    coalesce(sum((c.traced IS FALSE)::INTEGER) OVER before, 0)::BIGINT AS untraced_before
+FROM counted c
+WINDOW before AS (ORDER BY c.number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);

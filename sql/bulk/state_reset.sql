@@ -1,0 +1,5 @@
+-- Begins a bulk backfill anew, but for the files that are there.
+-- params: none
+-- returns: nothing
+-- index: bulk_backfill_pkey
+UPDATE bulk_backfill SET stage = 'spool', inspected_to = NULL, loaded = '{}';

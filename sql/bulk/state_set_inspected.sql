@@ -1,0 +1,5 @@
+-- Up to which block contracts are inspected, in the transaction that writes what was learnt.
+-- params: block_number bigint
+-- returns: nothing
+-- index: bulk_backfill_pkey
+UPDATE bulk_backfill SET inspected_to = %(block_number)s;

@@ -1,0 +1,5 @@
+-- The stage that a bulk backfill is in now.
+-- params: stage text
+-- returns: nothing
+-- index: bulk_backfill_pkey
+UPDATE bulk_backfill SET stage = %(stage)s;

@@ -1,0 +1,7 @@
+-- Empties all that a bulk backfill writes before its last stage; event_topics stay, with their numbers.
+-- params: none
+-- returns: nothing
+-- index: none
+TRUNCATE transactions, token_transfers, internal_transfers, dex_trades, logs, withdrawals,
+    log_emitters, codes, contracts, tokens, pools, rejected_emitters, dexes, token_holders,
+    token_items, item_balances, addresses, list_checkpoints;

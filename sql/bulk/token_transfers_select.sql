@@ -1,0 +1,26 @@
+-- In DuckDB: token transfers among the candidates of a file, in the chain's order; what the words of
+-- an event mean is as amounts() of scan/ethereum/events.py has it.
+-- params: file text
+-- returns: columns of token_transfers in scan/exports/columns.py
+-- index: none
+SELECT e.block_number, e.transaction_index, e.log_index, e.token_address, e.from_address,
+    e.to_address, nullif(e.batch_index, 0) AS batch_index,
+    CASE WHEN is_single THEN 1 ELSE e.amount_0 END AS value_0,
+    CASE WHEN is_single THEN 0 ELSE e.amount_1 END AS value_1,
+    CASE WHEN is_single THEN 0 ELSE e.amount_2 END AS value_2,
+    CASE WHEN is_single THEN 0 ELSE e.amount_3 END AS value_3,
+    CASE WHEN has_id THEN e.id_0 END AS token_id_0,
+    CASE WHEN has_id THEN e.id_1 END AS token_id_1,
+    CASE WHEN has_id THEN e.id_2 END AS token_id_2,
+    CASE WHEN has_id THEN e.id_3 END AS token_id_3
+FROM (
+    SELECT c.*,
+        k.type = 'BEP721' OR (k.type = 'BEP1155' AND c.shape = 'id') AS is_single,
+        k.type = 'BEP721' OR (k.type = 'BEP1155' AND c.shape IN ('id', 'multi')) AS has_id
+    FROM read_parquet(%(file)s) c
+    JOIN decided_tokens k ON k.address = c.token_address
+    WHERE (c.block_number, c.log_index) >= (k.since_block, k.since_log)
+        AND NOT c.is_duplicate
+        AND (c.shape NOT IN ('wrap', 'unwrap') OR k.wraps)
+) AS e
+ORDER BY e.block_number, e.log_index, e.batch_index;

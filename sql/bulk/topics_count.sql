@@ -1,0 +1,5 @@
+-- In DuckDB: the first topics of stored logs.
+-- params: none
+-- returns: topic0, how many logs have it
+-- index: none
+SELECT topic0, count(*) FROM logs_files WHERE topic0 IS NOT NULL GROUP BY topic0 ORDER BY topic0;

@@ -1,0 +1,119 @@
+"""`scan backfill chain` continued after SIGKILL at each stage; one without its packages."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from scan.bulk import worker_pool
+from scan.bulk.worker_pool import TaskFailed, WorkerPool
+from tests.conftest import Played
+from tests.support.database import Postgres, execute
+from tests.support.indexer_process import PATIENCE_S, ROOT, IndexerProcess
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest, fresh_digest
+
+
+class BackfillProcess(IndexerProcess):
+    """`scan backfill chain` as operators run it; what it left goes on after kill()."""
+
+    def __init__(self, database_url: str, rpc_url: str, folder: Path, last_block: int) -> None:
+        super().__init__(database_url, rpc_url, SCAN_DATA_DIR=str(folder))
+        self.command = (
+            *(sys.executable, "-m", "scan", "backfill", "chain", "--workers=1"),
+            *("--range-blocks=16", f"--last-block={last_block}", f"--folder={folder}/files"),
+        )
+
+    def wait(self) -> int:
+        assert self._process is not None
+        return self._process.wait(PATIENCE_S)
+
+    def wait_until(self, is_it: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_it():
+            assert time.monotonic() < deadline, self.tail()
+            assert self._process is not None and self._process.poll() is None, self.tail()
+            time.sleep(0.005)
+
+
+@pytest.mark.long
+def test_a_killed_backfill_is_continued_at_every_stage(
+    postgres: Postgres, template: str, database_url: str, scenario: Played, tmp_path: Path
+) -> None:
+    head = scenario.anvil.head()
+
+    def state(condition: str) -> bool:
+        statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
+        return execute(database_url, statement) == [(1,)]
+
+    moments: list[Callable[[], bool]] = [
+        lambda: any((tmp_path / "files" / "blocks").glob("0*")),
+        lambda: state("stage = 'inspect'") or state("stage = 'load'"),
+        lambda: (tmp_path / "files" / "derived.duckdb").exists(),
+        lambda: state("cardinality(loaded) > 0"),
+        lambda: state("cardinality(loaded) > 7"),
+    ]
+    with BackfillProcess(database_url, scenario.anvil.url, tmp_path, head - 3) as process:
+        for moment in moments:
+            process.wait_until(moment)
+            process.kill()
+            assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]
+            process.start()
+        assert process.wait() == 0, process.tail()
+    assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
+    with Indexing(database_url, scenario.anvil.url) as indexing:
+        indexing.wait_for(head)
+    assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
+
+
+def _kill_once(marker: str) -> str:
+    """In a worker: ends it by SIGKILL the first time."""
+    if not Path(marker).exists():
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+
+def _kill_always(_: str) -> None:
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _fail(message: str) -> None:
+    raise ValueError(message)
+
+
+def test_the_task_of_a_killed_worker_is_done_again(tmp_path: Path) -> None:
+    pool = WorkerPool(_kill_once, 1)
+    assert list(pool.results([str(tmp_path / "first"), str(tmp_path / "second")])) == ["done"] * 2
+
+
+def test_a_task_that_fails_or_kills_its_workers_ends_the_pool(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(worker_pool, "MAX_DEATHS", 2)
+    with pytest.raises(TaskFailed, match="a task ends its process"):
+        list(WorkerPool(_kill_always, 1).results(["a task"]))
+    with pytest.raises(TaskFailed, match="no such block"):
+        list(WorkerPool(_fail, 1).results(["no such block"]))
+
+
+def test_without_its_packages_the_command_names_the_extra(database_url: str) -> None:
+    code = (
+        "import sys; sys.modules['duckdb'] = None\n"
+        "from scan.commands import main\n"
+        "sys.exit(main(['backfill', 'chain']))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, "scan[bulk]" in done.stderr) == (1, True), done.stderr
