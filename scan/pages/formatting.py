@@ -79,6 +79,15 @@ def checksummed(address: str) -> str:
     return f"0x{''.join(letters)}"
 
 
+def short_address(address: str) -> str:
+    return short(checksummed(address))
+
+
+def with_checksum(text: str, address: str) -> str:
+    """A text of the API, where it names this address in short."""
+    return text.replace(short(address), short_address(address))
+
+
 def compact(value: int, decimals: int = 0) -> str:
     """A round value for an axis: `2.5`, `250K`, `1.5M`, with at most three decimals."""
     whole = value // 10**decimals
@@ -152,7 +161,7 @@ def token_name(token: Mapping[str, Any]) -> str:
     """What a token's record is shown by: its name, its symbol, or words of ours."""
     name = next((token[key] for key in ("name", "symbol") if not is_blank(token[key])), None)
     address = token.get("address") or token["tokenAddress"]
-    return str(name) if name else f"Unnamed token {short(address)}"
+    return str(name) if name else f"Unnamed token {short_address(address)}"
 
 
 def short_name(text: str) -> str:

@@ -134,6 +134,8 @@ def _templates() -> Environment:
         "short_amount": formatting.short_amount,
         "aligned": formatting.aligned,
         "checksummed": formatting.checksummed,
+        "short_address": formatting.short_address,
+        "with_checksum": formatting.with_checksum,
         "gwei": formatting.gwei,
         "day_time": formatting.day_time,
         "visible": formatting.visible,

@@ -62,6 +62,13 @@ def test_addresses_have_the_checksums_of_the_standard() -> None:
         assert formatting.checksummed(address.lower()) == address
 
 
+def test_an_address_in_a_sentence_has_its_checksum() -> None:
+    address = "0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"
+    text = "“0x” (0x5aaeb6…eaed)"
+    assert formatting.with_checksum(text, address) == "“0x” (0x5aAeb6…eAed)"
+    assert formatting.with_checksum("0x5aaeb6 Bank", address) == "0x5aaeb6 Bank"
+
+
 @pytest.mark.parametrize("text", [" ", "\u3164", "\u2800 \u00a0", "\uffa0\u115f"])
 def test_names_without_ink_have_words(text: str) -> None:
     assert formatting.short_name(text) == "(blank)"

@@ -538,7 +538,12 @@ def test_a_transaction_says_what_it_did_with_links(client: FlaskClient, scenario
     html = client.get(f"/tx/{transfer['transactionHash']}").text
     [sentence] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
     text = re.sub(r"<[^>]+>", "", sentence).strip()
-    assert text.lower() == summary["text"].lower()
+    for part in summary["parts"]:
+        if address := part.get("address"):
+            shown = to_checksum_address(address)
+            short, checked = (f"{a[:8]}…{a[-4:]}" for a in (address, shown))
+            part["text"] = part["text"].replace(short, checked)
+    assert text == "".join(part["text"] for part in summary["parts"])
     links = {attributes["href"] for tag, attributes in Markup(sentence).tags if tag == "a"}
     named = {part["address"] for part in summary["parts"] if part.get("address")}
     assert {link[-42:] for link in links if link} == named
@@ -564,8 +569,9 @@ def test_tokens_of_blank_names_have_words_to_click(client: FlaskClient, scenario
     assert blank
     html = "".join(client.get(f"/tokens?page={page}").text for page in (1, 2))
     for address in blank:
-        assert f"Unnamed token {address[:8]}…{address[-4:]}" in html
-        assert f"Unnamed token {address[:8]}" in client.get(f"/token/{address}").text
+        shown = to_checksum_address(address)
+        assert f"Unnamed token {shown[:8]}…{shown[-4:]}" in html
+        assert f"Unnamed token {shown[:8]}" in client.get(f"/token/{address}").text
     assert not re.findall(r"<a [^>]*>(?:<bdi>)?\s*(?:</bdi>)?</a>", html)
 
 
@@ -600,6 +606,13 @@ def test_suggestions_are_options_with_links(client: FlaskClient, text: str) -> N
     assert "<script" not in answer.text
     if text == "mus":
         assert options and "Meridian" in answer.text
+
+
+def test_a_suggested_address_has_its_checksum(client: FlaskClient, scenario: Played) -> None:
+    person = scenario.truth.transactions[0]["fromAddress"]
+    html = client.get("/search/suggestions", query_string={"q": person}).text
+    assert to_checksum_address(person) in html and f'href="/address/{person}"' in html
+    assert f">{person}" not in html
 
 
 def test_suggestions_for_no_text_or_a_long_one(client: FlaskClient) -> None:
