@@ -13,7 +13,7 @@ from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of, window
 from scan.pages.site import page
 from scan.pages.transaction_details import shown_details
-from scan.queries import blocks, internal_transfers, transactions
+from scan.queries import internal_transfers, transactions
 from scan.queries.pages import Window
 
 MAX_INTERNAL = 200
@@ -50,7 +50,6 @@ def get_transaction(transaction_hash: str) -> Response:
     return page(
         "transaction.html",
         transaction=record,
-        confirmations=(blocks.newest_number(reader()) or 0) - record["blockNumber"] + 1,
         fee=int(record["gasPrice"]) * int(record["gasUsed"]),
         transfers=transfers,
         transfer_count=events.transfer_count,

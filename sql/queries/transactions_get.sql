@@ -1,10 +1,11 @@
--- One transaction by its hash.
+-- One transaction by its hash, with how many blocks confirm it (its own among them).
 -- params: hash bytea
 -- literals: none
 -- returns: one row: index version, the record as JSON text or null
 -- index: transactions_by_hash, blocks_pkey
 SELECT index_version(), (
-    SELECT transaction_record(t, b)
+    SELECT left(transaction_record(t, b), -1)
+        || ',"confirmations":' || (SELECT max(h.number) FROM blocks h) - b.number + 1 || '}'
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number
     WHERE t.hash = %(hash)s

@@ -191,6 +191,15 @@ def test_a_transaction_shows_what_the_node_has(client: FlaskClient, scenario: Pl
         assert text in page
 
 
+def test_a_transaction_says_how_many_blocks_confirm_it(
+    client: FlaskClient, scenario: Played
+) -> None:
+    for transaction in (scenario.truth.transactions[0], scenario.truth.transactions[-1]):
+        confirmations = scenario.truth.head - transaction["blockNumber"] + 1
+        page = client.get(f"/tx/{transaction['hash']}").text
+        assert f"({confirmations:,} confirmation" in page
+
+
 def test_a_block_lists_its_transactions(client: FlaskClient, scenario: Played) -> None:
     transaction = scenario.truth.transactions[5]
     page = client.get(f"/block/{transaction['blockNumber']}").text

@@ -37,6 +37,7 @@ KNOWN_FACTORIES = {
 ELSEWHERE = {
     "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
     "event": "of a log, decoded by its contract's ABI: tests/api/test_transaction_details.py",
+    "confirmations": "of a block or a transaction alone: tests/api/test_pages.py",
     "error": "of a transaction that failed: tests/api/test_transaction_errors.py",
     **dict.fromkeys(
         ("input", "method", "logs", "logCount", "unavailable", "summary"),

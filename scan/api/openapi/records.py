@@ -49,6 +49,7 @@ _BLOCK: Json = {
     "size": nullable(number("Bytes of RLP; null if unknown.", 1531)),
     "burntFees": nullable(amount("Wei: base fee times gas used.", "55330000000000")),
 }
+CONFIRMATIONS = number("Blocks from its own to the newest, both counted.", 12)
 _PLACE: Json = {
     "transactionHash": hash32("Its transaction."),
     "blockNumber": number("Its block.", 17),
@@ -95,7 +96,7 @@ RECORDS: Json = {
         "Block",
         "A block with withdrawals.",
         {
-            "confirmations": number("Blocks from it to the newest, both counted.", 12),
+            "confirmations": CONFIRMATIONS,
             "withdrawals": array(ref("Withdrawal"), "Its withdrawals; absent if there are none."),
         },
         optional=("withdrawals",),

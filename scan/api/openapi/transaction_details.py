@@ -1,5 +1,6 @@
 """One transaction with its input, method and logs."""
 
+from scan.api.openapi.records import CONFIRMATIONS
 from scan.api.openapi.schemas import (
     TOKEN_EXAMPLE,
     Json,
@@ -226,6 +227,7 @@ DETAIL_SCHEMAS: Json = {
         "A transaction with decoded input and logs from the node. The ABIs of the first"
         f" {MAX_CONTRACTS} contracts are used.",
         {
+            "confirmations": CONFIRMATIONS,
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
             "method": or_null("Decoded", "The called function; null if it cannot be decoded."),
             "logs": nullable(array(ref("TransactionLog"), "Its logs, in order.")),
