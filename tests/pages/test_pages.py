@@ -200,6 +200,12 @@ def test_a_transaction_says_how_many_blocks_confirm_it(
         assert f"({confirmations:,} confirmation" in page
 
 
+def test_the_list_of_blocks_has_their_sizes(client: FlaskClient, scenario: Played) -> None:
+    page = client.get("/blocks").text
+    sizes = re.findall(r'data-label="Size, bytes">([0-9,]+)<', page)
+    assert sizes == [f"{block['size']:,}" for block in scenario.truth.blocks[:25]]
+
+
 def test_a_block_lists_its_transactions(client: FlaskClient, scenario: Played) -> None:
     transaction = scenario.truth.transactions[5]
     page = client.get(f"/block/{transaction['blockNumber']}").text
