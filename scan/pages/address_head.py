@@ -5,7 +5,9 @@ from typing import Any
 
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.queries import addresses
+from scan.pages.records import names_of
+from scan.queries import addresses, contract_creations
+from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Window
 
 MAX_HOLDINGS = 5
@@ -14,9 +16,14 @@ MAX_HOLDINGS = 5
 def address_head(key: bytes) -> dict[str, Any]:
     """The values of address_head.html."""
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
+    account = addresses.get(reader(), key)
+    created = contract_creations.indexed(reader(), key) if account.balance.is_contract else None
+    makers = (created.creator, created.factory) if created else ()
     return {
         "address": to_hex(key),
-        "account": addresses.get(reader(), key),
+        "account": account,
+        "creation": creation_record(created),
+        "maker_names": names_of([], *(to_hex(maker) for maker in makers if maker)),
         "holdings": json.loads(holdings.data),
         "holding_count": holdings.total,
     }

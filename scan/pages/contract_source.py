@@ -13,8 +13,7 @@ from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFaile
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.formatting import visible_lines
-from scan.queries import bytecode, contract_creations, contract_values, contracts
-from scan.queries.contract_creations import IndexedCreation
+from scan.queries import bytecode, contract_values, contracts
 from scan.queries.contract_values import ContractValues
 from scan.queries.contracts import Contract
 
@@ -86,7 +85,6 @@ class ShownContract(NamedTuple):
     implementation: str | None = None
     implementation_functions: Sequence[Function] = ()
     values: ContractValues | None = None
-    creation: IndexedCreation | None = None
     constructor: Sequence[Argument] | None = None
     similar_to: str | None = None
 
@@ -97,14 +95,12 @@ class ShownContract(NamedTuple):
     @property
     def addresses(self) -> Sequence[str | None]:
         """Those that the page names."""
-        makers = (self.creation.creator, self.creation.factory) if self.creation else ()
         values = [
             value.result
             for value in (self.values.values if self.values else ())
             if [output.type for output in value.outputs] == ["address"] and value.result
         ]
-        made_by = [to_hex(maker) for maker in makers if maker]
-        return [self.implementation, self.verifier, self.similar_to, *made_by, *values]
+        return [self.implementation, self.verifier, self.similar_to, *values]
 
     @property
     def file_tree(self) -> "Folder":
@@ -164,7 +160,6 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
         implementation=to_hex(proxy.implementation) if proxy else None,
         implementation_functions=_functions(implementation_abi),
         values=_values(address, [abi, implementation_abi], proxy) if with_values else None,
-        creation=contract_creations.indexed(reader(), address),
         constructor=_constructor(contract, abi),
         similar_to=None if contract.is_verified else _similar_to(contract),
     )

@@ -206,6 +206,27 @@ def test_the_list_of_blocks_has_their_sizes(client: FlaskClient, scenario: Playe
     assert sizes == [f"{block['size']:,}" for block in scenario.truth.blocks[:25]]
 
 
+def test_a_contract_says_on_all_tabs_who_created_it(client: FlaskClient, scenario: Played) -> None:
+    dollar = scenario.stage.contracts["dollar"].address
+    internal = {t["toAddress"] for t in scenario.truth.internal_transfers if "create" in t["type"]}
+    creations = {
+        address: client.get(f"/api/v1/addresses/{address}").json["creation"]
+        for address in (dollar, *sorted(internal))
+    }
+    by_factory = next(a for a, made in creations.items() if made and made["factory"])
+    for address in (dollar, by_factory):
+        made = creations[address]
+        for tab in ("transactions", "history", "contract", "bytecode"):
+            page = client.get(f"/address/{address}?tab={tab}").text
+            assert page.count("<dt>Creator</dt>") == page.count("<dt>Created</dt>") == 1
+            head = page.partition('aria-label="Sections"')[0]
+            for party in filter(None, (made["creator"], made["factory"])):
+                assert f'href="/address/{party}"' in head
+            assert f'href="/tx/{made["transactionHash"]}"' in head
+    person = scenario.truth.transactions[0]["fromAddress"]
+    assert "<dt>Creator</dt>" not in client.get(f"/address/{person}").text
+
+
 def test_a_block_lists_its_transactions(client: FlaskClient, scenario: Played) -> None:
     transaction = scenario.truth.transactions[5]
     page = client.get(f"/block/{transaction['blockNumber']}").text
