@@ -207,6 +207,9 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page: Page, explorer_url: str
     _press(page, "Test")
     page.wait("document.querySelector('#deliveries td')")
     assert "tx" in page.text("#deliveries")
+    page.open(f"{explorer_url}/webhooks")
+    page.wait("document.querySelector('#webhooks td')")
+    assert page.evaluate(CUMULATIVE_SHIFT) == 0
     _press(page, "Delete")
     page.wait("document.getElementById('webhooks').textContent.includes('no webhooks')")
     assert page.text("#message") == "" and page.errors == []
