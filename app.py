@@ -341,12 +341,7 @@ def _answer_error(error: errors.ScanError) -> Response:
 
 
 def _answer_http_exception(error: HTTPException) -> Response:
-    """The framework's own refusals, in our shape; a browser gets a page for whatever is not there,
-    also below the paths of an API."""
-    site: Site | None = current_app.extensions["scan.pages"]
-    is_browser = "text/html" in request.headers.get("Accept", "")
-    if isinstance(error, NotFound) and site is not None and is_browser:
-        request_state_of(request.environ).interface = site.interface()
+    """The framework's own refusals, in our shape."""
     return _answer_error(_ours(error))
 
 

@@ -26,7 +26,7 @@ def folder() -> Iterator[Path]:
 
 def test_the_demo_leaves_nothing_behind_that_others_can_read(folder: Path) -> None:
     with scan_run(SCAN, folder) as scan:
-        scan.wait_for_block(353)
+        scan.wait_for_block(365)
         for path in (folder / "var").iterdir():
             if path.is_file():
                 assert stat.S_IMODE(path.stat().st_mode) == 0o600, path

@@ -63,7 +63,7 @@ def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Pat
     empty = folder / "empty"
     empty.mkdir(mode=0o755)
     with scan_run([str(installed)], empty) as scan:
-        scan.wait_for_block(353)
+        scan.wait_for_block(365)
         assert scan.ready()["status"] == "ready"
         assert "<html" in requests.get(scan.url, timeout=30).text
     assert {path.name for path in empty.iterdir()} == {"var", "output"}

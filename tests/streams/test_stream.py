@@ -29,7 +29,9 @@ def test_events_of_a_block_come_in_order_and_are_those_of_lists(server: str, cha
     assert [e.type for e in events] == ["heads", "transactions", "transactions", "token_transfers"]
     number = chain.number
     head = requests.get(f"{server}/api/v1/blocks/{number}", timeout=5).json()
-    assert events[0].data == {k: v for k, v in head.items() if k != "withdrawals"}
+    assert events[0].data == {
+        k: v for k, v in head.items() if k not in ("withdrawals", "confirmations")
+    }
     for event in events[1:]:
         body = {"entity": event.type, "filter": {"blockFrom": number}}
         listed = requests.post(f"{server}/api/v1/query", json=body, timeout=5).json()["data"]
