@@ -1935,12 +1935,12 @@ WHERE v.is_indexed;
 CREATE OR REPLACE FUNCTION create_reading_role(name text, password text, statement_timeout text)
 RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
-    IF EXISTS (SELECT FROM pg_roles r WHERE r.rolname = name AND (
-        r.rolsuper OR r.rolcreaterole OR r.rolcreatedb OR r.rolreplication)) THEN
-        RAISE EXCEPTION 'the role % has other rights already', name;
-    END IF;
     IF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = name) THEN
         EXECUTE format('CREATE ROLE %I', name);
+        EXECUTE format('COMMENT ON ROLE %I IS %L', name, 'made by scan sql-role');
+    ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = name
+        AND shobj_description(r.oid, 'pg_authid') = 'made by scan sql-role') THEN
+        RAISE EXCEPTION 'there is a role % already, which scan sql-role has not made', name;
     END IF;
     EXECUTE format('ALTER ROLE %I LOGIN PASSWORD %L CONNECTION LIMIT 4', name, password);
     EXECUTE format('ALTER ROLE %I SET default_transaction_read_only = on', name);

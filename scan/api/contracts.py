@@ -166,6 +166,7 @@ def get_bytecode(address: str) -> Response:
         "similarTo": _hex(held.similar_to),
     }
     if is_disassembled:
+        reader().do_not_cache()  # it is a hundred times as large as the code
         record["disassembly"] = [
             {
                 "offset": instruction.offset,
@@ -243,7 +244,6 @@ def get_values(address: str) -> Response:
 
 
 @blueprint.post("/contracts/<address>/encode")
-@requires(Prerequisite.NODE)
 def encode_call(address: str) -> Response:
     """A transaction for the client's own wallet to sign; nothing is sent from here."""
     query_arguments()

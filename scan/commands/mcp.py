@@ -1,6 +1,7 @@
 """`scan mcp`: the Model Context Protocol over standard input and output, for a Scan anywhere."""
 
 import argparse
+import json
 from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
@@ -58,7 +59,7 @@ def _request(url: str, sent: ApiRequest) -> ApiResponse:
     query = f"?{sent.query}" if sent.query else ""
     request = Request(
         f"{url}{sent.path}{query}",
-        None if sent.body is None else orjson.dumps(sent.body),
+        None if sent.body is None else json.dumps(sent.body).encode(),
         headers,
         method=sent.method,
     )

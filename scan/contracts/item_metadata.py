@@ -24,7 +24,11 @@ MAX_IMAGE_URI = 2048
 
 _DATA = re.compile(r"data:([^,]{0,200}),", re.IGNORECASE)
 _CONTENT_ID = re.compile(r"[A-Za-z0-9]{46,100}\Z")
-_SVG = re.compile(rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--.{0,1000}?-->\s*)*<svg[\s>]", re.DOTALL)
+# A comment ends at its first -->: if it could end later as well, a run of comments would be tried
+# in every way.
+_SVG = re.compile(
+    rb"\s*(?:<\?xml[^>]{0,200}\?>\s*)?(?:<!--(?:(?!-->).){0,1000}-->\s*)*<svg[\s>]", re.DOTALL
+)
 _SIGNATURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),

@@ -297,19 +297,20 @@ def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> T
         len(whole_input),
         budget.cut(whole_output),
         len(whole_output),
-        _failure(call),
+        _failure(call, budget),
         undone,
         tuple(_log(log, budget) for log in budget.logs(call.get("logs") or ())),
     )
 
 
-def _failure(call: Any) -> CallFailure | None:
+def _failure(call: Any, budget: _Budget) -> CallFailure | None:
     if not call.get("error"):
         return None
     try:
-        return own_failure(call)
+        failure = own_failure(call)
     except Undisclosed:
         return CallFailure("revert")
+    return failure._replace(data=budget.cut(failure.data))
 
 
 def _quantity(value: Any) -> int | None:
@@ -332,6 +333,7 @@ def _size_of_trace(trace: TransactionTrace) -> int:
         + 8 * len(frame.trace_address)
         + len(frame.input)
         + len(frame.output)
+        + (0 if frame.failure is None else len(frame.failure.data))
         + sum(FRAME_BYTES + len(log.data) for log in frame.logs or ())
         for frame in trace.frames
     )

@@ -28,13 +28,14 @@ def page(state: RequestState) -> str:
 def cache_key(state: RequestState) -> CacheKey | None:
     """None for a request whose response is never cached."""
     query = state.environ.get("QUERY_STRING", "")
+    is_plain = state.method in ("GET", "HEAD") and not state.has_body
+    if is_plain and cached_for_s(state) is not None and page(state) != "/":
+        return CacheKey(page(state))  # neither a query nor Accept changes it
     accept = state.environ.get("HTTP_ACCEPT", "")
     if "markdown" in accept or accepted_file(accept) is not None:
         return None
-    if state.method in ("GET", "HEAD") and not state.has_body:
-        if cached_for_s(state) is None:
-            return CacheKey(state.path, query)
-        return CacheKey(page(state))  # a query does not change it
+    if is_plain:
+        return CacheKey(state.path, query) if cached_for_s(state) is None else CacheKey("/")
     if state.method != "POST" or state.path != QUERY:
         return None
     body = _small_body(state.environ)

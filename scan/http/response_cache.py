@@ -9,6 +9,7 @@ from scan.http.request_state import CacheKey
 from scan.server.wsgi import WsgiResponse
 
 MAX_BYTES = 64 * 1024 * 1024
+MAX_ENTRY_BYTES = 2 * 1024 * 1024
 MAX_TIMED = 64
 ENTRY_BYTES = 600  # of an entry without its texts, measured
 
@@ -52,6 +53,8 @@ class ResponseCache:
         if not self._index_version.may_be_newest(version):
             return
         size = ENTRY_BYTES + sum(map(len, key)) + len(response.body)
+        if size > MAX_ENTRY_BYTES:  # a few of these would drop all others
+            return
         with self._lock:
             rewinds = self._index_version.rewinds
             is_same = (version, rewinds) == (self._current.version, self._current.rewinds)

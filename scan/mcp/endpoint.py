@@ -1,14 +1,17 @@
 """POST /mcp: the protocol over streamable HTTP, without sessions: a message, a response."""
 
+import json
 from collections.abc import Callable
 
 import anyio
-import orjson
 from flask import Blueprint, Response, current_app, request
+from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import Headers
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
+from scan.errors import InvalidJson
 from scan.http.interfaces import Interface
+from scan.http.requests import INCOMPLETE_BODY
 from scan.mcp.asgi import respond
 from scan.mcp.tools import ApiRequest, ApiResponse, Json
 from scan.server.wsgi import Environ, refuse
@@ -30,12 +33,16 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
         from scan.mcp.server import make_server, serving
 
         environ, api = request.environ, current_app.wsgi_app
+        try:
+            body = request.get_data()
+        except (OSError, ParseException):
+            raise InvalidJson(INCOMPLETE_BODY) from None
 
         async def send(sent: ApiRequest) -> ApiResponse:
             return _request_api(api, environ, sent)  # may block: the loop serves this message alone
 
         server = make_server(document(), send)
-        response = anyio.run(respond, serving(server), environ, request.get_data())
+        response = anyio.run(respond, serving(server), environ, body)
         headers = Headers(response.headers)
         headers.setdefault("Content-Type", "text/plain")
         return Response(response.body, response.status, headers=headers)
@@ -49,7 +56,7 @@ def _request_api(api: object, caller: Environ, sent: ApiRequest) -> ApiResponse:
         method=sent.method,
         path=sent.path,
         query_string=sent.query,
-        data=None if sent.body is None else orjson.dumps(sent.body),
+        data=None if sent.body is None else json.dumps(sent.body).encode(),
         content_type=None if sent.body is None else "application/json",
     )
     environ = builder.get_environ()

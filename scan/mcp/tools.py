@@ -65,6 +65,8 @@ class Tool(NamedTuple):
             raise InvalidParameter(f"The argument {missing[0]} is required.", field=missing[0])
         path, query, body = self.path, {}, {}
         for name, value in arguments.items():
+            if value is None and name not in self.input_schema["required"]:
+                continue  # which models send for what they leave out
             if name in self.in_path:
                 text = _text(name, value)
                 if "/" in text:  # which WSGI would not tell from a slash of the path

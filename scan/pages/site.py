@@ -12,11 +12,12 @@ from scan import VERSION
 from scan.errors import ScanError
 from scan.exports.list_file import MAX_ROWS
 from scan.http.interfaces import Interface
-from scan.http.requests import reader
+from scan.http.requests import client_address, reader
 from scan.pages import formatting, markdown
 from scan.pages.static_files import url_of
 from scan.queries.network import KNOWN_CHAINS, symbol_of
 from scan.queries.reader import ChainId
+from scan.rate_limits.concurrency import ConcurrencyLimit
 from scan.server.wsgi import WsgiResponse
 from scan.settings import Settings
 
@@ -29,6 +30,7 @@ PATHS = frozenset(
         *("/watchlist", "/keys", "/webhooks", "/charts", "/gas", "/dex"),
     }
 )
+CONVERSION_WAIT_S = 1.0
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -67,6 +69,9 @@ class Site:
         self._settings = settings
         self._chain_id = chain_id
         self._templates = _templates()
+        self.conversions = ConcurrencyLimit(
+            1, places_per_client=1, clients_wait=True, busy="Too many pages are being converted."
+        )
 
     def interface(self) -> Interface:
         return Interface(self.refuse, paths=PATHS, prefixes=PREFIXES, has_page_limit=True)
@@ -105,8 +110,10 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     body = site().render(template, site().chain(), **values)
     if _prefers_markdown():
         reader().do_not_cache()
+        with site().conversions.place(client_address(), wait_s=CONVERSION_WAIT_S):
+            text = markdown.to_markdown(body)
         headers = {**dict(HEADERS), "Content-Type": f"{markdown.MEDIA_TYPE}; charset=utf-8"}
-        return Response(markdown.to_markdown(body), status_code, headers=headers)
+        return Response(text, status_code, headers=headers)
     return Response(body, status_code, headers=dict(HEADERS))
 
 

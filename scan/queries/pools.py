@@ -72,7 +72,8 @@ def candles(
         get(reader, address)
     last_start_s = last_s // span_s * span_s
     if first_s is not None:
-        if not 0 <= last_start_s - first_s // span_s * span_s < MAX_CANDLES * span_s:
+        spanned_s = last_start_s - first_s // span_s * span_s
+        if first_s > last_s or spanned_s >= MAX_CANDLES * span_s:
             raise InvalidParameter(
                 f"timeFrom must be before timeTo, by at most {MAX_CANDLES} intervals.",
                 field="timeFrom",

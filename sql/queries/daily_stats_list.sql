@@ -12,7 +12,7 @@ WITH ends AS MATERIALIZED (
             (SELECT s.day FROM daily_stats s ORDER BY s.day DESC LIMIT 1)) AS newest
 ), span AS MATERIALIZED (
     SELECT coalesce(%(date_from)s, coalesce(%(date_to)s, newest) - (%(default_days)s - 1)) AS first,
-        coalesce(%(date_to)s, newest) AS last, oldest, newest
+        coalesce(%(date_to)s, greatest(newest, %(date_from)s)) AS last, oldest, newest
     FROM ends
 ), days AS (
     SELECT greatest(span.first, span.oldest) + place AS day

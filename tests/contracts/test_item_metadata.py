@@ -159,3 +159,10 @@ def test_other_uris_are_refused(uri: str) -> None:
 def test_ipfs_needs_a_gateway() -> None:
     with pytest.raises(BadContent):
         remote_url(f"ipfs://{CONTENT_ID}", "")
+
+
+def test_a_run_of_comments_takes_no_longer_than_it_is() -> None:
+    """A pattern that could divide them in every way would never end, and hold the interpreter."""
+    with pytest.raises(BadContent):
+        picture(b"<!---->" * 280)
+    assert picture(b"<!---->" * 100 + b"<svg xmlns='x'></svg>").content_type == "image/svg+xml"

@@ -100,7 +100,9 @@ def test_the_role_changes_nothing(cursor: "psycopg2.extensions.cursor", statemen
             cursor.connection.commit()
 
 
-@pytest.mark.parametrize("name", ["", "Analyst", 'a"; DROP TABLE blocks; --', "a" * 40, "postgres"])
+@pytest.mark.parametrize(
+    "name", ["", "Analyst", 'a"; DROP TABLE blocks; --', "a" * 40, "postgres", "pg_monitor"]
+)
 def test_unsuitable_names_are_refused(indexed: Indexing, name: str) -> None:
     done = scan("sql-role", name, DATABASE_URL=indexed.settings.database_url)
     assert done.returncode == 1 and "password" not in done.stdout

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable, Iterator
@@ -173,6 +174,7 @@ def test_errors_of_the_api_are_results_that_say_what_is_wrong(ask: Ask) -> None:
         ({}, "address is required"),
         ({"address": "0x" + 40 * "9", "nonsense": 1}, "Unknown argument nonsense"),
         ({"address": ["0x"]}, "must be a string"),
+        ({"address": None}, "must be a string"),
         ({"address": "../../readyz?x=/"}, "must not have a slash"),
         ({"address": "..?x=1#%2e"}, "40 hex digits"),
         ({"address": "x" * 5000}, "40 hex digits"),
@@ -254,3 +256,19 @@ def test_the_command_says_what_it_cannot_reach() -> None:
         stdin=subprocess.DEVNULL,
     )
     assert done.returncode == 1 and "127.0.0.1:1" in done.stderr and done.stdout == ""
+
+
+def test_integers_beyond_64_bits_and_optional_nulls_are_passed_on(demo_url: str) -> None:
+    called = {"functionName": "f(uint256)", "args": [2 * 10**19], "block": None}
+    answer = call(f"{demo_url}/mcp", "call_contract", address="0x" + 40 * "9", **called)
+    assert answer["code"] == "not_found"
+
+
+def test_a_malformed_body_is_an_error_of_the_client(demo_url: str) -> None:
+    host, port = demo_url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        connection.sendall(
+            b"POST /mcp HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n\r\n"
+        )
+        assert b" 400 " in connection.recv(4096).split(b"\r\n")[0]

@@ -46,3 +46,16 @@ def test_hostile_text_does_not_become_markup() -> None:
 def test_a_page_too_large_is_refused() -> None:
     with pytest.raises(TooLarge):
         to_markdown("<main>" + "x" * MAX_HTML_BYTES + "</main>")
+
+
+def test_parts_of_pages_are_markdown_too(client: FlaskClient) -> None:
+    for path in ("/live", "/search/suggestions?q=a"):
+        assert client.get(path, headers=MARKDOWN).status_code == 200
+
+
+def test_what_is_never_charged_is_served_from_the_cache_whatever_is_accepted(
+    client: FlaskClient,
+) -> None:
+    for path in ("/readyz", "/llms.txt", "/api/v1/openapi.json"):
+        bodies = {client.get(path, headers={"Accept": a}).data for a in ("text/markdown", "*/*")}
+        assert len(bodies) == 1, path

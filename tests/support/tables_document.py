@@ -12,7 +12,7 @@ LEFT_OUT = frozenset(
         *("migrations", "schema_state", "indexer_status", "orphaned_blocks", "rejected_emitters"),
         *("label_state", "list_checkpoints", "api_keys", "webhooks", "webhook_secrets"),
         *("delivery_queues", "event_bodies", "deliveries", "verification_jobs", "signatures"),
-        *("transaction_failures", "log_emitters"),
+        *("transaction_failures", "log_emitters", "bulk_backfill"),
     )
 )
 _TABLE = re.compile(

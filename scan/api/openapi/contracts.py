@@ -269,8 +269,7 @@ CONTRACT_SCHEMAS: Json = {
         "The function's result.",
         {
             "result": {
-                "description": "One output: its value; several: an array, or an object if all have"
-                " names. Integers are strings.",
+                "description": "One output: its value; several: an array. Integers are strings.",
                 "examples": ["1000000000000000000"],
             },
             "implementation": address("Set if the function is in a proxy's implementation.",
