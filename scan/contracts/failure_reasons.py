@@ -15,7 +15,6 @@ from scan.contracts.abi_decoding import (
 )
 from scan.contracts.abi_json import render
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.function_calls import ERROR_STRING, PANIC, PANICS
 from scan.ethereum.call_failures import KINDS, OTHER, OUT_OF_GAS, REVERT, CallFailure
 from scan.hex import to_hex
 
@@ -45,8 +44,21 @@ _SENTENCES = {
     "address_collision": "There is a contract at the address of the new one.",
 }
 _BUILT_IN = {
-    ERROR_STRING: (ERROR, "Error", "string", "message"),
-    PANIC: (PANICKED, "Panic", "uint256", "code"),
+    bytes.fromhex("08c379a0"): (ERROR, "Error", "string", "message"),
+    bytes.fromhex("4e487b71"): (PANICKED, "Panic", "uint256", "code"),
+}
+# Solidity documentation, "Panic via assert and Error via require".
+_PANICS = {
+    0x00: "generic panic",
+    0x01: "assertion failed",
+    0x11: "arithmetic overflow or underflow",
+    0x12: "division or modulo by zero",
+    0x21: "value out of range of the enum",
+    0x22: "storage byte array encoded incorrectly",
+    0x31: "pop on an empty array",
+    0x32: "array index out of bounds",
+    0x41: "too much memory allocated",
+    0x51: "call of a zero-initialised function variable",
 }
 
 
@@ -124,7 +136,7 @@ def _sentence(kind: str, decoded: Decoded | None) -> str:
         return f"The call reverted: {decoded.arguments[0].value}"[:MAX_SENTENCE]
     if kind == PANICKED:
         code = int(decoded.arguments[0].value)
-        return f"The call reverted: panic 0x{code:02x} ({PANICS.get(code, 'unknown code')})"
+        return f"The call reverted: panic 0x{code:02x} ({_PANICS.get(code, 'unknown code')})"
     values = ", ".join(map(_labelled, decoded.arguments))
     return f"The call reverted: {decoded.name}({values})"[:MAX_SENTENCE]
 

@@ -1,4 +1,4 @@
-"""Resolves the function that a request names, encodes its call, and decodes reverts."""
+"""Resolves the function that a request names, and encodes its call."""
 
 import re
 from collections.abc import Sequence
@@ -22,27 +22,9 @@ AbiEntries = Sequence[dict[str, Any]]
 
 READ_ONLY = ("view", "pure")
 MUTABILITIES = (*READ_ONLY, "nonpayable", "payable")
-ERROR_STRING = bytes.fromhex("08c379a0")  # Error(string)
-PANIC = bytes.fromhex("4e487b71")  # Panic(uint256)
-
-MAX_ERROR_BYTES = 16 * 1024  # of a custom error's arguments
-# Solidity documentation, "Panic via assert and Error via require".
-PANICS = {
-    0x00: "generic panic",
-    0x01: "assertion failed",
-    0x11: "arithmetic overflow or underflow",
-    0x12: "division or modulo by zero",
-    0x21: "value out of range of the enum",
-    0x22: "storage byte array encoded incorrectly",
-    0x31: "pop on an empty array",
-    0x32: "array index out of bounds",
-    0x41: "too much memory allocated",
-    0x51: "call of a zero-initialised function variable",
-}
 
 _NAME = r"[A-Za-z_$][A-Za-z0-9_$]*"
 _FULL_SIGNATURE = re.compile(rf"({_NAME})\(([A-Za-z0-9,()\[\]]*)\)")
-_HEX = re.compile(r"0x[0-9a-fA-F]{8,}")
 
 
 class Function(NamedTuple):
@@ -63,21 +45,6 @@ class Function(NamedTuple):
 class PreparedCall(NamedTuple):
     function: Function
     calldata: bytes
-
-
-class RevertReason(NamedTuple):
-    """Why a call reverted: a sentence, and the decoded error where its data is one."""
-
-    sentence: str
-    name: str | None = None
-    signature: str | None = None
-    arguments: Sequence[Argument] = ()
-
-    def record(self) -> dict[str, Any] | None:
-        if self.name is None:
-            return None
-        arguments = [argument.record() for argument in self.arguments]
-        return {"name": self.name, "signature": self.signature, "arguments": arguments}
 
 
 class NoSuchFunction(AbiError):
@@ -202,67 +169,6 @@ def _signatures(functions: list[Function]) -> str:
     return ", ".join(sorted(function.signature for function in functions))
 
 
-def revert_reason(data: bytes, abis: Sequence[AbiEntries]) -> RevertReason:
-    """Describes a revert's data: Error, Panic, a custom error of the ABIs, otherwise as hex."""
-    if not data:
-        return RevertReason("The call reverted without a reason.")
-    try:
-        if data[:4] == ERROR_STRING:
-            return _error_string(data)
-        if data[:4] == PANIC:
-            return _panic(data)
-        for abi in abis:
-            custom = _custom_error(data, abi)
-            if custom:
-                return custom
-    except AbiError:
-        pass
-    shown = f"0x{data[:256].hex()}{'…' if len(data) > 256 else ''}"
-    return RevertReason(f"The call reverted with data {shown}")
-
-
-def _error_string(data: bytes) -> RevertReason:
-    [content] = decode(parse_types([{"type": "string"}]), data[4:])
-    text = content.decode("utf-8", "replace")[:1000]
-    argument = Argument("message", "string", text)
-    return RevertReason(f"The call reverted: {text}", "Error", "Error(string)", [argument])
-
-
-def _panic(data: bytes) -> RevertReason:
-    [code] = decode(parse_types([{"type": "uint256"}]), data[4:])
-    meaning = PANICS.get(code, "unknown code")
-    argument = Argument("code", "uint256", str(code))
-    sentence = f"The call reverted: panic 0x{code:02x} ({meaning})"
-    return RevertReason(sentence, "Panic", "Panic(uint256)", [argument])
-
-
-def _custom_error(data: bytes, abi: AbiEntries) -> RevertReason | None:
-    for entry in abi:
-        if entry.get("type") != "error":
-            continue
-        inputs = entry.get("inputs", [])
-        types = parse_types(inputs)
-        name = str(entry.get("name"))
-        if selector(signature(name, types)) == data[:4]:
-            labels = (str(parameter.get("name") or "")[:100] for parameter in inputs)
-            values = decode(types, data[4:], most_values=1000, most_bytes=MAX_ERROR_BYTES)
-            arguments = [
-                Argument(label, type_.name, render(type_, value))
-                for label, type_, value in zip(labels, types, values, strict=True)
-            ]
-            text = f"{name}({_labelled(arguments)})"[:1000]
-            sentence = f"The call reverted: {text}"
-            return RevertReason(sentence, name, signature(name, types), arguments)
-    return None
-
-
-def _labelled(arguments: Sequence[Argument]) -> str:
-    return ", ".join(
-        f"{argument.name}={argument.value}" if argument.name else str(argument.value)
-        for argument in arguments
-    )
-
-
 def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
     """A constructor's decoded arguments; None where the ABI's constructor has none like these."""
     constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
@@ -277,17 +183,3 @@ def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
         Argument(label, type_.name, render(type_, value))
         for label, type_, value in zip(labels, types, values, strict=True)
     ]
-
-
-def revert_data(error_data: object, depth: int = 0) -> bytes | None:
-    """The returned bytes in a JSON-RPC error's `data`, which nodes nest in different ways."""
-    if isinstance(error_data, str):
-        match = _HEX.search(error_data)
-        digits = match[0][2:] if match else ""
-        return bytes.fromhex(digits[: len(digits) & ~1]) if digits else None
-    if isinstance(error_data, dict) and depth < 5:
-        for value in error_data.values():
-            nested = revert_data(value, depth + 1)
-            if nested is not None:
-                return nested
-    return None

@@ -6,7 +6,10 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import MAX_VALUES, AbiError, AbiType
+from scan.contracts.abi_decoding import AbiIndex, index_abi
 from scan.contracts.abi_json import coerce
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.failure_reasons import UNKNOWN_DATA, decode_reason
 from scan.contracts.function_calls import (
     Function,
     NoSuchFunction,
@@ -15,14 +18,13 @@ from scan.contracts.function_calls import (
     name_of,
     prepare,
     result,
-    revert_data,
-    revert_reason,
 )
 from scan.contracts.proxy_contracts import Proxy, proxy_at
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
 from scan.ethereum import past_state
 from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.call_failures import CallFailure, reverted_with
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.gateway import NodeSession
 from scan.hex import BadHex, data, to_hex
@@ -167,12 +169,11 @@ class ReadCalls:
     def _failed(self, error: RpcError, abis: Sequence[bytes]) -> CallReverted | UpstreamFailed:
         """Nodes differ in error codes and in where the data is; without data the node may be at
         fault."""
-        returned = revert_data(error.data)
-        if returned is not None:
+        failure = reverted_with(error.data)
+        if failure is not None:
             statement = "contracts/verified_contracts_get_errors"
-            errors = [self._database.value(statement, address=address) or [] for address in abis]
-            decoded = revert_reason(returned, errors)
-            return CallReverted(decoded.sentence, decoded.record())
+            errors = [self._database.value(statement, address=address) or () for address in abis]
+            return reverted(failure, [*map(index_abi, errors)])
         message = error.message[:1000]
         reason = message[:200] if "://" not in message else "the node's reason is not shown"
         if stopped_in_contract(error):
@@ -201,6 +202,19 @@ def _bad_request(error: AbiError) -> InvalidParameter:
     sentence = f"{text}." if text.startswith("args") else f"{text[:1].upper()}{text[1:]}."
     names_function = isinstance(error, NoSuchFunction | NotReadOnly)
     return InvalidParameter(sentence, field="functionName" if names_function else "args")
+
+
+def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
+    """By the ABIs of errors; with the start of the data where nothing decodes it."""
+    reason = decode_reason(failure, abis, {}, DecodingBudget())
+    if reason.kind == UNKNOWN_DATA:
+        shown = f"{to_hex(reason.data[:256])}{'…' if reason.data_size > 256 else ''}"
+        return CallReverted(f"The call reverted with data {shown}")
+    if reason.decoded is None:
+        return CallReverted(reason.sentence)
+    record = reason.decoded.record()
+    del record["source"]
+    return CallReverted(reason.sentence, record)
 
 
 def stopped_in_contract(error: RpcError) -> bool:

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.failure_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
-from scan.contracts.function_calls import revert_data
 from scan.contracts.read_calls import stopped_in_contract
 from scan.database.connection import Database
 from scan.database.errors import Conflict
@@ -21,9 +20,9 @@ from scan.ethereum.call_failures import (
     MAX_CODE_ADDRESSES,
     MAX_DATA,
     OUT_OF_GAS,
-    REVERT,
     CallFailure,
     kind_of,
+    reverted_with,
 )
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.gateway import NodeSession
@@ -283,9 +282,9 @@ def _failure_of(error: RpcError) -> CallFailure | _Unknown:
     """What eth_call was refused with: by the contract, or by the node for reasons of its own."""
     if error.is_missing_state or error.is_missing_block:
         return _Unknown(NO_STATE, is_final=True)
-    returned = revert_data(error.data)
-    if returned is not None:
-        return CallFailure(REVERT, data=returned[:MAX_DATA], data_size=len(returned))
+    failure = reverted_with(error.data)
+    if failure is not None:
+        return failure
     kind = kind_of(error.message)
     if not stopped_in_contract(error) or kind == "insufficient_balance":
         return _Unknown("the node has no trace of it, and refuses the same call", is_final=False)

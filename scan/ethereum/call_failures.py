@@ -36,6 +36,7 @@ _KINDS = tuple(
     )
 )  # fmt: skip
 KINDS = (*(kind for kind, _ in _KINDS), OTHER)
+_HEX = re.compile(r"0x[0-9a-fA-F]{8,}")
 
 
 class CallFailure(NamedTuple):
@@ -99,6 +100,28 @@ def own_failure(frame: Any) -> CallFailure:
         raise Undisclosed
     returned = data(frame.get("output") or "0x") if kind == REVERT else b""
     return CallFailure(kind, words if kind == OTHER else "", returned[:MAX_DATA], len(returned))
+
+
+def reverted_with(error_data: object) -> CallFailure | None:
+    """Of the outermost call, by a JSON-RPC error's `data`; None where there is none."""
+    returned = revert_data(error_data)
+    if returned is None:
+        return None
+    return CallFailure(REVERT, data=returned[:MAX_DATA], data_size=len(returned))
+
+
+def revert_data(error_data: object, depth: int = 0) -> bytes | None:
+    """The returned bytes in a JSON-RPC error's `data`, which nodes nest in different ways."""
+    if isinstance(error_data, str):
+        match = _HEX.search(error_data)
+        digits = match[0][2:] if match else ""
+        return bytes.fromhex(digits[: len(digits) & ~1]) if digits else None
+    if isinstance(error_data, dict) and depth < 5:
+        for value in error_data.values():
+            nested = revert_data(value, depth + 1)
+            if nested is not None:
+                return nested
+    return None
 
 
 def _cause(frame: Any) -> int | None:

@@ -7,16 +7,27 @@ from eth_abi import encode as reference_encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scan.contracts.abi import MAX_VALUES, AbiError, decode, encode, parse_type, parse_types
+from scan.contracts.abi import (
+    MAX_VALUES,
+    AbiError,
+    decode,
+    encode,
+    parse_type,
+    parse_types,
+    selector,
+    signature,
+)
+from scan.contracts.abi_decoding import index_abi
 from scan.contracts.abi_json import coerce, coerce_all, render, render_outputs
 from scan.contracts.function_calls import (
     NoSuchFunction,
     NotReadOnly,
     prepare,
     result,
-    revert_data,
-    revert_reason,
 )
+from scan.contracts.read_calls import reverted
+from scan.errors import CallReverted
+from scan.ethereum.call_failures import MAX_DATA, CallFailure, revert_data
 
 CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 PAIR = {
@@ -348,23 +359,39 @@ def test_results_follow_the_function_s_outputs() -> None:
         ("deadbeef", "The call reverted with data 0xdeadbeef"),
         ("08c379a0" + "ff" * 32, "The call reverted with data 0x08c379a0" + "ff" * 32),
         ("01", "The call reverted with data 0x01"),
+        ("ab" * 300, f"The call reverted with data 0x{'ab' * 256}…"),
+        (
+            selector("ERC721NonexistentToken(uint256)").hex() + f"{7:064x}",
+            "The call reverted: ERC721NonexistentToken(tokenId=7)",
+        ),
     ],
 )
 def test_reverts_are_told_in_words(data: str, sentence: str) -> None:
-    assert revert_reason(bytes.fromhex(data), [ABI]).sentence == sentence
+    assert reverted_by(bytes.fromhex(data), ABI).message == sentence
+
+
+def reverted_by(returned: bytes, *abis: list[dict[str, Any]]) -> CallReverted:
+    failure = CallFailure("revert", data=returned[:MAX_DATA], data_size=len(returned))
+    return reverted(failure, [*map(index_abi, abis)])
 
 
 def test_custom_errors_are_named_with_their_values() -> None:
-    from scan.contracts.abi import selector
-
     data = selector("Broke(uint256)") + (7).to_bytes(32, "big")
-    reason = revert_reason(data, [[], ABI])
-    assert reason.sentence == "The call reverted: Broke(left=7)"
-    assert reason.record() == {
+    error = reverted_by(data, [], ABI)
+    assert error.message == "The call reverted: Broke(left=7)"
+    assert error.reason == {
         "name": "Broke",
         "signature": "Broke(uint256)",
         "arguments": [{"name": "left", "type": "uint256", "value": "7"}],
     }
+
+
+def test_an_error_cannot_repeat_a_long_name() -> None:
+    pair = {"type": "tuple[]", "components": [{"type": "bool", "name": "n" * 100_000}]}
+    types = parse_types([pair])
+    data = selector(signature("Long", types)) + encode(types, [[(True,)] * 200])
+    error = reverted_by(data, [{"type": "error", "name": "Long", "inputs": [pair]}])
+    assert error.reason is None and len(error.message) < 1000
 
 
 @pytest.mark.parametrize(
