@@ -21,12 +21,12 @@ _RATE = re.compile(
 )
 # Paths of Scan's own, which below a base path of such a name could not be told from another's.
 _OWN_PATHS = {
-    *("blocks", "chains", "contracts", "healthz", "keys", "live", "llms.txt", "mcp", "metrics"),
-    *("readyz", "tokens", "txs", "watchlist", "webhooks"),
+    *("blocks", "chains", "charts", "contracts", "dex", "gas", "healthz", "keys", "live"),
+    *("llms.txt", "mcp", "metrics", "readyz", "tokens", "txs", "watchlist", "webhooks"),
 }
 _OWN_FOLDERS = {
-    *(".well-known", "address", "api", "block", "docs", "nft", "search", "server", "static"),
-    *("token", "tx", "v2"),
+    *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),
+    *("static", "token", "tx", "v2"),
 }
 _T = TypeVar("_T")
 

@@ -134,8 +134,9 @@ def _database_of_chain(
     while not stop.is_set():
         try:
             name = database_name(read_identity(source))
-            if remembers:
-                postgres.remember_chain(key, name)
+            if not remembers:  # recordings of the demo begin with the same genesis block
+                return f"{name}_{source.head()[0]}"
+            postgres.remember_chain(key, name)
             return name
         except NodeError as error:
             last_name = postgres.chain_of(key)
@@ -159,9 +160,11 @@ def _follow_chain(
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
     publish_database(settings)
+    if is_demo:
+        return _run_children(settings, stop, postgres, is_demo=True)
     watch = ChainWatch(settings, name)
     try:
-        _run_children(settings, stop, postgres, watch, is_demo=is_demo)
+        _run_children(settings, stop, postgres, watch)
     finally:
         watch.close()
 

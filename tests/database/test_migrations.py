@@ -25,7 +25,8 @@ from tests.support.serving import wait_until
 FIRST = (
     Path(__file__).resolve().parent.parent / "support" / "first_schema"
 )  # the demo chain as first indexed
-DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
+# The chain whose rows first_schema has.
+DEMO = Path(__file__).resolve().parent.parent / "support" / "first_schema" / "chain.jsonl.gz"
 NOWHERE = "http://127.0.0.1:1"
 AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False, first=None, last=None)
 

@@ -118,7 +118,8 @@ def indexer_locks(url: str) -> int:
 def test_a_listener_receives_what_is_notified(database_url: str, pooled: str) -> None:
     listener = Listener(Database(pooled, statement_timeout_ms=1000), "scan_outbox")
     read, _write = os.pipe()
-    [expected] = execute(database_url, "SELECT 0::bigint, coalesce((SELECT version FROM label_state), 0)")
+    labels = "coalesce((SELECT version FROM label_state), 0)"
+    [expected] = execute(database_url, f"SELECT 0::bigint, {labels}")
     assert listener.connect("http/chain_get_version") == expected
     execute(database_url, "SELECT pg_notify('scan_outbox', 'now')")
     assert listener.wait(30.0, read) == ["now"]

@@ -106,8 +106,7 @@ def test_the_busiest_pool_and_token_are_read_in_bounds(
     database: ExplainingDatabase, token: bytes
 ) -> None:
     """However many trades and transfers they have: pages read the newest 2,000 and 20,000."""
-    row = newest(
-        database,
+    row = database.row(
         "queries/pools_list",
         dex=None,
         token=None,

@@ -83,6 +83,13 @@ _CODE = {
 }
 
 
+_LOG: Json = {
+    "address": address("The emitting contract.", TOKEN_EXAMPLE),
+    "topics": array(hash32("A topic.", _TOPIC), "Its topics.", maxItems=4),
+    "data": hex_bytes("Its data."),
+    "logIndex": number("Its index in the block.", 3),
+    "event": or_null("Decoded", "Its event; null if it cannot be decoded."),
+}
 DETAIL_SCHEMAS: Json = {
     "CallError": record(
         "Why a call failed.",
@@ -145,10 +152,7 @@ DETAIL_SCHEMAS: Json = {
     ),
     "CallLog": record(
         "A log.",
-        {
-            name: {"$ref": f"#/components/schemas/TransactionLog/properties/{name}"}
-            for name in ("address", "topics", "data", "event")
-        },
+        {name: schema for name, schema in _LOG.items() if name != "logIndex"},
     ),
     "StateChanges": record(
         f"What a transaction changed: the first {MAX_ACCOUNTS} accounts by address, the first"
@@ -194,13 +198,7 @@ DETAIL_SCHEMAS: Json = {
     ),
     "TransactionLog": record(
         "A log.",
-        {
-            "address": address("The emitting contract.", TOKEN_EXAMPLE),
-            "topics": array(hash32("A topic.", _TOPIC), "Its topics.", maxItems=4),
-            "data": hex_bytes("Its data."),
-            "logIndex": number("Its index in the block.", 3),
-            "event": or_null("Decoded", "Its event; null if it cannot be decoded."),
-        },
+        _LOG,
     ),
     "SummaryPart": record(
         "A piece of the sentence.",
