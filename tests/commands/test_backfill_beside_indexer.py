@@ -16,7 +16,10 @@ COMMAND = [sys.executable, "-m", "scan", "backfill", "fields"]
 BLOCKS, PER_BLOCK = 24, 120  # more transactions than a write of the backfill takes
 DEEPEST = 20
 EMPTY = (
-    # Without base fees, producers earned all that was paid for gas.
+    # Without base fees, nothing was burnt, and producers earned all that was paid for gas.
+    "UPDATE daily_stats SET burnt_wei = burnt_wei - ("
+    "SELECT coalesce(sum(base_fee_per_gas * gas_used), 0) FROM blocks"
+    " WHERE number BETWEEN first_block AND last_block)",
     "WITH emptied AS (UPDATE blocks b SET base_fee_per_gas = NULL FROM blocks old"
     " WHERE old.number = b.number"
     " RETURNING b.miner, producer_fees(b) - producer_fees(old) AS fees)"
