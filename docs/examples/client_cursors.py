@@ -12,14 +12,21 @@ from typing import Any
 
 from scan_client import Client
 from scan_client.api.chain import list_transfers_of_token
+from scan_client.models import QueryOrder
+from scan_client.types import UNSET
 
 
 def transfers(client: Client, token: str) -> Iterator[dict[str, Any]]:
     """Oldest first. After a fork, {"droppedAbove": N} says which rows were taken back."""
-    cursor: dict[str, str] = {}
+    cursor: Any = UNSET
     while True:
         response = list_transfers_of_token.sync_detailed(
-            token, client=client, order_by="asc", limit=100, **cursor
+            token,
+            client=client,
+            order_by=QueryOrder.ASC,
+            limit=100,
+            page=UNSET,  # a cursor takes its place
+            cursor=cursor,
         )
         page = response.parsed.to_dict()
         if response.status_code == HTTPStatus.CONFLICT:  # the row of the cursor is not on the chain
@@ -30,7 +37,7 @@ def transfers(client: Client, token: str) -> Iterator[dict[str, Any]]:
             yield from page["transfers"]
         if page.get("next") is None:
             return
-        cursor = {"cursor": page["next"]}
+        cursor = page["next"]
 
 
 if __name__ == "__main__":

@@ -19,11 +19,11 @@ LONGEST_WAIT_S = 120.0
 
 
 def with_retries(
-    request: Callable[..., Any], *arguments: object, attempts: int = 5, **more: Any
+    request: Callable[..., Any], *arguments: Any, attempts: int = 5, **options: Any
 ) -> Any:
     """The parsed response. 429, 502 and 503 say in Retry-After when to try again."""
     for attempt in range(attempts):
-        response = request(**arguments)
+        response = request(*arguments, **options)
         if response.status_code not in PASSING or attempt == attempts - 1:
             break
         wait_s = float(response.headers.get("Retry-After", 2**attempt))

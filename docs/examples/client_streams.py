@@ -10,8 +10,9 @@ import json
 import sys
 import time
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
-from urllib.error import URLError
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 RECONNECT_S = 1.0
@@ -21,14 +22,17 @@ def events(base_url: str, last_event_id: str = "") -> Iterator[tuple[str, str, d
     """Name, id and data of each. Keep the id of the last one that was processed."""
     while True:
         headers = {"Last-Event-ID": last_event_id} if last_event_id else {}
-        request = Request(f"{base_url}/api/v1/stream?types=token_transfer", headers=headers)
+        request = Request(f"{base_url}/api/v1/stream?types=token_transfers", headers=headers)
         try:
             with urlopen(request, timeout=60) as stream:
                 for name, identifier, data in _parsed(stream):
                     last_event_id = identifier or last_event_id
                     if data is not None:
                         yield name, identifier, data
-        except (URLError, OSError):
+        except HTTPError as error:
+            if error.code < 500 and error.code != HTTPStatus.TOO_MANY_REQUESTS:
+                raise RuntimeError(error.read().decode()) from error  # waiting mends nothing
+        except OSError:
             pass  # the service restarts, or the connection is lost: Last-Event-ID resumes
         time.sleep(RECONNECT_S)
 
