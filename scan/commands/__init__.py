@@ -249,6 +249,9 @@ def _add_backfill(commands: Any) -> None:
         "--workers", type=_count, default=os.cpu_count(), help="processes that fetch"
     )
     chain.add_argument("--memory", type=_count, metavar="GB", help="default: a quarter of all")
+    chain.add_argument(
+        "--tables-at-once", type=_count, default=2, help="tables loaded at the same time (2)"
+    )
     chain.add_argument("--range-blocks", type=_count, default=500, help="blocks in one file (500)")
     chain.add_argument(
         "--last-block", type=int, help="default: SCAN_FINALITY blocks behind the node's head"

@@ -55,7 +55,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         settings.database_url,
         statement_timeout_ms=0,
         name="scan-backfill",
-        session={"maintenance_work_mem": f"{min(memory_bytes // 4, 2 * GB) // 1024}kB"},
+        session={"maintenance_work_mem": f"{min(memory_bytes // 8, 2 * GB) // 1024}kB"},
     )
     with closing(backfill_database) as database:
         backfill = ChainBackfill(
@@ -66,6 +66,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 options.workers,
                 memory_bytes,
                 threads=len(os.sched_getaffinity(0)),
+                tables_at_once=options.tables_at_once,
             ),
             partial(_differences, node, settings),
             stop,
