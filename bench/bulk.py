@@ -24,6 +24,7 @@ from bench.processes import (
     free_port,
     parent,
     processor_seconds,
+    resident_bytes,
     running,
     wait_until_it_answers,
 )
@@ -142,6 +143,11 @@ def _measure(
         "bytes_per_transaction": size / transactions,
         "per_transaction": {key: (after[key] - before[key]) / transactions for key in after},
         "stages": _stages(samples),
+        "file_bytes": max(s.get("file_bytes", 0) for s in samples) / transactions,
+        "largest_resident_bytes": {
+            "scan": max(max(s["resident_bytes"]) for s in samples),
+            "scan, all processes": max(sum(s["resident_bytes"]) for s in samples),
+        },
         "slices": _slices(samples, 20),
         "digests": digests,
     }
@@ -177,8 +183,13 @@ def _samples(
                 "loaded": loaded or 0,
                 "scan_s": sum(map(processor_seconds, family(process.pid))),
                 "postgres_s": sum(map(processor_seconds, family(server))),
+                "resident_bytes": [resident_bytes(pid) for pid in family(process.pid)],
             }
         )
+        if stage != samples[max(len(samples) - 2, 0)]["stage"]:
+            samples[-1]["file_bytes"] = sum(
+                path.stat().st_size for path in files.rglob("*") if path.is_file()
+            )
         if number == last_block:
             return samples
         if process.poll() is not None:
@@ -203,8 +214,13 @@ def _slices(samples: list[dict[str, Any]], count: int) -> list[dict[str, float]]
     """The run in parts of equal time: what was reached at the end of each."""
     ends = [samples[-1]["seconds"] * (number + 1) / count for number in range(count)]
     keys = ("seconds", "stage", "transactions", "files", "loaded", "scan_s", "postgres_s")
-    return [
+    first = samples[0]
+    slices = [
         {key: next(s for s in samples if s["seconds"] >= end)[key] for key in keys} for end in ends
+    ]
+    return [
+        {**part, **{key: part[key] - first[key] for key in ("scan_s", "postgres_s")}}
+        for part in slices
     ]
 
 

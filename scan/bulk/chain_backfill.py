@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from scan.bulk import derivation, loading
 from scan.bulk.contracts import RangeInspector
-from scan.bulk.estimates import estimate, free_bytes
+from scan.bulk.estimates import WORKER_BYTES, Estimate, TooLittleRoom, estimate, require_room
 from scan.bulk.progress import Progress
 from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, split
 from scan.bulk.spool import spool
@@ -44,6 +44,10 @@ Audit = Callable[[Transaction], Sequence[str]]
 
 class CannotBackfill(Exception):
     """The message says what has to change first."""
+
+
+class CannotBegin(CannotBackfill):
+    """Nothing is begun: the indexer may index block after block."""
 
 
 class Forked(Exception):
@@ -121,13 +125,15 @@ class ChainBackfill:
         self._source = BlockSource(node, traces=settings.traces)
         self._progress = Progress(database)
         self._writer_pid = 0
+        self._estimate: Estimate | None = None
 
     def begin(
         self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
     ) -> Plan:
         """The backfill that was begun, or a new one, up to `last_block` or where no fork reaches.
 
-        Raises CannotBackfill, and NotTheWriter, WrongChain, WrongLogs and NodeError as the indexer.
+        Raises CannotBackfill, of a new one CannotBegin, and NotTheWriter, WrongChain, WrongLogs
+        and NodeError as the indexer.
         """
         self._acquire_lock()
         settings = self._settings
@@ -140,13 +146,18 @@ class ChainBackfill:
             self._node, self._database, settings.start_block, settings.logs
         )
         if not self._database.value("bulk/index_is_empty"):
-            raise CannotBackfill("the database holds a chain already, which the indexer continues")
+            raise CannotBegin("the database holds a chain already, which the indexer continues")
         if self._database.value("indexer/webhooks_find_active"):
-            raise CannotBackfill("there are active webhooks: the indexer sends their events")
+            raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:
             last_block = self._source.head()[0] - settings.finality
         if last_block < chain.start_block:
-            raise CannotBackfill("the node has no blocks that are older than SCAN_FINALITY blocks")
+            raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
+        self._estimate = estimate(self._node, chain.start_block, last_block)
+        try:
+            require_room(self._database, folder, self._estimate)
+        except TooLittleRoom as error:
+            raise CannotBegin(str(error)) from None
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier one
         with self._database.transaction() as tx:
             loading.require_writer(tx)
@@ -160,21 +171,18 @@ class ChainBackfill:
         return self._required_plan()
 
     def describe(self, plan: Plan) -> str:
-        """What it will do and take; raises CannotBackfill for too small a disk, and NodeError."""
-        if plan.stage != "spool":
+        """What it will do and take."""
+        needed = self._estimate
+        if needed is None:
             return f"continuing at stage {plan.stage}, up to block {plan.last_block}"
-        needed = estimate(self._node, plan.first_block, plan.last_block)
-        free = free_bytes(plan.folder)
-        if free < needed.file_bytes:
-            raise CannotBackfill(
-                f"{plan.folder} has {free / GB:.1f} GB free; about {needed.file_bytes / GB:.1f} GB"
-                " are needed: give another --folder"
-            )
+        resources = self._resources
         return (
             f"blocks {plan.first_block} to {plan.last_block}, about {needed.transactions:,}"
             f" transactions (from a sample); about {needed.file_bytes / GB:.1f} GB of files in"
             f" {plan.folder} meanwhile, {needed.table_bytes / GB:.1f} GB in the database;"
-            f" {self._resources.memory_bytes / GB:.1f} GB of memory besides that of the workers"
+            f" {resources.memory_bytes / GB:.1f} GB of memory, {resources.processes} times"
+            f" {WORKER_BYTES / GB:.1f} GB for processes that fetch, and {resources.tables_at_once}"
+            " times maintenance_work_mem"
         )
 
     def discard(self) -> None:

@@ -256,6 +256,8 @@ def _add_backfill(commands: Any) -> None:
     chain.add_argument(
         "--last-block", type=int, help="default: SCAN_FINALITY blocks behind the node's head"
     )
+    # As the indexer starts it: why it does not go on is its only output.
+    chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
         "--discard", action="store_true", help="end an unfinished backfill; empties the index"
     )

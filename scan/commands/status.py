@@ -33,6 +33,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             f"block {state['indexedBlock']} of {state['headBlock']},"
             f" {state['lagBlocks']} behind; status recorded at {state['checkedAt']}"
         )
+    if backfill := state.get("backfill"):
+        lines.append(_backfill_line(backfill))
     if problem:
         lines.append(f"problem: {problem}")
     print("\n".join(lines))
@@ -54,12 +56,23 @@ def _watch(base: str) -> int:
                 if lag and speed > 0:
                     left = timedelta(seconds=round(lag / speed))
                     line += f", {speed:,.1f} blocks/s, {left} left"
+            if backfill := state.get("backfill"):
+                line += f"  {_backfill_line(backfill)}"
             if state.get("problem"):
                 line += f"  problem: {state['problem']}"
             print(line, flush=True)
             time.sleep(WATCH_EVERY_S)
     except KeyboardInterrupt:
         return 0
+
+
+def _backfill_line(backfill: dict[str, Any]) -> str:
+    line = f"bulk backfill: stage {backfill['stage']}"
+    if backfill["progress"] is not None:
+        line += f", {100 * backfill['progress']:.1f} % of the whole"
+    if backfill["secondsLeft"] is not None:
+        line += f", about {timedelta(seconds=backfill['secondsLeft'])} left"
+    return line
 
 
 def _fetch(address: str) -> dict[str, Any]:
