@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.settings import ROOT
 from tests.support.scan_run import scan_run
+from tests.support.serving import ROOT
 
 NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
