@@ -42,6 +42,7 @@ DERIVED = {
     "addresses": "bulk/addresses_derive",
     "list_checkpoints": "bulk/list_checkpoints_derive",
     "daily_stats": "bulk/daily_stats_derive",
+    "pool_candles": "bulk/pool_candles_derive",
 }
 # Rows of PostgreSQL that statements for DuckDB read.
 INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {

@@ -21,6 +21,7 @@ COPY = {
     "token_items": "bulk/token_items_copy",
     "addresses": "bulk/addresses_copy",
     "list_checkpoints": "bulk/list_checkpoints_copy",
+    "pool_candles": "bulk/pool_candles_copy",
     "token_counts": "bulk/token_counts_copy",
     "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
