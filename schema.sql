@@ -939,8 +939,9 @@ RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
 $$;
 
 -- What pool_candles has of trades first..last; of some candles alone, by pool and hour, where these are
--- given. Prices are compared as whole numbers: two of them with uint256 amounts differ by more than
--- 10^-155, so by at least 1 after 156 digits.
+-- given. Prices of a candle are compared as whole numbers: of two that differ, amount1 / amount0
+-- differ by 1 / scale at least, which is the square of the largest amount0. OFFSET 0 has prices computed
+-- once, not for each of the uses.
 CREATE OR REPLACE FUNCTION counted_candles(
     first bigint, last bigint, some_pools bytea[], some_hours timestamptz[])
 RETURNS TABLE (pool_address bytea, hour timestamptz, trade_count bigint, first_ordinal bigint,
@@ -948,41 +949,47 @@ RETURNS TABLE (pool_address bytea, hour timestamptz, trade_count bigint, first_o
     high_amount0 numeric, high_amount1 numeric, low_amount0 numeric, low_amount1 numeric,
     close_amount0 numeric, close_amount1 numeric)
 LANGUAGE sql STABLE AS $$
-    SELECT r.pool_address, r.hour, count(*), min(r.ordinal), sum(r.amount0), sum(r.amount1),
-        max(r.amount0) FILTER (WHERE r.is_priced AND r.opens = 1),
-        max(r.amount1) FILTER (WHERE r.is_priced AND r.opens = 1),
-        max(r.amount0) FILTER (WHERE r.is_priced AND r.highs = 1),
-        max(r.amount1) FILTER (WHERE r.is_priced AND r.highs = 1),
-        max(r.amount0) FILTER (WHERE r.is_priced AND r.lows = 1),
-        max(r.amount1) FILTER (WHERE r.is_priced AND r.lows = 1),
-        max(r.amount0) FILTER (WHERE r.is_priced AND r.closes = 1),
-        max(r.amount1) FILTER (WHERE r.is_priced AND r.closes = 1)
+    SELECT c.pool_address, c.hour, count(*), min(c.ordinal), sum(c.amount0), sum(c.amount1),
+        max(c.amount0) FILTER (WHERE c.ordinal = c.opens), max(c.amount1) FILTER (WHERE c.ordinal = c.opens),
+        max(c.amount0) FILTER (WHERE c.ordinal = c.highs), max(c.amount1) FILTER (WHERE c.ordinal = c.highs),
+        max(c.amount0) FILTER (WHERE c.ordinal = c.lows), max(c.amount1) FILTER (WHERE c.ordinal = c.lows),
+        max(c.amount0) FILTER (WHERE c.ordinal = c.closes), max(c.amount1) FILTER (WHERE c.ordinal = c.closes)
     FROM (
-        SELECT t.*,
-            row_number() OVER (same ORDER BY t.ordinal) AS opens,
-            row_number() OVER (same ORDER BY t.ordinal DESC) AS closes,
-            row_number() OVER (same ORDER BY t.price DESC, t.ordinal) AS highs,
-            row_number() OVER (same ORDER BY t.price, t.ordinal) AS lows
+        SELECT e.*, min(e.ordinal) FILTER (WHERE e.price = e.highest) OVER candle AS highs,
+            min(e.ordinal) FILTER (WHERE e.price = e.lowest) OVER candle AS lows
         FROM (
-            SELECT a.*, a.amount0 > 0 AND a.amount1 > 0 AS is_priced,
-                CASE WHEN a.amount0 > 0 AND a.amount1 > 0
-                    THEN div(a.amount1 * 1e156, a.amount0) END AS price
+            SELECT r.*, max(r.price) OVER candle AS highest, min(r.price) OVER candle AS lowest,
+                min(r.ordinal) FILTER (WHERE r.price IS NOT NULL) OVER candle AS opens,
+                max(r.ordinal) FILTER (WHERE r.price IS NOT NULL) OVER candle AS closes
             FROM (
-                SELECT d.ordinal, d.pool_address, date_trunc('hour', b.timestamp, 'UTC') AS hour,
-                    CASE WHEN d.token_in = p.token0 THEN d.amount_in ELSE d.amount_out END AS amount0,
-                    CASE WHEN d.token_in = p.token0 THEN d.amount_out ELSE d.amount_in END AS amount1
-                FROM dex_trades d
-                JOIN pools p ON p.address = d.pool_address
-                JOIN blocks b ON b.number = d.block_number
-                WHERE d.ordinal BETWEEN first AND last
-                    AND (some_pools IS NULL OR d.pool_address = ANY(some_pools))
-            ) AS a
-            WHERE some_pools IS NULL
-                OR (a.pool_address, a.hour) IN (SELECT * FROM unnest(some_pools, some_hours))
-        ) AS t
-        WINDOW same AS (PARTITION BY t.pool_address, t.hour, t.is_priced)
-    ) AS r
-    GROUP BY r.pool_address, r.hour
+                SELECT t.*, CASE WHEN t.amount0 > 0 AND t.amount1 > 0
+                    THEN div(t.amount1 * t.scale, t.amount0) END AS price
+                FROM (
+                    SELECT a.*, (max(a.amount0) OVER candle) * (max(a.amount0) OVER candle) AS scale
+                    FROM (
+                        SELECT d.ordinal, d.pool_address,
+                            date_trunc('hour', b.timestamp, 'UTC') AS hour,
+                            CASE WHEN d.token_in = p.token0 THEN d.amount_in
+                                ELSE d.amount_out END AS amount0,
+                            CASE WHEN d.token_in = p.token0 THEN d.amount_out
+                                ELSE d.amount_in END AS amount1
+                        FROM dex_trades d
+                        JOIN pools p ON p.address = d.pool_address
+                        JOIN blocks b ON b.number = d.block_number
+                        WHERE d.ordinal BETWEEN first AND last
+                            AND (some_pools IS NULL OR d.pool_address = ANY(some_pools))
+                    ) AS a
+                    WHERE some_pools IS NULL
+                        OR (a.pool_address, a.hour) IN (SELECT * FROM unnest(some_pools, some_hours))
+                    WINDOW candle AS (PARTITION BY a.pool_address, a.hour)
+                ) AS t
+                OFFSET 0
+            ) AS r
+            WINDOW candle AS (PARTITION BY r.pool_address, r.hour)
+        ) AS e
+        WINDOW candle AS (PARTITION BY e.pool_address, e.hour)
+    ) AS c
+    GROUP BY c.pool_address, c.hour
 $$;
 
 -- The day of a moment, in UTC.

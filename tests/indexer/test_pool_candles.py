@@ -32,10 +32,10 @@ Candle = tuple[Any, ...]
 def add_pools(url: str) -> None:
     """Since the first block, so that no fork takes them back."""
     execute(url, "INSERT INTO dexes (name, trade_count) VALUES ('uniswap-v2', 0)")
-    for pool in POOLS:
-        address, token0, token1 = (f"'\\x{name.hex()}'" for name in (pool, TOKEN0, TOKEN1))
-        values = f"{address}, 0, (SELECT dex_id FROM dexes), {token0}, {token1}"
-        execute(url, f"INSERT INTO pools VALUES ({values})")  # noqa: S608
+    names = ", ".join(f"'\\x{pool.hex()}'::bytea" for pool in POOLS)
+    tokens = f"'\\x{TOKEN0.hex()}'::bytea, '\\x{TOKEN1.hex()}'::bytea"
+    rows = f"SELECT pool, 0, dex_id, {tokens} FROM dexes, unnest(ARRAY[{names}]) AS pool"  # noqa: S608
+    execute(url, f"INSERT INTO pools {rows}")
 
 
 @pytest.fixture
