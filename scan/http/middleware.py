@@ -93,6 +93,10 @@ class Middleware:
             metrics.HTTP_BUSY.dec()
             logs.request_id.set(None)
 
+    def check(self) -> None:
+        """What is due also without requests; the worker's loop calls it every half second."""
+        self._index_version.read_notifications()
+
     def begin(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
         """A response from the worker's loop; None where a thread has to make it.
 
