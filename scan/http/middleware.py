@@ -342,7 +342,8 @@ class Middleware:
                 ("Cache-Control", "no-cache"),
                 ("Vary", "Accept"),  # the same list may be a file
             )
-            response = response._replace(headers=[*response.headers, *validators])
+            headers = [header for header in response.headers if header[0] != "Vary"]
+            response = response._replace(headers=[*headers, *validators])
         self._cache.store(state.cache_key, response, version)
         return response
 

