@@ -1,8 +1,7 @@
 -- In DuckDB: candles of pools by the hour, as counted_candles() of schema.sql. Reads blocks.
 -- params: none
--- returns: nothing; makes the table pool_candles
+-- returns: what the table pool_candles of DuckDB is made of
 -- index: none
-CREATE OR REPLACE TABLE pool_candles AS
 WITH trades AS (
     SELECT d.ordinal, d.pool_address, b.timestamp_s // 3600 AS hour,
         CASE WHEN d.token_in = p.token0 THEN {'amount0_0': d.amount_in_0, 'amount0_1': d.amount_in_1,
