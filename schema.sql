@@ -47,7 +47,9 @@ CREATE TABLE IF NOT EXISTS bulk_backfill (
     range_blocks integer NOT NULL, -- in one file
     stage text NOT NULL CHECK (stage IN ('spool', 'inspect', 'load', 'accept')),
     inspected_to bigint,           -- contracts are inspected up to this block; null: of none
-    loaded text[] NOT NULL DEFAULT '{}' -- tables that are
+    loaded text[] NOT NULL DEFAULT '{}', -- tables that are
+    progress double precision,     -- from 0 to 1; null: not recorded yet
+    seconds_left bigint            -- by the speed of the run that records it; null: not known yet
 );
 
 -- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.

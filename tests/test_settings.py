@@ -10,7 +10,8 @@ import pytest
 
 from app import create_app
 from scan.errors import SettingError
-from scan.settings import ROOT, Settings
+from scan.settings import Settings
+from tests.support.serving import ROOT
 
 SEVERAL_HOSTS = "postgresql://h1:1,h2:2/d?target_session_attrs=read-write"
 
@@ -40,6 +41,9 @@ def test_nothing_given_means_the_defaults(environ: dict[str, str]) -> None:
         ("SCAN_TRACES", "off", "traces", "off"),
         ("SCAN_LOGS", "standard", "logs", "standard"),
         ("SCAN_CONFIRMATIONS", "12", "confirmations", 12),
+        ("SCAN_BULK_BACKFILL", "auto", "bulk_backfill_blocks", 100_000),
+        ("SCAN_BULK_BACKFILL", "off", "bulk_backfill_blocks", None),
+        ("SCAN_BULK_BACKFILL", "20", "bulk_backfill_blocks", 20),
         ("SCAN_BASE_PATH", "/bsc/", "base_path", "/bsc"),
         ("SCAN_BASE_PATH", "/chains/bsc", "base_path", "/chains/bsc"),
         ("SCAN_OWNER_AUTH", "never", "owner_auth", "never"),
@@ -84,6 +88,7 @@ def test_reads_go_where_writes_go_unless_told_otherwise() -> None:
         ("SCAN_START_BLOCK", "latest"),
         ("SCAN_START_BLOCK", "-1"),
         ("SCAN_CONFIRMATIONS", "1.5"),
+        *(("SCAN_BULK_BACKFILL", text) for text in ("on", "0", "-1", "AUTO", "9" * 400)),
         ("SCAN_TRUSTED_PROXIES", "yes"),
         ("SCAN_TRACES", "on"),
         ("SCAN_LOGS", "ALL"),

@@ -249,10 +249,15 @@ def _add_backfill(commands: Any) -> None:
         "--workers", type=_count, default=os.cpu_count(), help="processes that fetch"
     )
     chain.add_argument("--memory", type=_count, metavar="GB", help="default: a quarter of all")
+    chain.add_argument(
+        "--tables-at-once", type=_count, default=2, help="tables loaded at the same time (2)"
+    )
     chain.add_argument("--range-blocks", type=_count, default=500, help="blocks in one file (500)")
     chain.add_argument(
         "--last-block", type=int, help="default: SCAN_FINALITY blocks behind the node's head"
     )
+    # As the indexer starts it: why it does not go on is its only output.
+    chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
         "--discard", action="store_true", help="end an unfinished backfill; empties the index"
     )
