@@ -403,6 +403,7 @@ class ChainBackfill:
             loading.require_writer(tx)
             for table in loading.ACCEPTED:
                 loading.accept_table(tx, warehouse, table)
+            tx.execute("bulk/pool_candles_accept")
             differences = self._audit(tx)
             if differences:
                 raise CannotBackfill("not as the node has it: " + "; ".join(differences))

@@ -43,6 +43,7 @@ DERIVED = {
     "addresses": "bulk/addresses_derive",
     "list_checkpoints": "bulk/list_checkpoints_derive",
     "daily_stats": "bulk/daily_stats_derive",
+    "pool_candles": "bulk/pool_candles_derive",
 }
 # What is grouped by an address, or by what an address has: parts of the addresses in turn.
 BUCKETED = {"token_holders", "item_balances", "token_items", "addresses", "list_checkpoints"}

@@ -23,6 +23,7 @@ COPY = {
     "token_items": "bulk/token_items_copy",
     "addresses": "bulk/addresses_copy",
     "list_checkpoints": "bulk/list_checkpoints_copy",
+    "pool_candles": "bulk/pool_candles_copy",
     "token_counts": "bulk/token_counts_copy",
     "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
@@ -37,6 +38,7 @@ DERIVED_BEFORE = {
     "token_items": "token_items",
     "addresses": "addresses",
     "list_checkpoints": "list_checkpoints",
+    "pool_candles": "pool_candles",
     COUNTERS: "token_counts",
 }
 

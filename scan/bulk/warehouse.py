@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import duckdb
 import pyarrow
-from duckdb.sqltypes import HUGEINT, VARCHAR
+from duckdb.sqltypes import BLOB, HUGEINT, VARCHAR
 
 from scan.database.statements import load_statements
 from scan.exports.columns import LIMB_BITS
@@ -54,6 +54,9 @@ class Warehouse:
             connection = duckdb.connect(str(path), config=config)
         connection.create_function(
             "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
+        )
+        connection.create_function(
+            "price_order", _price_order, [HUGEINT] * 8, BLOB, type="native"
         )
         warehouse = Warehouse(connection)
         for statement in MACROS:
@@ -164,6 +167,18 @@ def _text(statement: str) -> str:
     return loaded.text % names if "%" in loaded.text else loaded.text
 
 
+def _price_order(  # DuckDB counts parameters
+    a0: int, a1: int, a2: int, a3: int, b0: int, b1: int, b2: int, b3: int
+) -> bytes:
+    """Of two uint256 amounts, neither 0: what orders amount1 / amount0 exactly, since two of them
+    differ by more than 2^-512."""
+    amount0, amount1 = _integer((a0, a1, a2, a3)), _integer((b0, b1, b2, b3))
+    return ((amount1 << 520) // amount0).to_bytes(97, "big")
+
+
 def _integer_text(limb_0: int, limb_1: int, limb_2: int, limb_3: int) -> str:
-    limbs = (limb_0, limb_1, limb_2, limb_3)
-    return str(sum(limb << (LIMB_BITS * place) for place, limb in enumerate(limbs)))
+    return str(_integer((limb_0, limb_1, limb_2, limb_3)))
+
+
+def _integer(limbs: Sequence[int]) -> int:
+    return sum(limb << (LIMB_BITS * place) for place, limb in enumerate(limbs))
