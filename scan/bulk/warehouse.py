@@ -55,9 +55,7 @@ class Warehouse:
         connection.create_function(
             "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
         )
-        connection.create_function(
-            "price_order", _price_order, [HUGEINT] * 8, BLOB, type="native"
-        )
+        connection.create_function("price_order", _price_order, [HUGEINT] * 8, BLOB, type="native")
         warehouse = Warehouse(connection)
         for statement in MACROS:
             warehouse.define(statement)
