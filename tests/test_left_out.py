@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.settings import ROOT
-from tests.support.serving import PROGRAMS, SERVERS
+from tests.support.serving import PROGRAMS, ROOT, SERVERS
 
 INSTALL = SERVERS.with_name("install_servers")
 NEEDS_REDIS = "tests/rate_limits/test_limiter.py::test_a_window_in_redis_moves"

@@ -57,7 +57,8 @@ SQL_IN_PYTHON = {"CREATE DATABASE {}", "DROP INDEX CONCURRENTLY "}
 
 def _modules() -> dict[str, Path]:
     files = [*(ROOT / "scan").rglob("*.py"), ROOT / "app.py"]
-    return {_name(path): path for path in files}
+    # A wheel has files in scan/resources that the repository has beside scan/.
+    return {_name(path): path for path in files if "resources" not in path.parts}
 
 
 def _name(path: Path) -> str:

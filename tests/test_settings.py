@@ -10,7 +10,8 @@ import pytest
 
 from app import create_app
 from scan.errors import SettingError
-from scan.settings import ROOT, Settings
+from scan.settings import Settings
+from tests.support.serving import ROOT
 
 SEVERAL_HOSTS = "postgresql://h1:1,h2:2/d?target_session_attrs=read-write"
 

@@ -13,6 +13,7 @@ from prometheus_client.registry import Collector
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.http.services import services
+from scan.queries.disk import forecast
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -30,6 +31,11 @@ DELIVERIES = (
     ("scan_deliveries_untried_seconds", "Age of the oldest delivery that was never attempted."),
     ("scan_webhooks_active", "Active webhooks."),
 )
+DISK = (
+    ("scan_disk_free_bytes", "Free bytes of the database's disk, if it is on this machine."),
+    ("scan_disk_full_seconds", "Seconds until that disk is full, at the newest day's growth."),
+)
+GAUGES = CHAIN + DELIVERIES + DISK
 
 
 @blueprint.get("/metrics")
@@ -54,12 +60,13 @@ class State(Collector):
             chain = self._database.row("queries/chain_get_metrics") or ()
             deliveries = self._database.row("queries/deliveries_get_metrics") or ()
             chain_id = self._database.value("queries/chain_get_id")
+            disk = forecast(self._database) or (None, None)
         except ScanError:
             yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 0)
             return
         yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
         yield self._chain_info(chain_id)
-        for (name, text), value in zip(CHAIN + DELIVERIES, chain + deliveries, strict=True):
+        for (name, text), value in zip(GAUGES, (*chain, *deliveries, *disk), strict=True):
             if value is not None:
                 yield GaugeMetricFamily(name, text, float(value))
 

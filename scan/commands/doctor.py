@@ -10,7 +10,6 @@ import subprocess
 import time
 from collections.abc import Callable, Iterator
 from enum import Enum
-from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
@@ -24,6 +23,7 @@ from scan.database import migrations
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.errors import ScanError, SettingError
+from scan.queries.disk import DAY_S, forecast
 from scan.settings import Settings, without_password
 from scan.verification.installed_compilers import InstalledCompilers
 
@@ -172,7 +172,7 @@ def _check_server(settings: Settings, database: Database) -> Findings:
         text = f"its clock is {abs(skew_s):.0f} s {'ahead' if skew_s > 0 else 'behind'}"
         yield _database_error(text, "synchronise the clocks of both machines (NTP)")
     yield from _check_backup(server)
-    yield from _check_growth(database, server)
+    yield from _check_growth(database)
 
 
 class _Server(NamedTuple):
@@ -186,7 +186,6 @@ class _Server(NamedTuple):
     freeze_age: int
     invalid_indexes: list[str]
     time_s: float
-    data_directory: str | None
     archived_at_s: float | None
     archive_failures: int
     inactive_slot_bytes: int
@@ -209,37 +208,22 @@ def _check_backup(server: _Server) -> Findings:
         yield _database_ok(f"WAL was archived {age_min:.0f} minutes ago")
 
 
-def _check_growth(database: Database, server: _Server) -> Findings:
-    """Days until the disk is full, at the growth of the chain's newest day."""
-    folder = Path(server.data_directory or "")
-    if not server.data_directory or not folder.is_dir():
+def _check_growth(database: Database) -> Findings:
+    disk = forecast(database)
+    if disk is None:
         yield _database_warning(
-            "its disk cannot be seen from here", "run `scan doctor` on its machine as well"
+            "its disk cannot be seen from here",
+            "run `scan doctor` on its machine; there, GRANT pg_read_all_settings to Scan's role",
         )
         return
-    free_bytes = shutil.disk_usage(folder).free
-    text = f"{free_bytes / GIB:.0f} GiB free"
-    days = days_of_disk(database, server.size_bytes, free_bytes)
+    text = f"{disk.free_bytes / GIB:.0f} GiB free"
+    days = None if disk.full_in_s is None else disk.full_in_s // DAY_S
     if days is not None:
         text += f", full in {days:,} days at the newest day's growth"
-    if free_bytes < LEAST_FREE_BYTES or (days is not None and days < DAYS_OF_DISK):
+    if disk.free_bytes < LEAST_FREE_BYTES or (days is not None and days < DAYS_OF_DISK):
         yield Finding(Level.ERROR, "disk", text, "add space, or move the database")
     else:
         yield Finding(Level.OK, "disk", text)
-
-
-def days_of_disk(database: Database, size_bytes: int, free_bytes: int) -> int | None:
-    """None where the chain did not grow in its newest day, or there are no blocks."""
-    newest_s = database.value("commands/newest_block_get_time")
-    if newest_s is None:
-        return None
-    row = database.row("queries/blocks_get_by_time", time_s=newest_s - 86_400)
-    if row is None or row[1] is None:
-        return None
-    total, of_a_day = database.row("commands/growth_get", day_block=row[1]) or (0, 0)
-    if not total or not of_a_day:
-        return None
-    return int(free_bytes / (size_bytes * of_a_day / total))
 
 
 def _check_schema(database: Database) -> Findings:

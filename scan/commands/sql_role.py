@@ -10,6 +10,13 @@ from scan.errors import ScanError
 from scan.settings import Settings
 
 NAME = re.compile(r"[a-z][a-z0-9_]{0,30}")
+# What a role may do where the role of DATABASE_URL cannot revoke it.
+LEFT = (
+    "it may create temporary tables, which fill the disk; let the database's owner run:"
+    " REVOKE TEMPORARY ON DATABASE … FROM PUBLIC",
+    "it may create tables; let the schema's owner run: REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+    "it may take the indexer's advisory locks; only a superuser can revoke that",
+)
 TIMEOUT = re.compile(r"[1-9][0-9]{0,5}(ms|s|min)")
 
 
@@ -30,8 +37,11 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
             password=password,
             statement_timeout=options.statement_timeout,
         )
+        [rights] = database.rows("commands/sql_role_get_rights", name=options.name)
     finally:
         database.close()
     print(f"role      {options.name}\npassword  {password}")
     print("It may read the tables and the views of schema v1; see docs/tables.md.")
+    for warning in (text for text, is_left in zip(LEFT, rights, strict=True) if is_left):
+        print(f"warning: {warning}")
     return 0

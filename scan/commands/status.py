@@ -1,7 +1,8 @@
-"""`scan status`: reports /readyz of a running service as text or JSON."""
+"""`scan status`: reports /readyz of a running service, and its database's disk, as text or JSON."""
 
 import argparse
 import json
+import re
 import time
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,6 +11,9 @@ from urllib.request import urlopen
 
 from scan.settings import Settings
 
+GIB = 1024**3
+DAY_S = 86_400
+MOST_METRICS_BYTES = 4 * 1024 * 1024
 TIMEOUT_S = 10
 WATCH_EVERY_S = 2
 
@@ -24,8 +28,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     lag, max_lag = state.get("lagBlocks") or 0, options.most_behind
     if not problem and max_lag is not None and lag > max_lag:
         problem = f"the index is {lag} blocks behind the node, more than {max_lag}"
+    disk = _fetch_disk(f"{base}/metrics")
     if options.json:
-        print(json.dumps({**state, "problem": problem}))
+        print(json.dumps({**state, **disk, "problem": problem}))
         return 1 if problem else 0
     lines = [f"{base}: {state['status']}"]
     if state.get("indexedBlock") is not None:
@@ -33,6 +38,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             f"block {state['indexedBlock']} of {state['headBlock']},"
             f" {state['lagBlocks']} behind; status recorded at {state['checkedAt']}"
         )
+    if disk:
+        lines.append(_disk_line(disk))
     if problem:
         lines.append(f"problem: {problem}")
     print("\n".join(lines))
@@ -60,6 +67,27 @@ def _watch(base: str) -> int:
             time.sleep(WATCH_EVERY_S)
     except KeyboardInterrupt:
         return 0
+
+
+def _disk_line(disk: dict[str, Any]) -> str:
+    line = f"disk of the database: {disk['diskFreeBytes'] / GIB:.0f} GiB free"
+    days = disk["diskFullInDays"]
+    return line if days is None else f"{line}, full in {days:,} days at the newest day's growth"
+
+
+def _fetch_disk(address: str) -> dict[str, Any]:
+    """Empty where /metrics is not shown, as by nginx, or the disk is another machine's."""
+    try:
+        with urlopen(address, timeout=TIMEOUT_S) as response:
+            text = response.read(MOST_METRICS_BYTES).decode(errors="replace")
+    except OSError:
+        return {}
+    values = dict(re.findall(r"^scan_disk_(free_bytes|full_seconds) ([0-9.e+]+)$", text, re.M))
+    if "free_bytes" not in values:
+        return {}
+    seconds = values.get("full_seconds")
+    days = None if seconds is None else int(float(seconds) // DAY_S)
+    return {"diskFreeBytes": int(float(values["free_bytes"])), "diskFullInDays": days}
 
 
 def _fetch(address: str) -> dict[str, Any]:

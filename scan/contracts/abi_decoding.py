@@ -26,7 +26,7 @@ from scan.contracts.abi import (
     parse_types,
     signature,
 )
-from scan.contracts.abi_json import render
+from scan.contracts.abi_json import MAX_NAME, render
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.signature_text import parse_signature
 
@@ -42,7 +42,6 @@ MAX_ENTRIES = 2000  # of an ABI
 # arrays, which is a stored ABI at its largest, took 0.7 s. 500 functions of six parameters: 3,500.
 MAX_TYPES = 20_000
 MAX_ARGUMENTS = 100
-MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
 HASH = AbiType("bytesN", "bytes32", 32)
 MAX_FREE_ARGUMENTS = 8  # of an event whose indexed arguments are not known
 MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be

@@ -14,6 +14,8 @@ from eth_utils.address import to_checksum_address
 from scan.contracts.abi import AbiError, AbiType
 from scan.hex import excerpt
 
+MAX_NAME = 100  # of an argument or a tuple's member, which a call may repeat many times
+
 _DECIMAL = re.compile(r"-?[0-9]{1,78}", re.ASCII)
 _HEX_INTEGER = re.compile(r"-?0[xX][0-9a-fA-F]{1,64}")
 _ADDRESS = re.compile(r"0[xX][0-9a-fA-F]{40}")
@@ -152,7 +154,9 @@ def _members(abi_type: AbiType, value: dict[str, object], where: str) -> list[ob
 
 
 def _are_unique_names(labels: Sequence[str]) -> bool:
-    return bool(labels) and all(labels) and len(set(labels)) == len(labels)
+    """A tuple's items may be written many times, and each time with its names."""
+    are_short = all(0 < len(label) <= MAX_NAME for label in labels)
+    return bool(labels) and are_short and len(set(labels)) == len(labels)
 
 
 def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
@@ -164,7 +168,7 @@ def render_outputs(types: Sequence[AbiType], values: Sequence[Any]) -> Any:
 
 
 def render(abi_type: AbiType, value: Any) -> Any:
-    """Integers as decimal strings, bytes as lower-case hex, tuples with names as objects."""
+    """Integers as decimal strings, bytes as lower-case hex, tuples with short names as objects."""
     if abi_type.kind in ("uint", "int"):
         return str(value)
     if abi_type.kind == "bool":

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import (
+    MAX_DECODED_BYTES,
     MAX_VALUES,
     AbiError,
     AbiType,
@@ -16,7 +17,7 @@ from scan.contracts.abi import (
     signature,
 )
 from scan.contracts.abi_decoding import Argument
-from scan.contracts.abi_json import coerce_all, render, render_outputs
+from scan.contracts.abi_json import MAX_NAME, coerce_all, render, render_outputs
 
 AbiEntries = Sequence[dict[str, Any]]
 
@@ -91,7 +92,13 @@ def prepare(
 
 def result(function: Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
     """The function's return value as JSON; raises AbiError if the data cannot be decoded."""
-    return render_outputs(function.outputs, decode(function.outputs, data, most_values=most_values))
+    return render_outputs(function.outputs, _decoded(function.outputs, data, most_values))
+
+
+def _decoded(types: Sequence[AbiType], data: bytes, most_values: int) -> tuple[Any, ...]:
+    """Limited by the size of the data: more bytes would come from offsets to the same ones."""
+    most_bytes = min(MAX_DECODED_BYTES, 4 * len(data) + 1024)
+    return decode(types, data, most_values=most_values, most_bytes=most_bytes)
 
 
 def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntries:
@@ -175,10 +182,10 @@ def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
     inputs: list[dict[str, Any]] = constructor.get("inputs", [])
     try:
         types = parse_types(inputs)
-        values = decode(types, data, most_values=1000)
-    except AbiError:
+        values = _decoded(types, data, most_values=1000)
+    except (AbiError, OverflowError):
         return None
-    labels = (str(parameter.get("name") or "")[:100] for parameter in inputs)
+    labels = (str(parameter.get("name") or "")[:MAX_NAME] for parameter in inputs)
     return [
         Argument(label, type_.name, render(type_, value))
         for label, type_, value in zip(labels, types, values, strict=True)

@@ -6,6 +6,7 @@ read them.
 
 import base64
 import binascii
+import json
 import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -60,6 +61,12 @@ class Picture(NamedTuple):
 
     content_type: str
     content: bytes
+
+
+class _Number(str):
+    """As it is written: uint256 has more digits than a float."""
+
+    __slots__ = ()
 
 
 def from_data_uri(uri: str, most_bytes: int) -> bytes | None:
@@ -120,13 +127,14 @@ def parse(document: bytes) -> Metadata:
     if len(document) > MAX_DOCUMENT_BYTES:
         raise BadContent("The metadata is too large.")
     try:
-        fields = orjson.loads(document)  # refuses deep nesting
-    except orjson.JSONDecodeError:
+        orjson.loads(document)  # refuses deep nesting, NaN, and text that is not Unicode
+        fields = json.loads(document, parse_int=_Number, parse_float=_Number)
+    except (ValueError, RecursionError):
         raise BadContent("The metadata is not JSON.") from None
     if not isinstance(fields, dict):
         raise BadContent("The metadata is not a JSON object.")
     images = (fields.get(key) for key in ("image", "image_url", "image_data"))
-    image = next((image for image in images if isinstance(image, str) and image), None)
+    image = next((image for image in images if type(image) is str and image), None)
     listed = fields.get("attributes")
     attributes = listed[:MAX_ATTRIBUTES] if isinstance(listed, list) else []
     return Metadata(
@@ -148,7 +156,9 @@ def _attribute(fields: Any) -> Attribute | None:
 def _text(value: Any, most: int) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
-    return str(value)[:most] if isinstance(value, str | int | float) else ""
+    if isinstance(value, _Number):  # cut, it would be another one
+        return str(value) if len(value) <= most else ""
+    return value[:most] if isinstance(value, str) else ""
 
 
 def inline_svg(image: str) -> bytes | None:

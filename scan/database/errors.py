@@ -37,6 +37,10 @@ class LockNotGranted(Unavailable):
     """A lock was not granted within lock_timeout."""
 
 
+class NotPermitted(Unavailable):
+    """The database's role lacks a privilege."""
+
+
 class QueryTooSlow(Unavailable):
     """A statement exceeded its time-out."""
 
@@ -56,6 +60,10 @@ def translated_errors() -> Iterator[None]:
         psycopg2.errors.UndefinedFunction,
     ) as error:
         raise Unavailable("The database schema does not match this version.") from error
+    except psycopg2.errors.InsufficientPrivilege as error:
+        hint = error.diag.message_hint  # of schema.sql
+        reason = f"The role of DATABASE_URL lacks a privilege: {error.diag.message_primary}."
+        raise NotPermitted(hint or reason) from error
     except psycopg2.errors.FeatureNotSupported as error:
         # A migration changed what a prepared statement returns.
         raise ConnectionLost("The database's schema has changed; try again.") from error

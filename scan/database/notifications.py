@@ -37,16 +37,17 @@ class Listener:
             connection = self._connection
             if connection is None:
                 return None
+            payloads: list[str] = []
             try:
                 connection.poll()
                 connection.poll()  # the first reads a server's last words, this finds it gone
+                while connection.notifies:  # one poll reads 16 kB
+                    payloads += [notice.payload for notice in connection.notifies]
+                    connection.notifies.clear()
+                    connection.poll()
             except psycopg2.Error:
                 self._connection = None
                 return None
-            if not connection.notifies:
-                return []
-            payloads = [notice.payload for notice in connection.notifies]
-            connection.notifies.clear()
             return payloads
 
     def wait(self, timeout_s: float, wake: int) -> list[str]:

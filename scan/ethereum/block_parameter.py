@@ -8,7 +8,7 @@ number, and the block's hash is compared afterwards.
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from scan.ethereum.node_errors import NodeError, RpcError
+from scan.ethereum.node_errors import NodeError, RpcError, StateUnavailable
 from scan.hex import to_hex
 
 ATTEMPTS = 3  # one of several nodes behind an address may not have the block yet
@@ -36,7 +36,7 @@ def try_block_hashes(ask: Ask) -> bool:
     """Whether a node takes block hashes, from a call whose answer by number is known.
 
     It has to give the same answer for the hash, and none for the hash of no block. Where even the
-    state of the newest blocks is pruned, hashes are as good. Raises NodeError.
+    state of the newest blocks is pruned, hashes are as good. Raises NodeError, StateUnavailable.
     """
     header = ask("eth_getBlockByNumber", ("latest", False))
     try:
@@ -50,7 +50,7 @@ def try_block_hashes(ask: Ask) -> bool:
     if isinstance(by_number, RpcError) and by_number.is_missing_state:
         return True
     if not isinstance(by_number, str):
-        raise NodeError(f"the node does not have the state of block {number}: {by_number}")
+        raise StateUnavailable(f"the node does not have the state of block {number}: {by_number}")
     if isinstance(ask("eth_getBalance", (ADDRESS, NO_BLOCK)), str):
         return False
     return any(ask("eth_getBalance", (ADDRESS, block)) == by_number for _ in range(ATTEMPTS))
@@ -60,7 +60,7 @@ def require_canonical(blocks: Iterable[BlockId], headers: Iterable[Any]) -> None
     """What was read by number was of these blocks if they are still the node's."""
     for block, header in zip(blocks, headers, strict=True):
         if not isinstance(header, dict) or header.get("hash") != to_hex(block.hash):
-            raise NodeError(f"block {block.number} changed while its state was read")
+            raise StateUnavailable(f"block {block.number} changed while its state was read")
 
 
 def is_malformed_request(result: Any) -> bool:

@@ -15,6 +15,7 @@ from scan.ethereum.node_errors import (
     NodeError,
     RateLimited,
     RpcError,
+    StateUnavailable,
     TimedOut,
 )
 from scan.ethereum.transport import Transport
@@ -28,6 +29,7 @@ __all__ = [
     "NodeError",
     "RateLimited",
     "RpcError",
+    "StateUnavailable",
     "TimedOut",
 ]
 
@@ -195,6 +197,8 @@ class Node:
                 if _is_worth_halving(error, len(calls)):
                     raise
                 failure = error
+                if isinstance(error, StateUnavailable):  # another may be on the block's fork
+                    continue
                 self._takes_block_hashes.pop(url, None)  # another may answer there by then
                 rest_s = max(REST_AFTER_FAILURE_S, error.retry_after_s or 0.0)
                 self._resting_until[url] = time.monotonic() + rest_s
@@ -222,9 +226,9 @@ class Node:
             return [error], 0
         results = _results(answer, len(calls))
         if by_hash and any(map(block_parameter.is_malformed_request, results)):
-            del self._takes_block_hashes[url]
+            self._takes_block_hashes.pop(url, None)  # as another thread may have done
             if not self._try_block_hashes(url, timeout_s):
-                raise NodeError("the node no longer takes block hashes")
+                raise StateUnavailable("the node no longer takes block hashes")
         elif blocks and not by_hash:
             headers = [Call("eth_getBlockByNumber", (hex(b.number), False)) for b in blocks]
             answers, _ = self._ask(url, headers, timeout_s, None)

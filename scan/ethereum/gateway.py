@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum.client import Call, Node, NodeError, RpcError, StateUnavailable
 
 BUDGET_S = 8.0  # of one request, whatever it asks
 PLACE_WAIT_S = 0.25
@@ -21,6 +21,7 @@ PROBE_TIMEOUT_S = 1.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
 NOT_ANSWERING = "The node does not respond; try again shortly."
+OTHER_FORK = "The node does not have the state of this block now; try again shortly."
 TOO_LATE = "The node did not respond in time; try again shortly."
 
 
@@ -75,6 +76,8 @@ class NodeGateway:
                 if self._is_away:
                     self._probe()
                 yield self._node
+            except StateUnavailable:  # it answers: others need not be refused
+                raise UpstreamFailed(OTHER_FORK, retry_after_s=RETRY_AFTER_S) from None
             except NodeError as error:
                 self._is_away = True
                 retry_after_s = max(RETRY_AFTER_S, int(error.retry_after_s or 0))

@@ -49,6 +49,11 @@ class RateLimited(NodeError):
     """The node's rate limit is exceeded."""
 
 
+class StateUnavailable(NodeError):
+    """The node answers, but not for the very block whose state is read: it is on another fork, has
+    pruned it, or answers with errors."""
+
+
 class RpcError(Exception):
     """A JSON-RPC error object."""
 

@@ -23,10 +23,10 @@ def read(
     refusals = [result for result in results if isinstance(result, RpcError)]
     if any(refusal.is_missing_state for refusal in refusals):
         raise HistoryUnavailable(_message(block))
-    # A node may say of pruned state that the block is not there.
+    # A node may say of pruned state that the block is not there, and know blocks of other forks.
     if any(refusal.is_missing_block for refusal in refusals):
-        [header] = node.results([Call("eth_getBlockByHash", (to_hex(block.hash), False))])
-        if isinstance(header, dict):
+        [header] = node.results([Call("eth_getBlockByNumber", (hex(block.number), False))])
+        if isinstance(header, dict) and header.get("hash") == to_hex(block.hash):
             raise HistoryUnavailable(_message(block))
         raise UpstreamFailed(f"The node does not have block {block.number} now; try again shortly.")
     return results

@@ -5,6 +5,7 @@ import json
 import re
 import threading
 import time
+from contextlib import suppress
 from email.utils import parsedate_to_datetime
 from http.client import HTTPResponse
 from typing import Any
@@ -28,6 +29,7 @@ from scan.ethereum.node_errors import (
 
 CONNECT_TIMEOUT_S = 3.0
 MAX_RETRY_AFTER_S = 300.0
+MAX_REFUSAL_BYTES = 64 * 1024
 READ_BYTES = 1024 * 1024
 # An array of empty arrays takes 21 times its text. What nodes answer takes 1 to 3 times.
 BYTES_PER_ELEMENT = 64
@@ -83,6 +85,8 @@ class Transport:
                 stream=True,
             )
             with response:
+                if response.status_code == 400:
+                    return _refused_call(response)
                 _check_status(response)
                 return _read_body(response, most_bytes)
         except (requests.Timeout, urllib3.exceptions.TimeoutError, TimeoutError):
@@ -187,9 +191,19 @@ def _check_status(response: requests.Response) -> None:
         return
     if status == 429:
         raise RateLimited("the node's rate limit is exceeded (429)", retry_after_s=_after(response))
-    if status in (400, 408, 413, 414, 500, 502, 504):
+    if status in (408, 413, 414, 500, 502, 504):
         raise BatchRefused(f"the node returned HTTP {status}", retry_after_s=_after(response))
     raise NodeError(f"the node returned HTTP {status}", retry_after_s=_after(response))
+
+
+def _refused_call(response: requests.Response) -> bytes:
+    """A JSON-RPC error, as some nodes send with 400 for parameters they do not take."""
+    with suppress(AnswerTooLarge, ValueError):
+        body = _read_body(response, MAX_REFUSAL_BYTES)
+        answer = orjson.loads(body)
+        if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
+            return body
+    raise BatchRefused("the node returned HTTP 400", retry_after_s=_after(response))
 
 
 def _after(response: requests.Response) -> float | None:

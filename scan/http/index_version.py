@@ -51,13 +51,23 @@ class IndexVersion:
             return None
         if self._listener is None:
             return self._read
+        if not self.read_notifications():
+            return None
+        return max(self._read, sum(self._notified.values()))
+
+    def read_notifications(self) -> bool:
+        """Whether the listener is connected. Never waits.
+
+        Also for a process that has no requests: PostgreSQL's backend waits for whoever does not
+        read, and with it a DROP DATABASE of any database, and in the end every NOTIFY.
+        """
+        if self._listener is None:
+            return False
         with self._lock:
             payloads = self._listener.poll()
-            if payloads is None:
-                return None
-            for payload in payloads:
+            for payload in payloads or ():
                 self._record_notification(payload)
-            return max(self._read, sum(self._notified.values()))
+            return payloads is not None
 
     def may_be_newest(self, version: int) -> bool:
         """Without looking for notifications that have just come: newest() does."""

@@ -93,6 +93,10 @@ class Middleware:
             metrics.HTTP_BUSY.dec()
             logs.request_id.set(None)
 
+    def check(self) -> None:
+        """What is due also without requests; the worker's loop calls it every half second."""
+        self._index_version.read_notifications()
+
     def begin(self, environ: Environ, start_response: Any) -> Iterable[bytes] | None:
         """A response from the worker's loop; None where a thread has to make it.
 
@@ -338,7 +342,8 @@ class Middleware:
                 ("Cache-Control", "no-cache"),
                 ("Vary", "Accept"),  # the same list may be a file
             )
-            response = response._replace(headers=[*response.headers, *validators])
+            headers = [header for header in response.headers if header[0] != "Vary"]
+            response = response._replace(headers=[*headers, *validators])
         self._cache.store(state.cache_key, response, version)
         return response
 

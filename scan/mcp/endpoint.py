@@ -3,7 +3,6 @@
 import json
 from collections.abc import Callable
 
-import anyio
 from flask import Blueprint, Response, current_app, request
 from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import Headers
@@ -12,7 +11,6 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from scan.errors import InvalidJson
 from scan.http.interfaces import Interface
 from scan.http.requests import INCOMPLETE_BODY
-from scan.mcp.asgi import respond
 from scan.mcp.tools import ApiRequest, ApiResponse, Json
 from scan.server.wsgi import Environ, refuse
 
@@ -29,7 +27,11 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
 
     @blueprint.post(PATH)
     def message() -> Response:
-        # The protocol's packages take 0.5 s and 40 MB, which only its users should pay.
+        # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
+        # extra `mcp` they are not installed.
+        import anyio
+
+        from scan.mcp.asgi import respond
         from scan.mcp.server import make_server, serving
 
         environ, api = request.environ, current_app.wsgi_app

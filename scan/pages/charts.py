@@ -15,6 +15,7 @@ from scan.pages.formatting import amount, compact
 WIDTH, HEIGHT = 640, 160
 MAX_TICKS = 5  # above zero
 BAR_SHARE = 0.8
+WIDEST_BAR = 64  # of a chart with few of them
 OUTSIDE = 9  # units beyond the edges, where the line goes down to the axis and is filled
 DAY_S = 86_400
 ISO = "2026-01-31T23:59:59Z"
@@ -79,11 +80,12 @@ def bar_chart(
         return None
     top = _top(points)
     step = WIDTH / len(points)
+    width = round(min(step * BAR_SHARE, WIDEST_BAR), 1)
     bars = [
         Bar(
             round(number * step, 1),
             round(_y(point.value, top), 1),
-            round(step * BAR_SHARE, 1),
+            width,
             round(HEIGHT - _y(point.value, top), 1),
         )
         for number, point in enumerate(points)

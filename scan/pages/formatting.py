@@ -62,7 +62,8 @@ def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     if len(digits) > MAX_WHOLE_DIGITS:
         power = str(len(digits) - 1).translate(_SUPERSCRIPTS)
         return AlignedAmount(digits[0], f".{digits[1:4]}…·10{power}", full)
-    places = 8 if whole == "0" else 6 if len(whole) <= 5 else 2
+    small = 9 if decimals == 9 else 8  # prices in Gwei have all their digits
+    places = small if whole == "0" else 6 if len(whole) <= 5 else 2
     if len(fraction) <= places:
         return AlignedAmount(whole, point + fraction, None)
     if whole == "0" and not fraction[:places].strip("0"):
@@ -118,6 +119,8 @@ def share(part: int | str, whole: int | str) -> str:
     if total <= 0:
         return ""
     basis_points = int(part) * 10_000 // total
+    if not basis_points and int(part) > 0:
+        return "<0.01 %"
     return f"{basis_points // 100}.{basis_points % 100:02d} %"
 
 

@@ -51,6 +51,7 @@ HEADERS = (
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "same-origin"),
 )
+NEGOTIATED = {**dict(HEADERS), "Vary": "Accept"}  # or a cache gives browsers the Markdown
 
 
 class Chain(NamedTuple):
@@ -112,9 +113,9 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
         reader().do_not_cache()
         with site().conversions.place(client_address(), wait_s=CONVERSION_WAIT_S):
             text = markdown.to_markdown(body)
-        headers = {**dict(HEADERS), "Content-Type": f"{markdown.MEDIA_TYPE}; charset=utf-8"}
+        headers = {**NEGOTIATED, "Content-Type": f"{markdown.MEDIA_TYPE}; charset=utf-8"}
         return Response(text, status_code, headers=headers)
-    return Response(body, status_code, headers=dict(HEADERS))
+    return Response(body, status_code, headers=NEGOTIATED)
 
 
 def _prefers_markdown() -> bool:

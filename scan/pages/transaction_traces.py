@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from flask import request
 
+from scan import parameters
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.contracts.decoded_traces import DecodedFrame
 from scan.contracts.failure_reasons import Reason
@@ -18,7 +19,7 @@ from scan.http.requests import reader
 from scan.pages.records import Record
 from scan.queries import transactions
 
-CALLS, STATE = "calls", "state"
+OVERVIEW, CALLS, STATE = "overview", "calls", "state"
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
 MAX_SLOTS = 50  # of an account
@@ -26,9 +27,9 @@ MAX_INDENT = 12  # deeper calls are not indented further
 
 
 def tab() -> str:
-    """The tab that is asked for; empty for the overview."""
-    name = request.args.get("tab", "")
-    return name if name in (CALLS, STATE) else ""
+    """Empty for the overview; raises InvalidParameter for one that there is not."""
+    name = parameters.one_of(request.args.get("tab") or OVERVIEW, "tab", (OVERVIEW, CALLS, STATE))
+    return "" if name == OVERVIEW else name
 
 
 def prerequisite(query: str) -> Prerequisite | None:

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError
+from scan.contracts.abi_json import MAX_NAME
 from scan.contracts.function_calls import READ_ONLY, AbiEntries, Function, function_of
 from scan.contracts.proxy_contracts import Proxy
 from scan.contracts.read_calls import stopped_in_contract, value_of
@@ -106,7 +107,7 @@ def _getters(abis: Sequence[AbiEntries]) -> Iterator[_Getter]:
             continue
         if function.mutability in READ_ONLY and function.signature not in known:
             known.add(function.signature)
-            names = (str(output.get("name") or "") for output in entry["outputs"])
+            names = (str(output.get("name") or "")[:MAX_NAME] for output in entry["outputs"])
             types = (output.name for output in function.outputs)
             yield _Getter(function, [*map(Output, names, types)])
 

@@ -1,7 +1,6 @@
 """Names, traits and pictures of items: from the chain at once, from elsewhere in the background."""
 
 import logging
-import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -18,12 +17,15 @@ from scan.contracts.item_metadata import (
 )
 from scan.ethereum.sized_cache import SizedCache
 from scan.settings import Network
+from scan.webhooks import urls
+from scan.webhooks.document_queue import Document, DocumentQueue
 from scan.webhooks.documents import DocumentFetcher, NotFetched
+from scan.webhooks.urls import RefusedUrl
 
 CACHE_BYTES = 64 * 1024 * 1024
 ENTRY_BYTES = 500  # besides the content
-FETCHING_THREADS = 2
-MAX_WAITING = 32  # documents to fetch
+# The gateway and the slow sites each hold at most two.
+FETCHING_THREADS = 6
 KEPT_S = 3600.0
 FAILURE_KEPT_S = 300.0
 
@@ -72,8 +74,8 @@ class ItemMedia:
         self._gateway_networks = gateway_networks
         self._now = now
         self._cache: SizedCache[_Content] = SizedCache(CACHE_BYTES)
-        self._waiting: queue.Queue[tuple[RemoteUrl, int]] = queue.Queue(MAX_WAITING)
-        self._pending: set[RemoteUrl] = set()
+        self._documents = DocumentQueue(now)
+        self._pending: set[Document] = set()
         self._lock = threading.Lock()
         self._threads = 0
 
@@ -117,16 +119,19 @@ class ItemMedia:
 
     def _fetched(self, url: RemoteUrl, most_bytes: int) -> _Content:
         """From the cache; otherwise it is to be fetched."""
-        cached = self._cache.get(url)
+        try:
+            urls.parse(url.url)
+        except RefusedUrl as error:
+            return _Content(None, f"The URL is not allowed: {error}.")
+        document = Document(url.url, most_bytes, url.is_of_gateway)
+        cached = self._cache.get(document)
         if cached is not None and self._now() < cached.until:
             return cached
         with self._lock:
-            if url not in self._pending:
-                try:
-                    self._waiting.put_nowait((url, most_bytes))
-                except queue.Full:
+            if document not in self._pending:
+                if not self._documents.put(document):
                     return _Content(None, BUSY, True, False)
-                self._pending.add(url)
+                self._pending.add(document)
             if self._threads < FETCHING_THREADS:
                 self._threads += 1
                 threading.Thread(target=self._run, name="item media", daemon=True).start()
@@ -134,21 +139,25 @@ class ItemMedia:
 
     def _run(self) -> None:
         while True:
-            url, most_bytes = self._waiting.get()
+            document = self._documents.take()
+            began = self._now()
             try:
-                self._fetch(url, most_bytes)
+                self._fetch(document)
             except Exception:
                 log.exception("fetching an item's metadata failed")
             finally:
+                self._documents.done(document, self._now() - began)
                 with self._lock:
-                    self._pending.discard(url)
+                    self._pending.discard(document)
 
-    def _fetch(self, url: RemoteUrl, most_bytes: int) -> None:
+    def _fetch(self, document: Document) -> None:
         assert self._fetcher is not None
-        allowed = self._gateway_networks if url.is_of_gateway else ()
+        allowed = self._gateway_networks if document.is_chosen else ()
         try:
-            body = self._fetcher.get(url.url, most_bytes, allowed)
+            body = self._fetcher.get(document.url, document.most_bytes, allowed)
             content = _Content(body, None, False, False, self._now() + KEPT_S)
         except NotFetched as error:
             content = _Content(None, str(error), False, False, self._now() + FAILURE_KEPT_S)
-        self._cache.store(url, content, ENTRY_BYTES + len(url.url) + len(content.body or b""))
+        self._cache.store(
+            document, content, ENTRY_BYTES + len(document.url) + len(content.body or b"")
+        )

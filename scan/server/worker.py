@@ -88,6 +88,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._charging = getattr(application, "charging", _leave_to_thread)
         self._resume_request = getattr(application, "resume", _leave_to_thread)
         self._answer_from_cache = getattr(application, "from_cache", _leave_to_thread)
+        self._check_application = getattr(application, "check", _leave_to_thread)
         super().run()
 
     # Connections
@@ -373,6 +374,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
             elif conn.state is not State.IN_THREAD:
                 self.close(conn)
         self._limit_unsent()
+        self._check_application()
 
     def _limit_unsent(self) -> None:
         """Close the connections of clients that take their responses slowest."""
@@ -402,5 +404,5 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
                 listener.close()
 
 
-def _leave_to_thread(environ: dict[str, Any], start_response: Any = None) -> None:
+def _leave_to_thread(*_: Any) -> None:
     return None

@@ -357,6 +357,8 @@ class Streams:
     def _wait(self) -> None:
         """Until a block has come, somebody arrives, or it is time to look."""
         is_idle = not (self._live or self._waiting)
+        if self._listener is not None and is_idle:
+            self._listener.close()  # nobody reads what would come
         if self._listener is None or is_idle:
             readable = select.poll()
             readable.register(self._wake_read, select.POLLIN)

@@ -2,9 +2,9 @@
 -- params: none
 -- returns: one row: version integer, names and values of settings jsonb, size in bytes bigint,
 --   connections in use integer, age of the oldest transaction id bigint, its limit bigint, invalid
---   indexes text[], time of the server in Unix seconds double precision, data directory text null
---   where this role may not see it, last WAL file archived in Unix seconds double precision null,
---   failures of archiving since bigint, WAL held by inactive replication slots in bytes bigint
+--   indexes text[], time of the server in Unix seconds double precision, last WAL file archived in
+--   Unix seconds double precision null, failures of archiving since bigint, WAL held by inactive
+--   replication slots in bytes bigint
 -- index: none
 SELECT
     current_setting('server_version_num')::integer,
@@ -27,7 +27,6 @@ SELECT
         ORDER BY c.relname
     ),
     extract(epoch FROM clock_timestamp())::double precision,
-    (SELECT setting FROM pg_settings WHERE name = 'data_directory'),
     (SELECT extract(epoch FROM last_archived_time)::double precision FROM pg_stat_archiver),
     (
         SELECT count(*)

@@ -68,6 +68,7 @@ class Weather:
 
     def change(self) -> None:
         """Most often nothing, or blocks; sometimes others in the place of those there were."""
+        self.client.get("/api/v1/stats")  # which reads notifications, as the worker's loop does
         chance = self.random.random()
         if chance < 0.15:
             self.chain.unwind(max(2, self.chain.number - self.random.randint(1, DEEPEST)))

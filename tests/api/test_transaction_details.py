@@ -108,6 +108,7 @@ def by_ethers(items: list[Any]) -> Any:
     return json.loads(called.stdout)
 
 
+@pytest.mark.long
 def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
     answers = [
         chain.client.get(f"/api/v1/transactions/{each}").json

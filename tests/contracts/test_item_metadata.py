@@ -87,6 +87,41 @@ def test_odd_attributes_are_left_out() -> None:
 
 
 @pytest.mark.parametrize(
+    "number",
+    [str(2**256 - 1), str(-(2**255)), str(2**64), str(2**53 + 1), "1e300", "-0", "0.1", "1.10"],
+)
+def test_numbers_are_shown_as_they_are_written(number: str) -> None:
+    text = f'{{"name":{number},"image":{number},"attributes":[{{"value":{number}}}]}}'
+    metadata = item_metadata.parse(text.encode())
+    assert (metadata.name, metadata.image) == (number, None)
+    assert metadata.attributes == [("", number)]
+
+
+def test_a_number_too_long_to_show_is_left_out() -> None:
+    """Cut, it would be another number."""
+    digits = b"9" * 300
+    assert item_metadata.parse(b'{"attributes":[{"value":' + digits + b"}]}").attributes == []
+
+
+@pytest.mark.parametrize(
+    "document",
+    [b'{"name":NaN}', b'{"name":Infinity}', b'{"name":-Infinity}',
+     b'{"name":"\\ud800"}', b'{"name":"x","a":1e400}',
+     b'{"name":"\xed\xa0\x80"}', b'{"name":01}', '{"name":"x"}'.encode("utf-16"),
+     b'{"a":' + b"[" * 900 + b"]" * 900 + b"}x"],
+)  # fmt: skip
+def test_what_json_does_not_have_is_refused(document: bytes) -> None:
+    with pytest.raises(BadContent):
+        item_metadata.parse(document)
+
+
+def test_of_a_key_given_twice_the_last_counts() -> None:
+    document = b'{"name":"first","name":"last","attributes":[{"value":1}],"attributes":[]}'
+    metadata = item_metadata.parse(document)
+    assert (metadata.name, metadata.attributes) == ("last", [])
+
+
+@pytest.mark.parametrize(
     ("content", "content_type"),
     [
         (PNG, "image/png"),

@@ -181,6 +181,7 @@ def test_the_migration_to_ordinals_leaves_a_database_that_has_them_alone(
     assert rows_of(database_url, "SELECT 'transactions'::regclass::oid") == [(table,)]
 
 
+@pytest.mark.long
 def test_an_upgraded_database_answers_as_one_indexed_anew(
     first_url: str, database_url: str
 ) -> None:

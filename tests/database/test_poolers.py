@@ -12,7 +12,6 @@ from app import SESSION
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.database.notifications import Listener
-from scan.settings import ROOT
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
 from tests.support.anvil import Anvil
@@ -21,7 +20,7 @@ from tests.support.http_client import Client
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import settings_for
 from tests.support.pgbouncer import pgbouncer
-from tests.support.serving import NOWHERE, free_port, gunicorn, gunicorn_started, wait_until
+from tests.support.serving import NOWHERE, ROOT, free_port, gunicorn, gunicorn_started, wait_until
 
 SHARING = [
     pytest.param(mode, settings, id=f"{mode} {' '.join(settings)}")

@@ -2,12 +2,15 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
+from urllib.parse import quote
 
 import psycopg2
 import pytest
-from psycopg2.extensions import parse_dsn
+from psycopg2.extensions import make_dsn, parse_dsn
 
 from tests.commands.test_command import scan
+from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, whole
 
@@ -89,6 +92,15 @@ def test_the_role_reads_nothing_of_the_services_users(
         "SET default_transaction_read_only = off; DELETE FROM blocks",
         "SET default_transaction_read_only = off; CREATE TABLE t ()",
         "SELECT create_reading_role('x', 'x', '1s')",
+        "SET default_transaction_read_only = off; CREATE TEMPORARY TABLE t ()",
+        "SET default_transaction_read_only = off; CREATE SCHEMA s",
+        "SET default_transaction_read_only = off; SELECT lo_create(0)",
+        "SET default_transaction_read_only = off; SELECT lo_from_bytea(0, '')",
+        "SELECT pg_advisory_lock(1)",
+        "SELECT pg_try_advisory_xact_lock_shared(1, 1)",
+        "SET temp_file_limit = -1",
+        "SELECT revoke_public_rights()",
+        "ALTER ROLE analyst_of_tests CONNECTION LIMIT 100",
     ],
 )
 def test_the_role_changes_nothing(cursor: "psycopg2.extensions.cursor", statement: str) -> None:
@@ -98,6 +110,63 @@ def test_the_role_changes_nothing(cursor: "psycopg2.extensions.cursor", statemen
         for part in statement.split("; "):
             cursor.execute(part)
             cursor.connection.commit()
+
+
+def test_the_role_has_four_connections_and_a_time_out(
+    indexed: Indexing, role: tuple[str, str], cursor: "psycopg2.extensions.cursor"
+) -> None:
+    parts = {**parse_dsn(indexed.settings.database_url), "user": role[0], "password": role[1]}
+    cursor.execute("SHOW statement_timeout")
+    assert cursor.fetchone() == ("1min",)
+    with ExitStack() as stack:
+        for _ in range(3):
+            stack.callback(psycopg2.connect(**parts).close)
+        with pytest.raises(psycopg2.OperationalError, match="too many connections"):
+            psycopg2.connect(**parts)
+
+
+@pytest.fixture
+def owner(postgres: Postgres) -> Iterator[tuple[str, str]]:
+    """A role that is no superuser, in a new database of another's; the superuser's URL."""
+    postgres.make_database("of_another")
+    with postgres.cloned("of_another") as url:
+        execute(url, "CREATE ROLE scan_of_tests LOGIN")
+        execute(url, "GRANT USAGE, CREATE ON SCHEMA public TO scan_of_tests")
+        yield make_dsn(url, user="scan_of_tests"), url
+    administrator = postgres.url("postgres")
+    execute(administrator, "DROP DATABASE of_another")
+    for name in ("reader_of_tests", "scan_of_tests"):
+        execute(administrator, f"DROP ROLE IF EXISTS {name}")
+
+
+def as_url(dsn: str) -> str:
+    parts = parse_dsn(dsn)
+    return f"postgresql://{parts['user']}@/{parts['dbname']}?host={quote(parts['host'], safe='')}"
+
+
+def test_what_the_role_of_the_service_may_not_do_is_said(owner: tuple[str, str]) -> None:
+    dsn, administrator = owner
+    environment = {"DATABASE_URL": as_url(dsn)}
+    done = scan("migrate", **environment)
+    assert done.returncode == 1
+    assert "CREATE SCHEMA v1 AUTHORIZATION scan_of_tests" in done.stderr, done.stderr
+    execute(administrator, "CREATE SCHEMA v1 AUTHORIZATION scan_of_tests")
+    assert scan("migrate", **environment).returncode == 0
+    done = scan("sql-role", "reader_of_tests", **environment)
+    assert done.returncode == 1 and "ALTER ROLE scan_of_tests CREATEROLE" in done.stderr
+    execute(administrator, "ALTER ROLE scan_of_tests CREATEROLE")
+    done = scan("sql-role", "reader_of_tests", **environment)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("warning: ") == 2  # neither the database nor its locks are its own
+    execute(administrator, f"ALTER DATABASE {parse_dsn(dsn)['dbname']} OWNER TO scan_of_tests")
+    done = scan("sql-role", "reader_of_tests", **environment)
+    assert done.stdout.count("warning: ") == 1 and "advisory" in done.stdout
+    done = scan("sql-role", "reader_of_tests", DATABASE_URL=administrator)
+    assert "warning" not in done.stdout
+    # The service's own role keeps what it needs.
+    execute(dsn, "CREATE TEMPORARY TABLE t ()")
+    execute(dsn, "SELECT pg_advisory_lock(1)")
+    assert scan("migrate", **environment).returncode == 0
 
 
 @pytest.mark.parametrize(

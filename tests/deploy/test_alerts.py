@@ -3,6 +3,7 @@
 promtool lets two hours of those metrics pass.
 """
 
+import json
 import re
 import subprocess
 import time
@@ -68,7 +69,9 @@ def constant(metrics: dict[str, float], *names: str) -> dict[str, str]:
 @pytest.fixture(scope="module")
 def database(postgres: Postgres, template: str) -> Iterator[tuple[str, Anvil]]:
     with Anvil() as anvil:
+        anvil.send(anvil.accounts[0], anvil.accounts[1])
         anvil.call("anvil_mine", "0x2")
+        anvil.send(anvil.accounts[0], anvil.accounts[1])
         anvil.call("evm_setNextBlockTimestamp", int(time.time()))
         anvil.call("anvil_mine", "0x1")
         with postgres.cloned(template) as url:
@@ -84,6 +87,8 @@ GAUGES = [
     "scan_head_age_seconds",
     "scan_http_busy_threads",
     "scan_rate_limit_storage_up",
+    "scan_disk_free_bytes",
+    "scan_disk_full_seconds",
 ]
 
 
@@ -91,7 +96,7 @@ def test_none_fires_for_a_sound_instance(database: tuple[str, Anvil], tmp_path: 
     url, anvil = database
     with gunicorn(url, RPC_URL=anvil.url) as address:
         metrics = exported(address)
-    series = constant(metrics, *(name for name in GAUGES if name in metrics))
+    series = constant(metrics, *GAUGES)
     series[f"up{{{LABELS}}}"] = "1x120"
     assert [
         rule["alert"] for rule in GROUPS["scan"] if fires(tmp_path, rule["alert"], series)
@@ -146,6 +151,8 @@ def test_a_lost_database_fires_its_alert(database: tuple[str, Anvil], tmp_path: 
         ("ScanReplicaDown", {f"scan_replica_up{{{LABELS}}}": "0x120"}),
         ("ScanReplicaBehind", {f"scan_replica_lag_blocks{{{LABELS}}}": "31x120"}),
         ("ScanLimitStorageDown", {f"scan_rate_limit_storage_up{{{LABELS}}}": "0x120"}),
+        ("ScanDatabaseDiskFills", {f"scan_disk_full_seconds{{{LABELS}}}": "2.5e6x120"}),
+        ("ScanDatabaseDiskLow", {f"scan_disk_free_bytes{{{LABELS}}}": "2.1e9x120"}),
         (
             "ScanDiskFull",
             {
@@ -162,13 +169,59 @@ def test_the_others_fire_by_their_series(
     assert fires(tmp_path, alert, series)
 
 
-def test_every_metric_of_the_rules_is_exported(database: tuple[str, Anvil]) -> None:
-    """A renamed metric would silence its alert; names are declared before they have samples."""
+DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "scan.json").read_text())
+ALERTS = {rule["alert"]: rule["expr"] for rules in GROUPS.values() for rule in rules}
+# Prometheus's own, node_exporter's and blackbox_exporter's.
+OF_OTHERS = {
+    *("up", "node_filesystem_avail_bytes", "node_filesystem_size_bytes"),
+    "probe_ssl_earliest_cert_expiry",
+}
 
+
+def metrics_of(expression: str) -> set[str]:
+    names = re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression)
+    return set(names)
+
+
+def panels_with(alert: str) -> list[set[str]]:
+    """Metrics of each panel whose description names the alert."""
+    return [
+        {name for target in panel["targets"] for name in metrics_of(target["expr"])}
+        for panel in DASHBOARD["panels"]
+        if re.search(rf"\b{alert}\b", panel.get("description", ""))
+    ]
+
+
+@pytest.mark.parametrize("alert", sorted(ALERTS))
+def test_the_dashboard_has_a_panel_for_each_alert(alert: str) -> None:
+    [shown] = panels_with(alert)
+    assert metrics_of(ALERTS[alert]) and metrics_of(ALERTS[alert]) <= shown
+
+
+def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(
+    database: tuple[str, Anvil],
+) -> None:
+    """A renamed metric would silence its alert. A label's first sample comes with its first event,
+    but the metric's TYPE is exported from the start."""
     url, anvil = database
-    with gunicorn(url, RPC_URL=anvil.url) as address:
+    expressions = [target["expr"] for panel in DASHBOARD["panels"] for target in panel["targets"]]
+    names = set().union(*(metrics_of(text) for text in [*expressions, *ALERTS.values()]))
+    assert len(names) >= 30
+    with gunicorn(
+        url,
+        RPC_URL=anvil.url,
+        READ_DATABASE_URL=f"{url}&application_name=replica",
+        SCAN_DELIVERY="off",
+        SCAN_WEBHOOK_ALLOW_NETWORKS="127.0.0.0/8",
+    ) as address:
+        sender = anvil.accounts[0]
+        hook = {"ownerAddress": sender, "url": "https://127.0.0.1:9/", "eventTypes": ["tx"]}
+        assert requests.post(f"{address}/api/v1/webhooks", json=hook, timeout=10).status_code == 201
+        anvil.send(sender, sender)
+        anvil.mine()
+        with Indexing(url, anvil.url) as indexing:
+            indexing.wait_for(anvil.head())
         text = requests.get(f"{address}/metrics", timeout=10).text
-    code = "".join(path.read_text() for path in (ROOT / "scan").rglob("metrics.py")) + text
-    for rule in GROUPS["scan"]:
-        for name in re.findall(r"\bscan_\w+", rule["expr"]):
-            assert name.removesuffix("_total") in code, name
+    types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
+    histograms = {f"{name}_bucket" for name, kind in types.items() if kind == "histogram"}
+    assert names - types.keys() - histograms == OF_OTHERS

@@ -11,13 +11,11 @@ from pathlib import Path
 import pytest
 import trustme
 
-from scan.api import metrics as state
-from scan.settings import ROOT, Settings
-from tests.support.serving import exchange, free_port, nginx, program
+from scan.settings import Settings
+from tests.support.serving import ROOT, exchange, free_port, nginx, program
 
 DEPLOY = ROOT / "deploy"
 UNITS = sorted((DEPLOY / "systemd").glob("*.service"))
-PROCESS_METRICS = {"process_resident_memory_bytes"}
 
 
 @pytest.mark.parametrize(
@@ -95,23 +93,6 @@ def test_units_are_hardened(unit: Path) -> None:
     for line in ("NoNewPrivileges=yes", "ProtectSystem=strict", "CapabilityBoundingSet=\n"):
         assert line in text
     assert re.search(r"^MemoryMax=\d", text, re.M)
-
-
-def test_the_dashboard_asks_for_what_is_exported(client) -> None:
-    dashboard = json.loads((DEPLOY / "grafana" / "scan.json").read_text())
-    asked = {
-        name
-        for panel in dashboard["panels"]
-        for target in panel["targets"]
-        for name in re.findall(r"\b(?:scan|process)_[a-z_]+", target["expr"])
-    }
-    client.get("/api/v1/stats")  # a histogram has buckets once there is something to count
-    exported = client.get("/metrics").text
-    known = {name for name, _ in state.CHAIN + state.DELIVERIES} | PROCESS_METRICS
-    missing = {
-        name for name in asked - known if not re.search(rf"^(# TYPE )?{name}\b", exported, re.M)
-    }
-    assert missing == set()
 
 
 def test_what_the_image_copies_exists() -> None:

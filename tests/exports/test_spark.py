@@ -8,9 +8,9 @@ import pytest
 
 from scan.database.connection import Database
 from scan.exports.table_export import ExportOptions, export
-from scan.settings import ROOT
 from tests.conftest import Played
 from tests.support.indexing import Indexing
+from tests.support.serving import ROOT
 from tests.support.spark import spark_cluster
 
 GUIDE = ROOT / "docs" / "analytics.md"

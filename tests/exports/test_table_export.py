@@ -24,10 +24,10 @@ from scan.exports.manifest import Manifest, read_manifest
 from scan.exports.table_export import ExportOptions, export
 from scan.exports.table_files import FORMATS, new_file
 from scan.exports.table_rows import RANGE_TABLES, TABLES
-from scan.settings import ROOT
 from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
+from tests.support.serving import ROOT
 
 BLOCKS_PER_FILE = 40
 GUIDE = ROOT / "docs" / "analytics.md"

@@ -55,6 +55,7 @@ def test_a_deadline_is_for_all_of_an_answer(node: FaultyNode, fault: Fault) -> N
         Node([node.url], timeout_s=TIMEOUT_S).call("eth_chainId")
 
 
+@pytest.mark.long
 def test_the_head_goes_on_when_the_node_is_sane_again(
     node: FaultyNode, anvil: Anvil, database_url: str
 ) -> None:

@@ -225,7 +225,7 @@ def test_a_key_is_ended_by_its_page(page: Page, explorer_url: str) -> None:
     page.evaluate(f"signed('{_signature(wallet, message)}')")
     page.wait("document.querySelector('#keys td button')")
     page.click("#keys td button")
-    page.wait("document.getElementById('keys').textContent.includes('ended')")
+    page.wait("document.getElementById('keys').textContent.includes('revoked')")
     listed = requests.get(f"{explorer_url}/api/v1/keys?owner={wallet.address}", timeout=10).json()
     assert [key["active"] for key in listed["keys"]] == [False]
 
@@ -298,24 +298,54 @@ def test_hostile_tokens_run_no_script(page: Page, explorer_url: str, hostile: st
     assert requested_from(page) == {urlsplit(explorer_url).netloc}
 
 
-@pytest.mark.parametrize(("theme", "width"), [("light", 1280), ("dark", 360)])
 def test_axe_finds_nothing_serious(
-    page: Page, explorer_url: str, hostile: str, explorer: Explorer, theme: str, width: int
+    page: Page,
+    explorer: Explorer,
+    explorer_url: str,
+    hostile: str,
+    over_http: str,
+    scenario: Played,
 ) -> None:
+    """At both widths in both themes; of a theme only its colours, without loading a page again."""
     newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=10).json()
     hash_ = newest["transactions"][0]["hash"]
-    feature = {"name": "prefers-color-scheme", "value": theme}
-    page.call("Emulation.setEmulatedMedia", features=[feature])
-    show_at(page, width)
+    more = (f"/tx/{hash_}", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state", "/tx/0x12")
     violations = {}
-    for path in (
-        *(f"/tx/{hash_}", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state", "/tx/0x12"),
-        *paths_of(explorer, hostile),
+    for url, paths in (
+        (explorer_url, [*more, *paths_of(explorer, hostile)]),
+        (over_http, paths_with_trades(scenario)),
     ):
-        page.open(explorer_url + path)
-        violations[path] = serious_violations(page, "landmark-unique")
+        for path in paths:
+            show_at(page, 1280)
+            show_theme(page, "light")
+            page.open(url + path)
+            page.evaluate(AXE.read_text() + "; undefined")
+            for width, theme, rules in (
+                (1280, "light", ALL_RULES),
+                (1280, "dark", COLOURS),
+                (360, "dark", ALL_RULES),
+                (360, "light", COLOURS),
+            ):
+                show_at(page, width)
+                show_theme(page, theme)
+                violations[path, width, theme] = axe_violations(page, rules, "landmark-unique")
     page.call("Emulation.clearDeviceMetricsOverride")
-    assert {path: broken for path, broken in violations.items() if broken} == {}
+    page.call("Emulation.setEmulatedMedia", features=[])
+    assert {key: broken for key, broken in violations.items() if broken} == {}
+
+
+def paths_with_trades(scenario: Played) -> list[str]:
+    """Kinds of pages that need trades and items."""
+    trade = scenario.truth.dex_trades[-1]
+    item = next(each for each in scenario.truth.token_transfers if each["tokenId"] is not None)
+    token = f"/token/{item['tokenAddress']}"
+    maker = f"/address/{trade['maker']}"
+    return [
+        *("/dex", f"/pool/{trade['pairAddress']}", f"/tx/{trade['transactionHash']}"),
+        *(f"{maker}?tab=trades", f"{maker}?tab=items", f"{maker}?tab=internal"),
+        *("/gas", "/charts", f"{token}?tab=items"),
+        f"/nft/{item['tokenAddress']}/{item['tokenId']}",
+    ]
 
 
 def paths_of(explorer: Explorer, hostile: str) -> list[str]:
@@ -336,10 +366,23 @@ def show_at(page: Page, width: int) -> None:
     page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
 
 
+def show_theme(page: Page, theme: str) -> None:
+    feature = {"name": "prefers-color-scheme", "value": theme}
+    page.call("Emulation.setEmulatedMedia", features=[feature])
+
+
+ALL_RULES = "{resultTypes: ['violations'], preload: false}"
+COLOURS = "{runOnly: ['color-contrast', 'link-in-text-block'], resultTypes: ['violations']}"
+
+
 def serious_violations(page: Page, *more: str) -> list[tuple[str, list[str]]]:
-    """axe-core's rules that are broken, `more` among them, each with the first elements."""
     page.evaluate(AXE.read_text() + "; undefined")
-    violations = page.evaluate("axe.run().then(results => results.violations)")
+    return axe_violations(page, ALL_RULES, *more)
+
+
+def axe_violations(page: Page, options: str, *more: str) -> list[tuple[str, list[str]]]:
+    """axe-core's rules that are broken, `more` among them, each with the first elements."""
+    violations = page.evaluate(f"axe.run({options}).then(results => results.violations)")
     return [
         (violation["id"], [node["html"][:120] for node in violation["nodes"][:3]])
         for violation in violations
@@ -354,8 +397,25 @@ NOTHING_HIDDEN = """
   const isCut = element.matches(".table") && element.scrollWidth > element.clientWidth;
   const isOutside = box.left < 0 || box.right > innerWidth + 1;
   const isHidden = element.textContent.trim() && !box.width && !element.querySelector(".own");
-  return isCut || isOutside || isHidden;
+  const inside = element.matches("td") ? [...element.children] : [];
+  const spills = inside.some((child) => child.getBoundingClientRect().right > box.right + 1);
+  return isCut || isOutside || isHidden || spills;
 }).map((element) => element.outerHTML.slice(0, 200))
+"""
+INVISIBLE_LINKS = """
+[...document.querySelectorAll("main a")].filter((link) => link.checkVisibility())
+  .filter((link) => !link.innerText.trim() || link.offsetWidth < 8)
+  .map((link) => link.outerHTML.slice(0, 200))
+"""
+# Columns whose decimal points are not below each other, by their heads.
+CROOKED_COLUMNS = """
+[...document.querySelectorAll(".table table")].flatMap((table) =>
+  [...table.tHead.rows[0].cells].filter((head) => {
+    const cells = [...table.tBodies[0].rows].map((row) => row.cells[head.cellIndex]);
+    const points = cells.flatMap((cell) => [...(cell?.querySelectorAll(".fraction") || [])])
+      .map((part) => part.getBoundingClientRect()).map((box) => Math.round(box.left));
+    return new Set(points).size > 1;
+  }).map((head) => head.textContent + " in " + location.pathname))
 """
 CUMULATIVE_SHIFT = """
 new Promise((resolve) => {
@@ -370,17 +430,58 @@ new Promise((resolve) => {
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
-    page: Page, explorer_url: str, hostile: str, explorer: Explorer, width: int
+    page: Page,
+    explorer_url: str,
+    hostile: str,
+    explorer: Explorer,
+    over_http: str,
+    scenario: Played,
+    width: int,
 ) -> None:
     show_at(page, width)
     page.open(explorer_url)
     page.evaluate("sessionStorage.clear()")  # of other tests' wallets
-    for path in paths_of(explorer, hostile):
-        page.open(explorer_url + path)
+    for path in (
+        *(explorer_url + path for path in paths_of(explorer, hostile)),
+        *(over_http + path for path in paths_with_trades(scenario)),
+    ):
+        page.open(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         assert page.evaluate(NOTHING_HIDDEN) == [], path
         assert page.evaluate(CUMULATIVE_SHIFT) == 0, path
     page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_decimal_points_are_below_each_other(page: Page, over_http: str, scenario: Played) -> None:
+    show_at(page, 1280)
+    dollar = scenario.stage.contracts["dollar"].address
+    person = f"/address/{scenario.truth.dex_trades[-1]['maker']}"
+    for path in (
+        *("/txs", "/blocks", "/tokens", "/gas", f"/token/{dollar}", f"/token/{dollar}?tab=holders"),
+        *(f"{person}?tab={tab}" for tab in ("history", "transfers", "trades", "tokens")),
+    ):
+        page.open(over_http + path)
+        assert page.evaluate("document.querySelectorAll('td .fraction').length") > 1, path
+        assert page.evaluate(CROOKED_COLUMNS) == []
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_ages_and_exact_times_are_exchanged(page: Page, over_http: str) -> None:
+    page.open(f"{over_http}/txs")
+    first = "document.querySelector('td time').textContent"
+    exact = page.evaluate("document.querySelector('td time').title")
+    assert page.evaluate(first).endswith("ago")
+    page.click("button.ages")
+    assert f"{page.evaluate(first)} UTC" == exact
+    page.open(f"{over_http}/blocks")
+    assert page.text("button.ages") == "Time (UTC)"
+    page.evaluate("document.querySelector('td time').click()")  # as a finger does
+    assert page.evaluate(first).endswith("ago")
+
+
+def test_instructions_have_a_line_each(page: Page, explorer_url: str, hostile: str) -> None:
+    page.open(f"{explorer_url}/address/{hostile}?tab=bytecode")
+    assert page.evaluate("document.querySelector('pre').innerText.split('\\n').length") > 100
 
 
 def test_tables_have_room_for_parties_with_long_names(
@@ -403,6 +504,42 @@ def test_tables_have_room_for_parties_with_long_names(
         assert page.evaluate("document.querySelector('header').offsetHeight") < 70
     page.call("Emulation.clearDeviceMetricsOverride")
     execute(url, "DELETE FROM labels")
+
+
+def test_long_names_are_reached_in_full(
+    page: Page, explorer_url: str, explorer: Explorer, hostile: str
+) -> None:
+    """By keyboard where a list cuts them, and on their own pages."""
+    owner, url = explorer.anvil.accounts[0], explorer.settings.database_url
+    label = "Ten thousand bytes " + "W" * 10_000
+    name, symbol = "N" * 255, "S" * 50
+    insert = "INSERT INTO labels (address, label) VALUES (%s, %s)"
+    rename = "UPDATE tokens SET name = %s, symbol = %s WHERE address = %s"
+    token = bytes.fromhex(hostile[2:])
+    before = execute(url, "SELECT name, symbol FROM tokens WHERE address = %s", token)[0]
+    execute(url, insert, bytes.fromhex(owner[2:]), label)
+    execute(url, rename, name, symbol, token)
+    for width in (1280, 360):
+        show_at(page, width)
+        for path in ("/", "/txs", "/tokens", f"/address/{owner}?tab=transfers", "/search?q=nnnnnn"):
+            page.open(f"{explorer_url}{path}{'&' if '?' in path else '?'}_=long{width}")
+            assert page.evaluate(INVISIBLE_LINKS) == [], path
+            assert page.evaluate(NOTHING_HIDDEN) == [], path
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        page.open(f"{explorer_url}/address/{owner}?_=long{width}")
+        assert page.text("h1").startswith("Ten thousand bytes W")
+        assert page.text(".facts pre") == label
+        page.open(f"{explorer_url}/token/{hostile}?_=long{width}")
+        assert page.text("h1").startswith("NNN") and page.text(".facts pre") == name
+    show_at(page, 1280)
+    page.open(f"{explorer_url}/txs?_=long")
+    link = "document.querySelector('td.party a.called')"
+    page.evaluate(f"{link}.focus({{focusVisible: true}})")
+    shown = page.evaluate(f"getComputedStyle({link}, '::after').content")
+    assert label[:300] in shown and page.evaluate(f"{link}.title") == label[:300]
+    page.call("Emulation.clearDeviceMetricsOverride")
+    execute(url, "DELETE FROM labels")
+    execute(url, rename, *before, token)
 
 
 def test_whatever_is_touched_is_large_enough(page: Page, explorer_url: str) -> None:

@@ -94,7 +94,13 @@ def test_source_keeps_its_lines_and_tabs() -> None:
 
 @pytest.mark.parametrize(
     ("part", "whole", "shown"),
-    [("1", "3", "33.33 %"), ("5", "5", "100.00 %"), ("1", "0", ""), ("0", "9", "0.00 %")],
+    [
+        ("1", "3", "33.33 %"),
+        ("5", "5", "100.00 %"),
+        ("1", "0", ""),
+        ("0", "9", "0.00 %"),
+        ("1", "10001", "<0.01 %"),
+    ],
 )
 def test_shares_are_rounded_down(part: str, whole: str, shown: str) -> None:
     assert formatting.share(part, whole) == shown

@@ -27,6 +27,14 @@ def test_a_cached_page_is_not_given_in_the_other_form(client: FlaskClient) -> No
         assert client.get("/blocks", headers=MARKDOWN).content_type.startswith("text/markdown")
 
 
+def test_caches_are_told_that_a_page_has_two_forms(client: FlaskClient) -> None:
+    for path in ("/", "/blocks", "/gas", f"/address/0x{'12' * 20}"):
+        for headers in (MARKDOWN, {"Accept": "text/html"}):
+            for _ in range(2):  # the second may come from our own cache
+                response = client.get(path, headers=headers)
+                assert response.headers.getlist("Vary") == ["Accept"], (path, headers)
+
+
 @pytest.mark.parametrize(
     "accept", ["", "*/*", "text/html", "text/html,text/markdown;q=0.5", "text/markdown;q=0"]
 )

@@ -17,11 +17,11 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.http.services import Services
-from scan.settings import ROOT
 from scan.verification.job_runner import JobRunner
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
+from tests.support.serving import ROOT
 from tests.support.solidity import BUILT, NODE, alone
 
 INDEX_TIMEOUT_S = 120

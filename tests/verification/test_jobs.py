@@ -278,6 +278,7 @@ def environment(idle: Explorer, solc_dir: Path) -> dict[str, str]:
     return {"RPC_URL": idle.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
 def test_a_job_survives_the_end_of_its_process(
     idle: Explorer,
@@ -349,6 +350,7 @@ def test_jobs_run_in_the_places_of_other_verifications(
     assert RUNNING == 2
 
 
+@pytest.mark.long
 def test_jobs_of_others_get_their_turn(
     idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

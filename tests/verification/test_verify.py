@@ -157,6 +157,7 @@ def test_code_without_a_hash_can_only_match_partially(
         assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("patch", [11, *range(13, 27)])
 def test_a_contract_is_found_by_name_with_every_release_of_0_4(
     explorer: Explorer, patch: int
@@ -216,6 +217,7 @@ def test_another_release_of_the_same_code_is_at_most_partial(explorer: Explorer)
     assert "compiled by 0.8.28" in answer.json["error"]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("version", ["0.4.26", "0.8.28"])
 def test_libraries_are_linked_and_called(explorer: Explorer, version: str) -> None:
     standard = standard_input({"Uses.sol": LIBRARY}, optimizer=ON)

@@ -17,14 +17,13 @@ import requests
 
 from scan.ethereum.traces import InternalTransfer, TransferType
 from scan.hex import to_hex
-from scan.settings import ROOT
 from scan.webhooks.sender import signature_header
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Authority, Receiver
 from tests.support.scenario import play
-from tests.support.serving import free_port
+from tests.support.serving import ROOT, free_port
 from tests.support.truth import ZERO, Truth, read_truth
 from tests.support.webhooks import Webhooks, wait_until
 

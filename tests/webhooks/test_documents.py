@@ -1,6 +1,7 @@
 """Documents from URLs that anybody may have written, and items' media that come of them."""
 
 import ipaddress
+import threading
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -8,7 +9,16 @@ from typing import Any
 import pytest
 
 from scan.contracts.item_metadata import MAX_DOCUMENT_BYTES
-from scan.queries.item_media import BUSY, MAX_WAITING, OFF, PENDING, ItemMedia, Media
+from scan.queries.item_media import BUSY, OFF, PENDING, ItemMedia, Media
+from scan.webhooks.document_queue import (
+    DOCUMENTS_PER_MINUTE,
+    MAX_SITES,
+    MAX_WAITING,
+    MAX_WAITING_OF_SITE,
+    SLOW_FOR_S,
+    Document,
+    DocumentQueue,
+)
 from scan.webhooks.documents import DocumentFetcher, NotFetched
 from scan.webhooks.sender import AttemptTimeouts, tls_context
 from tests.support.receiver import Answer, Authority, Handler, Receiver
@@ -176,6 +186,99 @@ def test_slow_servers_bound_what_waits(fetcher: DocumentFetcher, receiver: Recei
     media = ItemMedia(fetcher, receiver.url(""), LOOPBACK)
     problems = [media.of(f"ipfs://{CONTENT_ID}/{n}", 0).problem for n in range(MAX_WAITING + 10)]
     assert set(problems) == {PENDING, BUSY}
+
+
+def test_a_slow_site_leaves_fetchers_to_others(authority: Authority, receiver: Receiver) -> None:
+    """Whatever names it makes below its own: here each is a host of ours that says nothing."""
+    waiting = threading.Event()
+    given: list[str] = []
+
+    class Fetcher(DocumentFetcher):
+        def get(self, url: str, most_bytes: int, allowed: object = ()) -> bytes:
+            given.append(url)
+            if "slow" in url:
+                waiting.wait(60)
+            return b'{"name":"quick"}'
+
+    media = ItemMedia(Fetcher(tls_context(str(authority.bundle)), SHORT))
+    for number in range(20):
+        media.of(f"https://{number}.slow.example/", 0)
+    found = read(media, "https://quick.example/")
+    waiting.set()
+    assert found.metadata is not None and found.metadata.name == "quick"
+    assert len([url for url in given if "slow" in url]) <= MAX_WAITING_OF_SITE
+
+
+def document(name: str, *, is_chosen: bool = False) -> Document:
+    return Document(f"https://{name}/", 100, is_chosen)
+
+
+def test_waiting_documents_are_bounded_by_site_and_in_all() -> None:
+    documents = DocumentQueue(now=lambda: 0.0)
+    accepted = [documents.put(document(f"{n}.one.example")) for n in range(MAX_WAITING)]
+    assert sum(accepted) == MAX_WAITING_OF_SITE
+    accepted = [documents.put(document(f"site{n}.example")) for n in range(2)]
+    assert sum(accepted) == 2
+    accepted = [documents.put(document(f"more{n}.example")) for n in range(2 * MAX_WAITING)]
+    assert sum(accepted) == MAX_WAITING - MAX_WAITING_OF_SITE - 2
+
+
+def test_a_site_is_asked_no_more_than_its_rate() -> None:
+    now = [0.0]
+    documents = DocumentQueue(now=lambda: now[0])
+
+    def fetch(count: int, *, is_chosen: bool = False) -> int:
+        accepted = 0
+        for number in range(count):
+            if documents.put(document(f"{number}.one.example", is_chosen=is_chosen)):
+                documents.done(documents.take(), 0.1)
+                accepted += 1
+        return accepted
+
+    assert fetch(DOCUMENTS_PER_MINUTE + 20) == DOCUMENTS_PER_MINUTE
+    assert fetch(10, is_chosen=True) == 10
+    now[0] = 61.0
+    assert fetch(DOCUMENTS_PER_MINUTE + 20) == DOCUMENTS_PER_MINUTE
+
+
+def test_slow_sites_share_two_fetchers() -> None:
+    now = [0.0]
+    documents = DocumentQueue(now=lambda: now[0])
+    names = [f"slow{n}.com" for n in range(6)]
+    for name in names:
+        assert documents.put(document(name))
+    for running in [documents.take() for _ in names]:
+        documents.done(running, 8.0)
+    for name in [*names, "quick.org", "quick.org"]:
+        assert documents.put(document(name))
+    assert documents.put(document("slow0.com", is_chosen=True))
+    running = [documents.take() for _ in range(5)]
+    assert sorted(one.site for one in running) == [
+        *("quick.org", "quick.org", "slow0.com", "slow0.com", "slow1.com")
+    ]
+    now[0] = SLOW_FOR_S + 1
+    assert {documents.take().site for _ in range(4)} == set(names[2:])
+
+
+def test_sites_are_forgotten() -> None:
+    now = [0.0]
+    documents = DocumentQueue(now=lambda: now[0])
+
+    def put(number: int) -> bool:
+        accepted = documents.put(document(f"site{number}.com"))
+        if accepted:
+            documents.done(documents.take(), 0.1)
+        return accepted
+
+    assert all(put(number) for number in range(MAX_SITES)) and not put(MAX_SITES)
+    now[0] = 61.0
+    assert put(MAX_SITES)
+
+
+@pytest.mark.parametrize("uri", ["https://[", "https://a.example:x/", "https://" + "a" * 70_000])
+def test_malformed_urls_do_not_wait(uri: str, fetcher: DocumentFetcher) -> None:
+    media = ItemMedia(fetcher).of(uri, 7)
+    assert media.problem is not None and media.problem.startswith("The URL is not allowed")
 
 
 def test_without_a_fetcher_only_data_uris_are_read() -> None:

@@ -10,11 +10,11 @@ from scan.indexer.webhook_events import (
     MAX_QUEUE_EVENTS,
     MAX_QUEUE_MIB,
 )
-from scan.settings import ROOT
 from scan.webhooks.dispatcher import DispatcherOptions
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.serving import ROOT
 from tests.support.wallets import key_request, new_wallet, owner_of
 from tests.support.webhooks import QUICK, Hook, Webhooks, wait_until
 

@@ -8,10 +8,9 @@ import sys
 import threading
 import time
 
-from scan.settings import ROOT
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Receiver
-from tests.support.serving import free_port
+from tests.support.serving import ROOT, free_port
 from tests.support.webhooks import NO_NODE, Webhooks, wait_until
 
 OWNERS = [address(f"owner {number}") for number in range(10)]

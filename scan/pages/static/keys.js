@@ -75,16 +75,16 @@
       byId("list-keys").key.focus();
       throw new Error("To end a key, enter a key of this address.");
     }
-    if (!confirm(`End the key ${key.keyPrefix}…? Requests with it will be refused.`)) return;
+    if (!confirm(`Revoke the key ${key.keyPrefix}…? Requests with it will be refused.`)) return;
     await api("/keys/" + key.id, {method: "DELETE", headers: {"X-API-Key": own}});
     if (own.startsWith(key.keyPrefix) && sessionStorage.getItem("key") === own) sessionStorage.removeItem("key");
     await listKeys(owner);
   }
 
   function state(key, owner) {
-    if (!key.active) return "ended";
-    const button = Object.assign(document.createElement("button"), {type: "button", className: "small", textContent: "End"});
-    button.setAttribute("aria-label", `End the key ${key.keyPrefix}…`);
+    if (!key.active) return "revoked";
+    const button = Object.assign(document.createElement("button"), {type: "button", className: "small", textContent: "Revoke"});
+    button.setAttribute("aria-label", `Revoke the key ${key.keyPrefix}…`);
     button.addEventListener("click", () => endKey(key, owner).catch(complain));
     return button;
   }

@@ -1,5 +1,5 @@
 "use strict";
-// The theme, ages beside exact times, buttons that copy, the watch list's stars, values of charts,
+// The theme, ages or exact times, buttons that copy, the watch list's stars, values of charts,
 // the head as it moves, forms answered in place. Every page can be read without any of it.
 // It runs before the page is parsed: what it changes is changed before it is painted.
 (() => {
@@ -43,6 +43,7 @@
 
   root.classList.add("js");
   setTheme(stored("theme"));
+  let areExact = stored("times") === "exact";
 
   function age(moment) {
     const seconds = Math.round((moment - Date.now()) / 1000);
@@ -50,14 +51,28 @@
     return words.format(Math.trunc(seconds / length), unit);
   }
 
+  // In tables ages give way to exact times where the visitor chose so.
   function showAges() {
     for (const time of document.querySelectorAll("time[data-age]")) {
       const moment = Date.parse(time.dateTime);
       if (Number.isNaN(moment)) continue; // years beyond 9999
-      time.title = time.dateTime.replace("T", " ").replace("Z", " UTC");
-      const text = age(moment);
+      const exact = time.dateTime.replace("T", " ").replace("Z", " UTC");
+      const isExact = areExact && time.closest("td");
+      const text = isExact ? exact.slice(0, 19) : age(moment);
+      time.title = isExact ? age(moment) : exact;
       if (time.textContent !== text) time.textContent = text;
     }
+    for (const button of document.querySelectorAll("button.ages")) {
+      const text = areExact ? "Time (UTC)" : "Age";
+      if (button.textContent !== text) button.textContent = text;
+      button.title = areExact ? "Show ages" : "Show exact times";
+    }
+  }
+
+  function toggleAges() {
+    areExact = !areExact;
+    store("times", areExact ? "exact" : "age");
+    showAges();
   }
 
   async function copyText(text) {
@@ -106,6 +121,8 @@
   }
 
   function onClick(event) {
+    // A touch has no pointer to rest on an age.
+    if (event.target.closest("button.ages, td:not(:has(a)) > time[data-age]")) toggleAges();
     const button = event.target.closest("button");
     if (!button) return;
     if (button.dataset.copy !== undefined) copyFrom(button);

@@ -1,0 +1,38 @@
+"""The database's disk: what is free, and how long that lasts."""
+
+import os
+from typing import NamedTuple
+
+from scan.database.connection import Database
+
+DAY_S = 86_400
+
+
+class Disk(NamedTuple):
+    free_bytes: int
+    full_in_s: int | None  # at the growth of the chain's newest day; None if there was none
+
+
+def forecast(database: Database) -> Disk | None:
+    """None unless the server's data are on this machine, in a folder that its role may know."""
+    row = database.row("queries/disk_get_usage")
+    assert row is not None
+    folder, size_bytes, newest_s = row
+    try:
+        status = os.statvfs(folder or "")
+    except OSError:
+        return None
+    free_bytes = status.f_bavail * status.f_frsize
+    daily_bytes = size_bytes * _newest_days_share(database, newest_s)
+    return Disk(free_bytes, int(free_bytes / daily_bytes * DAY_S) if daily_bytes else None)
+
+
+def _newest_days_share(database: Database, newest_s: int | None) -> float:
+    """Of all rows: most tables grow with transactions. 0 where the chain is younger than a day."""
+    if newest_s is None:
+        return 0.0
+    row = database.row("queries/blocks_get_by_time", time_s=newest_s - DAY_S)
+    if row is None or row[1] is None:
+        return 0.0
+    total, of_the_day = database.row("queries/disk_get_growth", day_block=row[1]) or (0, 0)
+    return float(of_the_day / total) if total else 0.0

@@ -1,0 +1,104 @@
+"""Values rendered by an ABI that was written to make them large or slow."""
+
+from typing import Any
+
+import orjson
+import pytest
+
+from scan.contracts.abi import AbiError, parse_types
+from scan.contracts.function_calls import Function, constructor_values, result
+
+LONG_NAME = "n" * 100_000
+WORD = 32
+
+
+def word(number: int) -> bytes:
+    return number.to_bytes(WORD)
+
+
+def constructor(*inputs: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"type": "constructor", "inputs": list(inputs)}]
+
+
+def pairs_of(name: str) -> dict[str, Any]:
+    """An array of structures with one member of this name."""
+    components = [{"name": name, "type": "uint8"}]
+    return {"name": LONG_NAME, "type": "tuple[]", "components": components}
+
+
+def size(values: object) -> int:
+    return len(orjson.dumps(values, default=lambda value: value._asdict()))
+
+
+def test_a_long_name_is_not_repeated_for_every_item() -> None:
+    data = word(32) + word(400) + bytes(400 * WORD)
+    values = constructor_values(constructor(pairs_of(LONG_NAME)), data)
+    assert values is not None and size(values) < 10_000
+    assert values[0].value == [["0"]] * 400 and len(values[0].name) == 100
+    outputs = parse_types([pairs_of(LONG_NAME)])
+    assert size(result(Function("f", (), outputs), data)) < 10_000
+    named = result(Function("f", (), parse_types([pairs_of("n")])), data)
+    assert named == [{"n": "0"}] * 400
+
+
+def test_one_text_is_not_repeated_for_every_offset_to_it() -> None:
+    """20 kB, 500 offsets to it: 10 MB as text, where the encoding of an honest contract is."""
+    text = word(20_000) + b"x" * 20_000
+    data = word(32) + word(500) + word(500 * WORD) * 500 + text
+    texts = constructor({"name": "texts", "type": "string[]"})
+    assert constructor_values(texts, data) is None
+    honest = word(32) + word(1) + word(32) + text
+    [argument] = constructor_values(texts, honest) or [None]
+    assert argument is not None and argument.value == ["x" * 20_000]
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        f"uint256[{2**200}]",
+        f"uint256[0][{2**60}]",
+        f"uint256[{2**60}][0][{2**60}]",
+        "uint256[0]" + f"[{2**60}]" * 30,
+        "uint256" + "[1000]" * 30,
+        "uint256" + "[]" * 30,
+        "uint256" + "[]" * 40,
+        "uint256" + "[1]" * 400,
+        f"string[{2**200}]",
+        f"uint256[{10**90}]",
+    ],
+)
+def test_enormous_and_empty_arrays_have_no_values(type_: str) -> None:
+    data = word(32) * 1000
+    assert constructor_values(constructor({"name": "a", "type": type_}), data) is None
+    with pytest.raises(AbiError):
+        result(Function("f", (), parse_types([{"type": type_}])), data)
+
+
+def test_empty_types_are_counted() -> None:
+    empty = {"type": "tuple[900][900]", "components": []}
+    assert constructor_values(constructor(empty), b"") is None
+    one = constructor({"name": "none", "type": "uint256[0][900]"})
+    [argument] = constructor_values(one, b"") or [None]
+    assert argument is not None and argument.value == [[]] * 900
+
+
+def nested(depth: int) -> dict[str, Any]:
+    parameter: dict[str, Any] = {"name": "leaf", "type": "uint256"}
+    for _ in range(depth):
+        parameter = {"name": "inner", "type": "tuple", "components": [parameter]}
+    return parameter
+
+
+def test_tuples_nested_deep() -> None:
+    [argument] = constructor_values(constructor(nested(30)), word(7)) or [None]
+    assert argument is not None and orjson.dumps(argument.value).count(b"{") == 30
+    for depth in (40, 2000):
+        assert constructor_values(constructor(nested(depth)), word(7)) is None
+
+
+@pytest.mark.parametrize(
+    "inputs", [None, {}, "x", [None], ["uint256"], [{}], [{"type": 7}], [{"type": "tuple"}],
+               [{"type": "tuple", "components": {}}], [{"type": "tuple", "components": [7]}]]
+)  # fmt: skip
+def test_what_is_no_list_of_parameters_has_no_values(inputs: object) -> None:
+    assert constructor_values([{"type": "constructor", "inputs": inputs}], word(7)) is None
