@@ -106,8 +106,8 @@ OUR_FAULT = "Internal server error; it has been logged."
 UNBOUNDED_STATEMENTS = 3
 LOG_LISTS_BYTES = 32 * 1024 * 1024
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
-# empty must serve when they are not.
-SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
+# empty must serve when they are not. A bulk backfill locks each table until it is loaded.
+SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off", "lock_timeout": "1s"}
 BLUEPRINTS = (
     network,
     blocks,

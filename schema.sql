@@ -1,7 +1,7 @@
 -- The whole schema, safe to repeat. Amounts are uint256 (numeric(78,0)), hashes and addresses bytea.
 -- Base tables hold what the chain says; derived ones (addresses, token_holders, token_items,
--- item_balances, dexes, daily_stats, list_checkpoints and the counters of tokens) follow from them
--- and can be recomputed.
+-- item_balances, dexes, daily_stats, pool_candles, list_checkpoints and the counters of tokens and
+-- pools) follow from them and can be recomputed.
 
 -- What scan/migrate.py has brought this database to: through which files of migrations/ it went, or
 -- with which it was born; and which schema.sql was applied last.
@@ -47,7 +47,9 @@ CREATE TABLE IF NOT EXISTS bulk_backfill (
     range_blocks integer NOT NULL, -- in one file
     stage text NOT NULL CHECK (stage IN ('spool', 'inspect', 'load', 'accept')),
     inspected_to bigint,           -- contracts are inspected up to this block; null: of none
-    loaded text[] NOT NULL DEFAULT '{}' -- tables that are
+    loaded text[] NOT NULL DEFAULT '{}', -- tables that are
+    progress double precision,     -- from 0 to 1; null: not recorded yet
+    seconds_left bigint            -- by the speed of the run that records it; null: not known yet
 );
 
 -- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.
@@ -343,7 +345,9 @@ CREATE TABLE IF NOT EXISTS pools (
     dex_id integer NOT NULL,
     token0 bytea NOT NULL,
     token1 bytea NOT NULL,
-    trade_count bigint NOT NULL DEFAULT 0
+    trade_count bigint NOT NULL DEFAULT 0,
+    volume0 numeric NOT NULL DEFAULT 0, -- of token0 in its smallest unit, in all trades that candles count
+    volume1 numeric NOT NULL DEFAULT 0  -- of token1
 );
 -- serves queries/pools_list
 CREATE INDEX IF NOT EXISTS pools_by_trade_count ON pools (trade_count, address);
@@ -377,6 +381,37 @@ CREATE TABLE IF NOT EXISTS dex_trades (
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_pool ON dex_trades (pool_address, ordinal);
+
+-- What was traded in a pool in an hour of its blocks' own times; an hour without trades has no row. A
+-- price is kept as the two amounts of the trade that has it, so nothing is rounded: amount1 / amount0.
+-- Of trades at the same price it is the first one. Null where every trade has an amount of 0.
+CREATE TABLE IF NOT EXISTS pool_candles (
+    pool_address bytea NOT NULL,
+    hour timestamptz NOT NULL,     -- when it begins
+    trade_count bigint NOT NULL,
+    first_ordinal bigint NOT NULL, -- of these trades
+    volume0 numeric NOT NULL,      -- of token0, in its smallest unit
+    volume1 numeric NOT NULL,
+    open_amount0 numeric(78, 0),   -- of the first trade with a price
+    open_amount1 numeric(78, 0),
+    high_amount0 numeric(78, 0),
+    high_amount1 numeric(78, 0),
+    low_amount0 numeric(78, 0),
+    low_amount1 numeric(78, 0),
+    close_amount0 numeric(78, 0),
+    close_amount1 numeric(78, 0),
+    -- serves queries/pool_candles_list, queries/pool_volumes_get
+    PRIMARY KEY (pool_address, hour)
+) WITH (fillfactor = 70);          -- the newest hour of a pool changes in place
+
+-- Which trades pool_candles and the volumes of pools count: those from one on, in the blocks up to one.
+-- An older version writes and takes back blocks without counting: then its hash is not the head's, and
+-- all is counted anew, older trades by `scan backfill candles`.
+CREATE TABLE IF NOT EXISTS pool_candles_state (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    first_trade bigint NOT NULL,   -- ordinal; 0: all are counted
+    last_hash bytea                -- of the newest block; null before the first
+);
 
 -- First topics of stored logs, by short numbers. With SCAN_LOGS=standard they are those of the events
 -- that are stored, filled in before the first block.
@@ -815,17 +850,24 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
     WHERE 'logs' = ANY (types)
 $$;
 
+-- Whether candles and volumes count every trade.
+CREATE OR REPLACE FUNCTION has_all_candles() RETURNS boolean LANGUAGE sql STABLE
+RETURN coalesce((SELECT s.first_trade = 0 FROM pool_candles_state s), false);
+
 -- `last_trade` is null where it has none; of a token that never moved only the address is known.
 CREATE OR REPLACE FUNCTION pool_record(
     p pools, dex text, token0 tokens, token1 tokens, last_trade json)
 RETURNS text LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","dex":%s,"token0":"%s","token0Symbol":%s,"token0Decimals":%s,"token1":"%s",'
-    '"token1Symbol":%s,"token1Decimals":%s,"tradeCount":%s,"lastTradeHash":%s,"lastTradeAt":%s}',
+    '"token1Symbol":%s,"token1Decimals":%s,"tradeCount":%s,"lastTradeHash":%s,"lastTradeAt":%s,'
+    '"volume0":%s,"volume1":%s}',
     hex(p.address), json_text(dex), hex(p.token0), json_text(token0.symbol),
     coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
     coalesce(token1.decimals::text, 'null'), p.trade_count,
-    json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'));
+    json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'),
+    json_text(CASE WHEN has_all_candles() THEN p.volume0::text END),
+    json_text(CASE WHEN has_all_candles() THEN p.volume1::text END));
 
 -- What was traded in a span of time; prices are null where no trade has one.
 CREATE OR REPLACE FUNCTION candle_record(
@@ -837,6 +879,14 @@ RETURN format(
     '"trades":%s}',
     iso(start), json_text(trim_scale(open)::text), json_text(trim_scale(high)::text),
     json_text(trim_scale(low)::text), json_text(trim_scale(close)::text), volume0, volume1, trades);
+
+-- What was traded in a pool since a time, or ever; null where candles do not count all trades yet.
+CREATE OR REPLACE FUNCTION volume_record(
+    period text, start timestamptz, volume0 numeric, volume1 numeric, trades bigint)
+RETURNS text LANGUAGE sql STABLE
+RETURN format('{"period":"%s","timeFrom":%s,"volume0":%s,"volume1":%s,"trades":%s}', period,
+    json_text(iso(start)), json_text(volume0::text), json_text(volume1::text),
+    coalesce(trades::text, 'null'));
 
 -- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
@@ -888,6 +938,60 @@ RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
             WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
         (SELECT b.internal_transfers_before + b.internal_transfer_count - 1 AS last FROM blocks b
             WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
+$$;
+
+-- What pool_candles has of trades first..last; of some candles alone, by pool and hour, where these are
+-- given. Prices of a candle are compared as whole numbers: of two that differ, amount1 / amount0
+-- differ by 1 / scale at least, which is the square of the largest amount0. OFFSET 0 has prices computed
+-- once, not for each of the uses.
+CREATE OR REPLACE FUNCTION counted_candles(
+    first bigint, last bigint, some_pools bytea[], some_hours timestamptz[])
+RETURNS TABLE (pool_address bytea, hour timestamptz, trade_count bigint, first_ordinal bigint,
+    volume0 numeric, volume1 numeric, open_amount0 numeric, open_amount1 numeric,
+    high_amount0 numeric, high_amount1 numeric, low_amount0 numeric, low_amount1 numeric,
+    close_amount0 numeric, close_amount1 numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT c.pool_address, c.hour, count(*), min(c.ordinal), sum(c.amount0), sum(c.amount1),
+        max(c.amount0) FILTER (WHERE c.ordinal = c.opens), max(c.amount1) FILTER (WHERE c.ordinal = c.opens),
+        max(c.amount0) FILTER (WHERE c.ordinal = c.highs), max(c.amount1) FILTER (WHERE c.ordinal = c.highs),
+        max(c.amount0) FILTER (WHERE c.ordinal = c.lows), max(c.amount1) FILTER (WHERE c.ordinal = c.lows),
+        max(c.amount0) FILTER (WHERE c.ordinal = c.closes), max(c.amount1) FILTER (WHERE c.ordinal = c.closes)
+    FROM (
+        SELECT e.*, min(e.ordinal) FILTER (WHERE e.price = e.highest) OVER candle AS highs,
+            min(e.ordinal) FILTER (WHERE e.price = e.lowest) OVER candle AS lows
+        FROM (
+            SELECT r.*, max(r.price) OVER candle AS highest, min(r.price) OVER candle AS lowest,
+                min(r.ordinal) FILTER (WHERE r.price IS NOT NULL) OVER candle AS opens,
+                max(r.ordinal) FILTER (WHERE r.price IS NOT NULL) OVER candle AS closes
+            FROM (
+                SELECT t.*, CASE WHEN t.amount0 > 0 AND t.amount1 > 0
+                    THEN div(t.amount1 * t.scale, t.amount0) END AS price
+                FROM (
+                    SELECT a.*, (max(a.amount0) OVER candle) * (max(a.amount0) OVER candle) AS scale
+                    FROM (
+                        SELECT d.ordinal, d.pool_address,
+                            date_trunc('hour', b.timestamp, 'UTC') AS hour,
+                            CASE WHEN d.token_in = p.token0 THEN d.amount_in
+                                ELSE d.amount_out END AS amount0,
+                            CASE WHEN d.token_in = p.token0 THEN d.amount_out
+                                ELSE d.amount_in END AS amount1
+                        FROM dex_trades d
+                        JOIN pools p ON p.address = d.pool_address
+                        JOIN blocks b ON b.number = d.block_number
+                        WHERE d.ordinal BETWEEN first AND last
+                            AND (some_pools IS NULL OR d.pool_address = ANY(some_pools))
+                    ) AS a
+                    WHERE some_pools IS NULL
+                        OR (a.pool_address, a.hour) IN (SELECT * FROM unnest(some_pools, some_hours))
+                    WINDOW candle AS (PARTITION BY a.pool_address, a.hour)
+                ) AS t
+                OFFSET 0
+            ) AS r
+            WINDOW candle AS (PARTITION BY r.pool_address, r.hour)
+        ) AS e
+        WINDOW candle AS (PARTITION BY e.pool_address, e.hour)
+    ) AS c
+    GROUP BY c.pool_address, c.hour
 $$;
 
 -- The day of a moment, in UTC.

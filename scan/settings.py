@@ -28,7 +28,9 @@ _OWN_FOLDERS = {
     *(".well-known", "address", "api", "block", "docs", "nft", "pool", "search", "server"),
     *("static", "token", "tx", "v2"),
 }
+FAR_BEHIND = 100_000
 _T = TypeVar("_T")
+_D = TypeVar("_D")
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -48,6 +50,7 @@ class Settings:
     logs: str = ""
     confirmations: int = 0
     finality: int = 256
+    bulk_backfill_blocks: int | None = FAR_BEHIND  # None: off
     rate_limit_anonymous: str = "10/minute"
     rate_limit_key: str = "100/minute"
     rate_limit_address: str = "1000/minute"
@@ -92,7 +95,7 @@ class Settings:
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Raises SettingError naming the variable and its value."""
 
-        def read(name: str, parse: Callable[[str], _T], default: _T) -> _T:
+        def read(name: str, parse: Callable[[str], _T], default: _D) -> _T | _D:
             text = environ.get(name, "").strip()
             if not text:
                 return default
@@ -114,6 +117,7 @@ class Settings:
             logs=read("SCAN_LOGS", _one_of("all", "none", "standard"), ""),
             confirmations=read("SCAN_CONFIRMATIONS", _integer(0, 100_000), 0),
             finality=read("SCAN_FINALITY", _integer(1, 1_000_000), 256),
+            bulk_backfill_blocks=read("SCAN_BULK_BACKFILL", _bulk_backfill, FAR_BEHIND),
             rate_limit_anonymous=read("SCAN_RATE_LIMIT_ANONYMOUS", _rate, "10/minute"),
             rate_limit_key=read("SCAN_RATE_LIMIT_KEY", _rate, "100/minute"),
             rate_limit_address=read("SCAN_RATE_LIMIT_ADDRESS", _rate, "1000/minute"),
@@ -170,6 +174,16 @@ def _one_of(*words: str) -> Callable[[str], str]:
         return text
 
     return parse
+
+
+def _bulk_backfill(text: str) -> int | None:
+    """How many blocks an empty index must lack."""
+    if text in ("auto", "off"):
+        return FAR_BEHIND if text == "auto" else None
+    try:
+        return _integer(1, 1_000_000_000)(text)
+    except ValueError:
+        raise ValueError("must be auto, off, or a number of blocks") from None
 
 
 def _https_url(text: str) -> str:

@@ -1,4 +1,4 @@
-"""GET /api/v1/pools, /pools/:address and its /candles."""
+"""GET /api/v1/pools, /pools/:address, its /candles and its /volume."""
 
 from flask import Blueprint, Response
 
@@ -33,7 +33,7 @@ def get_pool(address: str) -> Response:
 @blueprint.get("/pools/<address>/candles")
 def list_candles(address: str) -> Response:
     key = parameters.address(address)
-    arguments = query_arguments("interval", "timeFrom", "timeTo")
+    arguments = query_arguments("interval", "timeFrom", "timeTo", "limit")
     interval = parameters.one_of(arguments.get("interval", "1h"), "interval", pools.INTERVALS_S)
     first_s, last_s = (
         parameters.time_s(arguments[name], name, is_upper=name == "timeTo")
@@ -41,5 +41,16 @@ def list_candles(address: str) -> Response:
         else None
         for name in ("timeFrom", "timeTo")
     )
-    candles = pools.candles(reader(), key, interval, first_s, last_s)
-    return json_body(f'{{"interval":"{interval}","candles":{candles.data}}}')
+    limit = parameters.integer_text(
+        arguments, "limit", default=pools.DEFAULT_CANDLES, least=1, most=pools.MAX_CANDLES
+    )
+    candles = pools.candles(reader(), key, interval, first_s, last_s, limit)
+    next_s = "null" if candles.next_s is None else candles.next_s
+    ends = f'"interval":"{interval}","nextTimeTo":{next_s}'
+    return json_body(f'{{{ends},"candles":{candles.data}}}')
+
+
+@blueprint.get("/pools/<address>/volume")
+def get_volume(address: str) -> Response:
+    query_arguments()
+    return json_body(pools.volume(reader(), parameters.address(address)))

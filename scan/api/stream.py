@@ -4,8 +4,10 @@ from typing import cast
 
 from flask import Blueprint, Response, current_app, request
 
+from scan.errors import InvalidParameter
 from scan.http.requests import api_key, client_address, query_arguments, reader
 from scan.queries.block_events import Position, parse_position
+from scan.queries.logs import stored_selection
 from scan.server.event_stream import EVENT_STREAM
 from scan.streams.filters import FILTER_KEYS, read_filter
 from scan.streams.streams import Streams
@@ -13,6 +15,7 @@ from scan.streams.streams import Streams
 blueprint = Blueprint("stream", __name__)
 
 # nginx passes on what it is sent at once, and nobody keeps it.
+NO_LOGS = "No logs are sent: this index does not store them (SCAN_LOGS)."
 HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
 
@@ -22,11 +25,15 @@ def open_stream() -> Response:
     stream_filter = read_filter(arguments)
     position = _position(arguments.get("lastEventId"))
     reader().do_not_cache()
+    lacks_logs = "logs" in stream_filter.types and stored_selection(reader()) == "none"
+    if lacks_logs and len(stream_filter.types) == 1:  # it would be empty for ever
+        raise InvalidParameter(NO_LOGS, field="types")
     key = api_key()
     client = client_address() if key is None else key.id
     streams = cast(Streams, current_app.extensions["scan.streams"])
     stream = streams.open(client, stream_filter, position)
-    response = Response(iter((stream.opening,)), mimetype="text/event-stream", headers=HEADERS)
+    opening = f": {NO_LOGS}\n\n".encode() + stream.opening if lacks_logs else stream.opening
+    response = Response(iter((opening,)), mimetype="text/event-stream", headers=HEADERS)
     if request.method == "HEAD":
         stream.close()
     else:

@@ -27,7 +27,7 @@ class Derivation(NamedTuple):
     repair: str
 
 
-# In this order: holders and items first, then the counters of tokens and addresses.
+# In this order: holders, items and candles first, then the counters of tokens, pools and addresses.
 DERIVED = {
     "blocks": Derivation("audit/blocks_expect", "audit/blocks_compare", "audit/blocks_repair"),
     "token_holders": Derivation(
@@ -41,6 +41,9 @@ DERIVED = {
     ),
     "tokens": Derivation("audit/tokens_expect", "audit/tokens_compare", "audit/tokens_repair"),
     "dexes": Derivation("audit/dexes_expect", "audit/dexes_compare", "audit/dexes_repair"),
+    "pool_candles": Derivation(
+        "audit/pool_candles_expect", "audit/pool_candles_compare", "audit/pool_candles_repair"
+    ),
     "pools": Derivation("audit/pools_expect", "audit/pools_compare", "audit/pools_repair"),
     "addresses": Derivation(
         "audit/addresses_expect", "audit/addresses_compare", "audit/addresses_repair"

@@ -8,15 +8,17 @@ table in a transaction. accept: blocks, and with them the head, from which the i
 import logging
 import shutil
 import threading
-from collections.abc import Callable, Sequence
-from contextlib import closing
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from scan.bulk import derivation, loading
 from scan.bulk.contracts import RangeInspector
-from scan.bulk.estimates import estimate, free_bytes
-from scan.bulk.progress import StageProgress
+from scan.bulk.estimates import WORKER_BYTES, Estimate, TooLittleRoom, estimate, require_room
+from scan.bulk.progress import Progress
 from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, split
 from scan.bulk.spool import spool
 from scan.bulk.warehouse import FILE, Warehouse
@@ -33,6 +35,7 @@ log = logging.getLogger(__name__)
 
 RANGE_BLOCKS = 500
 ATTEMPTS, MAX_PAUSE_S = 8, 20.0
+POLL_S = 0.2
 GB = 10**9
 
 # In the transaction that makes blocks visible: what differs from the node, a line each.
@@ -41,6 +44,10 @@ Audit = Callable[[Transaction], Sequence[str]]
 
 class CannotBackfill(Exception):
     """The message says what has to change first."""
+
+
+class CannotBegin(CannotBackfill):
+    """Nothing is begun: the indexer may index block after block."""
 
 
 class Forked(Exception):
@@ -69,6 +76,32 @@ class Resources(NamedTuple):
     processes: int  # that fetch
     memory_bytes: int  # of DuckDB; beyond it spills to the folder
     threads: int
+    tables_at_once: int  # that are loaded
+
+
+class _Inspection:
+    """Which ranges are not inspected yet."""
+
+    def __init__(self, plan: Plan, files: RangeFiles) -> None:
+        self.files = files
+        inspected_to = -1 if plan.inspected_to is None else plan.inspected_to
+        self.remaining = deque(blocks for blocks in plan.ranges if blocks.first > inspected_to)
+        done = [blocks for blocks in plan.ranges if blocks.last <= inspected_to]
+        self._last_hash = files.ends(done[-1]).hash if done and files.has(done[-1]) else None
+
+    def has(self, blocks: Range) -> bool:
+        return not self.remaining or blocks.first < self.remaining[0].first
+
+    def is_next_there(self) -> bool:
+        return self.files.has(self.remaining[0])
+
+    def is_next_linked(self) -> bool:
+        """To the range before it."""
+        parent_hash = self.files.ends(self.remaining[0]).parent_hash
+        return self._last_hash in (None, parent_hash)
+
+    def note_inspected(self) -> None:
+        self._last_hash = self.files.ends(self.remaining.popleft()).hash
 
 
 class ChainBackfill:
@@ -90,15 +123,19 @@ class ChainBackfill:
         self._audit = audit
         self._stop = stop
         self._source = BlockSource(node, traces=settings.traces)
+        self._progress = Progress(database)
+        self._writer_pid = 0
+        self._estimate: Estimate | None = None
 
     def begin(
         self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
     ) -> Plan:
         """The backfill that was begun, or a new one, up to `last_block` or where no fork reaches.
 
-        Raises CannotBackfill, and NotTheWriter, WrongChain, WrongLogs and NodeError as the indexer.
+        Raises CannotBackfill, of a new one CannotBegin, and NotTheWriter, WrongChain, WrongLogs
+        and NodeError as the indexer.
         """
-        Writer(self._database).acquire_lock()
+        self._acquire_lock()
         settings = self._settings
         if (plan := self._plan()) is not None:
             stored = chain_identity.check(self._node, self._database)
@@ -109,13 +146,18 @@ class ChainBackfill:
             self._node, self._database, settings.start_block, settings.logs
         )
         if not self._database.value("bulk/index_is_empty"):
-            raise CannotBackfill("the database holds a chain already, which the indexer continues")
+            raise CannotBegin("the database holds a chain already, which the indexer continues")
         if self._database.value("indexer/webhooks_find_active"):
-            raise CannotBackfill("there are active webhooks: the indexer sends their events")
+            raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:
             last_block = self._source.head()[0] - settings.finality
         if last_block < chain.start_block:
-            raise CannotBackfill("the node has no blocks that are older than SCAN_FINALITY blocks")
+            raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
+        self._estimate = estimate(self._node, chain.start_block, last_block)
+        try:
+            require_room(self._database, folder, self._estimate)
+        except TooLittleRoom as error:
+            raise CannotBegin(str(error)) from None
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier one
         with self._database.transaction() as tx:
             loading.require_writer(tx)
@@ -129,26 +171,23 @@ class ChainBackfill:
         return self._required_plan()
 
     def describe(self, plan: Plan) -> str:
-        """What it will do and take; raises CannotBackfill for too small a disk, and NodeError."""
-        if plan.stage != "spool":
+        """What it will do and take."""
+        needed = self._estimate
+        if needed is None:
             return f"continuing at stage {plan.stage}, up to block {plan.last_block}"
-        needed = estimate(self._node, plan.first_block, plan.last_block)
-        free = free_bytes(plan.folder)
-        if free < needed.file_bytes:
-            raise CannotBackfill(
-                f"{plan.folder} has {free / GB:.1f} GB free; about {needed.file_bytes / GB:.1f} GB"
-                " are needed: give another --folder"
-            )
+        resources = self._resources
         return (
             f"blocks {plan.first_block} to {plan.last_block}, about {needed.transactions:,}"
             f" transactions (from a sample); about {needed.file_bytes / GB:.1f} GB of files in"
             f" {plan.folder} meanwhile, {needed.table_bytes / GB:.1f} GB in the database;"
-            f" {self._resources.memory_bytes / GB:.1f} GB of memory besides that of the workers"
+            f" {resources.memory_bytes / GB:.1f} GB of memory, {resources.processes} times"
+            f" {WORKER_BYTES / GB:.1f} GB for processes that fetch, and {resources.tables_at_once}"
+            " times maintenance_work_mem"
         )
 
     def discard(self) -> None:
         """End a backfill that is not accepted: the index is empty then. Raises NotTheWriter."""
-        Writer(self._database).acquire_lock()
+        self._acquire_lock()
         plan = self._required_plan()
         with self._database.transaction() as tx:
             loading.require_writer(tx)
@@ -168,21 +207,29 @@ class ChainBackfill:
             "load": self._load,
             "accept": self._accept,
         }
-        while not self._stop.is_set() and (plan := self._plan()) is not None:
-            try:
-                stages[plan.stage](plan)
-            except Forked as error:
-                log.warning("%s; reading again what differs", error)
-                self._reset(plan)
+        with self._progress:
+            while not self._stop.is_set() and (plan := self._plan()) is not None:
+                try:
+                    stages[plan.stage](plan)
+                except Forked as error:
+                    log.warning("%s; reading again what differs", error)
+                    self._reset(plan)
         return self._plan() is None
 
+    def _acquire_lock(self) -> None:
+        Writer(self._database).acquire_lock()
+        self._writer_pid = int(self._database.value("bulk/writer_get_pid"))
+
     def _spool(self, plan: Plan) -> None:
+        """Contracts of ranges that are there, in the chain's order, are inspected meanwhile."""
         files = RangeFiles(plan.folder)
         files.remove_temporary()
+        inspection = _Inspection(plan, files)
         for attempt in range(ATTEMPTS):
             missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
             if missing:
-                self._spool_ranges(plan, files, missing)
+                with self._spooling(plan, files, missing) as spooling:
+                    self._inspect_behind(inspection, spooling)
             if self._stop.is_set():
                 return
             broken = list(broken_links(files, plan.ranges))
@@ -192,33 +239,75 @@ class ChainBackfill:
                 log.warning("block %d is not block %d's parent", before.last, after.first)
                 files.remove(before)
                 files.remove(after)
+                if inspection.has(before):
+                    raise Forked(f"block {before.last} was inspected already")
             self._stop.wait(min(0.25 * 2.0**attempt, MAX_PAUSE_S))
         else:
             raise NodeError("the node's blocks do not name each other as parents")
         self._set_stage("inspect")
 
-    def _spool_ranges(self, plan: Plan, files: RangeFiles, missing: Sequence[Range]) -> None:
+    @contextmanager
+    def _spooling(
+        self, plan: Plan, files: RangeFiles, missing: Sequence[Range]
+    ) -> Iterator[Future[None]]:
+        """In a thread, which waits for its processes; raises what it raised."""
         total = len(plan.ranges)
-        progress = StageProgress("spool", "ranges", total, total - len(missing))
+        progress = self._progress.part("spool", "ranges", total, total - len(missing))
         selection = log_selection.read_stored(self._database)
         processes = self._resources.processes
-        spool(self._settings, selection, files, missing, processes, progress.advance, self._stop)
+        stop = threading.Event()
+        with ThreadPoolExecutor(1, "spool") as pool:
+            spooling = pool.submit(
+                spool,
+                self._settings,
+                selection,
+                files,
+                missing,
+                processes,
+                progress.advance,
+                stop,
+            )
+            try:
+                yield spooling
+            except BaseException:
+                stop.set()
+                raise
+            while not wait([spooling], POLL_S).done:
+                if self._stop.is_set():
+                    stop.set()
+            spooling.result()
+
+    def _inspect_behind(self, inspection: "_Inspection", spooling: Future[None]) -> None:
+        """Until all is spooled, or a range does not follow on the one before it."""
+        inspector = None
+        while not spooling.done() and not self._stop.is_set() and inspection.remaining:
+            if not inspection.is_next_there():
+                self._stop.wait(POLL_S)
+                continue
+            if not inspection.is_next_linked():
+                return
+            if inspector is None:
+                inspector = self._new_inspector(inspection.files)
+            try:
+                self._inspect_next(inspection, inspector)
+            except NodeError as error:  # it is left for the next stage, which knows what to do
+                log.warning("%s", error)
+                return
 
     def _inspect(self, plan: Plan) -> None:
         files = RangeFiles(plan.folder)
-        identity = chain_identity.read_identity(self._source)
-        if plan.first_block == 0 and files.ends(plan.ranges[0]).first_hash != identity.genesis_hash:
-            raise Forked("the node has another genesis block now")
-        inspector = self._inspector(identity.chain_id, files)
-        inspected_to = -1 if plan.inspected_to is None else plan.inspected_to
-        remaining = [blocks for blocks in plan.ranges if blocks.first > inspected_to]
+        self._require_files(plan, files)
+        inspection = _Inspection(plan, files)
+        inspector = self._new_inspector(files)
         total = len(plan.ranges)
-        progress = StageProgress("inspect", "ranges", total, total - len(remaining))
+        progress = self._progress.part(
+            "inspect", "ranges", total, total - len(inspection.remaining)
+        )
         failures = 0
-        while remaining and not self._stop.is_set():
-            blocks = remaining[0]
+        while inspection.remaining and not self._stop.is_set():
+            blocks = inspection.remaining[0]
             try:
-                findings = inspector.inspect(blocks)
+                self._inspect_next(inspection, inspector)
             except NodeError as error:
                 failures += 1
                 if self._has_another(files, blocks):
@@ -227,51 +316,84 @@ class ChainBackfill:
                     raise
                 log.warning("%s", error)
                 self._stop.wait(min(0.25 * 2.0**failures, MAX_PAUSE_S))
-                inspector = self._inspector(identity.chain_id, files)
+                inspector = self._new_inspector(files)  # it may hold what was not written
                 continue
-            with self._database.transaction() as tx:
-                loading.require_writer(tx)
-                copy_contracts(tx, findings)
-                tx.execute("bulk/state_set_inspected", block_number=blocks.last)
             failures = 0
-            del remaining[0]
             progress.advance(1)
-        if not remaining:
+        if not inspection.remaining:
             self._set_stage("load")
 
-    def _inspector(self, chain_id: int, files: RangeFiles) -> RangeInspector:
-        """Anew after a failure, since it may hold what was not written."""
-        inspector = ContractInspector(self._node, self._database, load_factories(chain_id))
-        return RangeInspector(inspector, files)
+    def _inspect_next(self, inspection: "_Inspection", inspector: RangeInspector) -> None:
+        """The first of the remaining ranges; raises NodeError."""
+        blocks = inspection.remaining[0]
+        findings = inspector.inspect(blocks)
+        with self._database.transaction() as tx:
+            loading.require_writer(tx)
+            copy_contracts(tx, findings)
+            tx.execute("bulk/state_set_inspected", block_number=blocks.last)
+        inspection.note_inspected()
+
+    def _new_inspector(self, files: RangeFiles) -> RangeInspector:
+        """Raises Forked where the first block is another's child now."""
+        identity = chain_identity.read_identity(self._source)
+        first = self._required_plan().ranges[0]
+        if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
+            raise Forked("the node has another genesis block now")
+        factories = load_factories(identity.chain_id)
+        return RangeInspector(ContractInspector(self._node, self._database, factories), files)
 
     def _load(self, plan: Plan) -> None:
+        """Tables of the files alone while others are derived; each as soon as it can be."""
         files, ranges = RangeFiles(plan.folder), plan.ranges
-        remaining = [step for step in loading.STEPS if step not in plan.loaded]
+        self._require_files(plan, files)
         with closing(self._warehouse(plan)) as warehouse:
-            progress = StageProgress("select transfers and trades", "ranges", len(ranges))
+            progress = self._progress.part("select transfers and trades", "ranges", len(ranges))
             derivation.open_files(
                 warehouse, self._database, files, ranges, lambda: progress.advance(1)
             )
-            progress = StageProgress(
-                "load",
-                "tables",
-                len(derivation.DERIVED) + len(loading.STEPS),
-                len(plan.loaded),
+            buckets = derivation.buckets_for(files, ranges, self._resources.memory_bytes)
+            loader = loading.Loader(
+                self._database, warehouse, self._resources.tables_at_once, self._writer_pid
             )
-            for table in derivation.DERIVED:
-                if self._stop.is_set():
-                    return
-                derivation.derive(warehouse, table)
-                progress.advance(1)
+            with closing(loader):
+                self._load_tables(plan, warehouse, buckets, loader)
+
+    def _load_tables(
+        self, plan: Plan, warehouse: Warehouse, buckets: int, loader: loading.Loader
+    ) -> None:
+        remaining = [step for step in loading.STEPS if step not in plan.loaded]
+        total = len(derivation.DERIVED) + len(loading.STEPS)
+        progress = self._progress.part("load", "tables", total, len(plan.loaded))
+        loaded = 0
+
+        def advance(derived: int = 0) -> None:
+            nonlocal loaded
+            newly = loader.loaded() - loaded
+            loaded += newly
+            if newly + derived:
+                progress.advance(newly + derived)
+
+        for step in remaining:
+            if step not in loading.DERIVED_BEFORE:
+                loader.begin(step)
+        for table in derivation.DERIVED:
+            if self._stop.is_set():
+                return
+            derivation.derive(warehouse, table, buckets)
+            advance(1)
             for step in remaining:
-                if self._stop.is_set():
-                    return
-                loading.load(self._database, warehouse, step)
-                progress.advance(1)
+                if loading.DERIVED_BEFORE.get(step) == table:
+                    loader.begin(step)
+        while not loader.wait(POLL_S):
+            if self._stop.is_set():
+                return
+            advance()
+        advance()
         self._set_stage("accept")
 
     def _accept(self, plan: Plan) -> None:
         files = RangeFiles(plan.folder)
+        self._require_files(plan, files)
         if self._has_another(files, plan.ranges[-1]):
             raise Forked(f"the node has another block {plan.last_block} now")
         with (
@@ -280,7 +402,8 @@ class ChainBackfill:
         ):
             loading.require_writer(tx)
             for table in loading.ACCEPTED:
-                loading.load_table(tx, warehouse, table)
+                loading.accept_table(tx, warehouse, table)
+            tx.execute("bulk/pool_candles_accept")
             differences = self._audit(tx)
             if differences:
                 raise CannotBackfill("not as the node has it: " + "; ".join(differences))
@@ -290,9 +413,14 @@ class ChainBackfill:
 
     def _warehouse(self, plan: Plan) -> Warehouse:
         resources = self._resources
-        return Warehouse(
+        return Warehouse.open(
             plan.folder, memory_bytes=resources.memory_bytes, threads=resources.threads
         )
+
+    def _require_files(self, plan: Plan, files: RangeFiles) -> None:
+        """Raises Forked where some are gone: the folder was emptied, or is another machine's."""
+        if not all(map(files.has, plan.ranges)):
+            raise Forked(f"files are missing in {plan.folder}")
 
     def _has_another(self, files: RangeFiles, blocks: Range) -> bool:
         return self._source.hash_at(blocks.last) != files.ends(blocks).hash

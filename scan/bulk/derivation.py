@@ -1,5 +1,6 @@
 """Transfers and trades by what contracts are, and every derived table: DuckDB over the files."""
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import pyarrow
@@ -42,7 +43,14 @@ DERIVED = {
     "addresses": "bulk/addresses_derive",
     "list_checkpoints": "bulk/list_checkpoints_derive",
     "daily_stats": "bulk/daily_stats_derive",
+    "pool_candles": "bulk/pool_candles_derive",
 }
+# What is grouped by an address, or by what an address has: parts of the addresses in turn.
+BUCKETED = {"token_holders", "item_balances", "token_items", "addresses", "list_checkpoints"}
+# Whose rows may each be a group of their own, and bytes that one takes meanwhile. Beyond its share
+# of the memory DuckDB would write groups to disk and read them again.
+GROUPED = ("transactions", "token_transfers", "internal_transfers")
+GROUP_BYTES, GROUPS_SHARE, MAX_BUCKETS = 300, 0.5, 1024
 # Rows of PostgreSQL that statements for DuckDB read.
 INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
     "indexed_tokens": (
@@ -92,18 +100,25 @@ def open_files(
         warehouse.set_files(kind, [files.path(kind, blocks) for blocks in ranges])
     warehouse.set_rows("file_ordinals", _file_ordinals(files, ranges))
     for statement in NUMBERED.values():
-        warehouse.run(statement)
+        warehouse.define(statement)
     topics = [topic for topic, _ in warehouse.rows("bulk/topics_count")]
     numbers = database.rows("indexer/event_topics_insert", topics=topics) if topics else []
     columns = {"topic0": HASH, "topic_id": pyarrow.int32()}
     warehouse.set_rows("indexed_topics", _table(columns, numbers))
 
 
-def derive(warehouse: Warehouse, table: str) -> None:
-    """One of DERIVED, unless it is there."""
+def derive(warehouse: Warehouse, table: str, buckets: int) -> None:
+    """One of DERIVED, unless it is there; one with a row for each key by so many parts of them."""
     if not warehouse.has_table(table):
         params = {"every": CHECKPOINT_EVERY} if table == "list_checkpoints" else {}
-        warehouse.run(DERIVED[table], **params)
+        warehouse.make_table(table, DERIVED[table], buckets if table in BUCKETED else 1, **params)
+
+
+def buckets_for(files: RangeFiles, ranges: Sequence[Range], memory_bytes: int) -> int:
+    """A power of two, so that the groups of one bucket take a fraction of the memory."""
+    rows = sum(files.row_count(kind, blocks) for kind in GROUPED for blocks in ranges)
+    needed = rows * GROUP_BYTES / (memory_bytes * GROUPS_SHARE)
+    return min(1 << max(math.ceil(math.log2(max(needed, 1))), 0), MAX_BUCKETS)
 
 
 def _table(

@@ -6,6 +6,7 @@ from pathlib import Path
 from shutil import disk_usage
 from typing import Any, NamedTuple
 
+from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError
 
 SAMPLE_BLOCKS = 100
@@ -13,6 +14,13 @@ SAMPLE_BLOCKS = 100
 # events and what DuckDB derives. Tables: rows and indexes, measured at 10 M transactions.
 FILE_BYTES = 300
 TABLE_BYTES = 1_200
+WORKER_BYTES = 400_000_000  # of memory: measured with 150 transactions a block, 500 blocks a range
+OBVIOUS = 0.8  # of an estimate that may be as wrong
+GB = 10**9
+
+
+class TooLittleRoom(Exception):
+    """The message says where."""
 
 
 class Estimate(NamedTuple):
@@ -31,11 +39,42 @@ def estimate(node: Node, first: int, last: int) -> Estimate:
     )
 
 
-def free_bytes(folder: Path) -> int:
-    """Of the file system that the folder is on, or will be."""
-    while not folder.exists():
-        folder = folder.parent
-    return disk_usage(folder).free
+def require_room(database: Database, folder: Path, needed: Estimate) -> None:
+    """Raises TooLittleRoom where files or tables obviously do not fit, each on its disk.
+
+    Nothing is known of the database's disk where it is another machine's, or the role may not ask.
+    """
+    places: dict[int, tuple[Path, int]] = {}
+    data = _data_directory(database)
+    for path, size in ((folder, needed.file_bytes), (data, needed.table_bytes)):
+        if path is not None:
+            path = _existing(path)
+            first, others = places.get(path.stat().st_dev, (path, 0))
+            places[path.stat().st_dev] = first, others + size
+    for path, size in places.values():
+        free = disk_usage(path).free
+        if free < size * OBVIOUS:
+            raise TooLittleRoom(
+                f"the disk of {path} has {free / GB:.1f} GB free; a bulk backfill needs about"
+                f" {size / GB:.1f} GB there"
+            )
+
+
+def _data_directory(database: Database) -> Path | None:
+    text = database.value("bulk/data_directory_get")
+    if text is None:
+        return None
+    try:
+        return Path(text) if (Path(text) / "PG_VERSION").exists() else None
+    except PermissionError:
+        return None
+
+
+def _existing(path: Path) -> Path:
+    """The folder that it is in, or will be made in."""
+    while not path.exists():
+        path = path.parent
+    return path
 
 
 def _mean(headers: Sequence[Any]) -> float:

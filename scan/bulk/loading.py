@@ -1,6 +1,8 @@
 """Tables loaded and counters set: each in one transaction, with a note that it is done."""
 
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing
 
 from scan.bulk.warehouse import Warehouse
 from scan.database.connection import Database
@@ -21,6 +23,7 @@ COPY = {
     "token_items": "bulk/token_items_copy",
     "addresses": "bulk/addresses_copy",
     "list_checkpoints": "bulk/list_checkpoints_copy",
+    "pool_candles": "bulk/pool_candles_copy",
     "token_counts": "bulk/token_counts_copy",
     "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
@@ -28,20 +31,79 @@ COPY = {
 COUNTERS = "counters"
 ACCEPTED = ("daily_stats", "blocks")  # what shows that there is a chain, when all else is there
 STEPS = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
+# Steps that read a table which is to be derived before; others read files alone.
+DERIVED_BEFORE = {
+    "token_holders": "token_holders",
+    "item_balances": "item_balances",
+    "token_items": "token_items",
+    "addresses": "addresses",
+    "list_checkpoints": "list_checkpoints",
+    "pool_candles": "pool_candles",
+    COUNTERS: "token_counts",
+}
 
 
-def load(database: Database, warehouse: Warehouse, step: str) -> None:
-    """One of STEPS: rows first and then indexes, whole or not at all."""
+class Loader:
+    """Loads several tables at the same time, each by a thread with sessions of its own."""
+
+    def __init__(
+        self, database: Database, warehouse: Warehouse, tables_at_once: int, writer_pid: int
+    ) -> None:
+        """`writer_pid`: the session of PostgreSQL that has the writer's lock."""
+        self._database = database
+        self._warehouse = warehouse
+        self._writer_pid = writer_pid
+        self._pool = ThreadPoolExecutor(tables_at_once, "load")
+        self._futures: list[Future[None]] = []
+
+    def begin(self, step: str) -> None:
+        """One of STEPS, after those that were begun before it; for the thread of the warehouse."""
+        self._futures.append(self._pool.submit(self._load, step, self._warehouse.session()))
+
+    def loaded(self) -> int:
+        """How many steps are done by now; raises what one of them raised."""
+        done = [future for future in self._futures if future.done()]
+        for future in done:
+            future.result()
+        return len(done)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether all are done."""
+        return not wait(self._futures, timeout_s).not_done
+
+    def close(self) -> None:
+        """Those that are running are waited for."""
+        self._pool.shutdown(cancel_futures=True)
+
+    def _load(self, step: str, warehouse: Warehouse) -> None:
+        try:
+            with closing(warehouse):
+                _load(self._database, warehouse, step, self._writer_pid)
+        finally:
+            self._database.close()  # this thread's connection
+
+
+def _load(database: Database, warehouse: Warehouse, step: str, writer_pid: int) -> None:
+    """Rows first and then indexes, whole or not at all."""
     with database.transaction() as tx:
-        require_writer(tx)
+        if step != COUNTERS:
+            tx.script(f"LOCK TABLE {step} IN ACCESS EXCLUSIVE MODE")
+        is_loaded, is_writer = tx.row("bulk/load_get_state", table=step, writer_pid=writer_pid) or (
+            False,
+            False,
+        )
+        if not is_writer:
+            raise NotTheWriter
+        if is_loaded:
+            return
         if step == COUNTERS:
             _set_counters(tx, warehouse)
         else:
-            load_table(tx, warehouse, step)
+            _load_table(tx, warehouse, step)
         tx.execute("bulk/state_add_loaded", table=step)
 
 
-def load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
+def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
     indexes: Sequence[tuple[str, str]] = [
         (drop, create) for drop, create in tx.rows("bulk/indexes_list", table=table)
     ]
@@ -50,6 +112,12 @@ def load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
     _copy(tx, warehouse, table)
     for _, create in indexes:
         tx.script(create)
+    tx.script(f"ANALYZE {table}")
+
+
+def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
+    """With its indexes in place, so that the table is not locked: /readyz reads it."""
+    _copy(tx, warehouse, table)
     tx.script(f"ANALYZE {table}")
 
 

@@ -1,18 +1,94 @@
-"""Progress of a stage, on the log: how much is done, how fast, and how long the rest takes."""
+"""Progress of a backfill: of each stage on the log, of the whole in the database for /readyz."""
 
 import logging
+import threading
 import time
+from types import TracebackType
+
+from scan.database.connection import Database
+from scan.errors import ScanError
 
 log = logging.getLogger(__name__)
 
-LOG_EVERY_S = 5.0
+EVERY_S = 5.0
+# Where each part begins and ends in the whole: shares of processor time at 1 M transactions.
+PARTS = {
+    "spool": (0.0, 0.38),
+    "inspect": (0.38, 0.41),
+    "select transfers and trades": (0.41, 0.43),
+    "load": (0.43, 0.98),
+}
 
 
-class StageProgress:
-    """Counts units of a stage; `done` are of an earlier run and say nothing of the speed."""
+class Progress:
+    """Of one run; a thread records it, also while a single statement takes an hour."""
 
-    def __init__(self, stage: str, unit: str, total: int, done: int = 0) -> None:
-        self._stage, self._unit = stage, unit
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._record, name="progress", daemon=True)
+        self._lock = threading.Lock()
+        self._share = 0.0  # of the whole that is done
+        self._first: tuple[float, float] | None = None  # when this run began, with which share
+        self.node_head: int | None = None
+
+    def __enter__(self) -> "Progress":
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        _type: type[BaseException] | None,
+        _error: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def part(self, name: str, unit: str, total: int, done: int = 0) -> "PartProgress":
+        """One of PARTS, which has so many units; `done` are of an earlier run."""
+        part = PartProgress(self, name, unit, total, done)
+        part.show()
+        return part
+
+    def set_share(self, share: float) -> None:
+        with self._lock:
+            self._share = share
+            self._first = self._first or (time.monotonic(), share)
+
+    def seconds_left(self) -> int | None:
+        """By the speed of this run; None until there is one."""
+        with self._lock:
+            if self._first is None or self._share - self._first[1] < 0.001:
+                return None
+            elapsed_s = time.monotonic() - self._first[0]
+            return round(elapsed_s * (1 - self._share) / (self._share - self._first[1]))
+
+    def _record(self) -> None:
+        while not self._stop.wait(EVERY_S):
+            try:
+                self._database.rows(
+                    "bulk/state_set_progress",
+                    progress=round(self._share, 4),
+                    seconds_left=self.seconds_left(),
+                )
+                self._database.rows(
+                    "indexer/chain_record_status",
+                    node_head=self.node_head,
+                    problem=None,
+                    by_hash=None,
+                )
+            except ScanError as error:
+                log.debug("the progress cannot be recorded: %s", error)
+        self._database.close()  # this thread's connection
+
+
+class PartProgress:
+    """Counts units of a part; those of an earlier run say nothing of the speed."""
+
+    def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int) -> None:
+        self._whole = whole
+        self._name, self._unit = name, unit
         self._total, self._done, self._done_before = total, done, done
         self._transactions = 0
         self._began = self._logged_at = time.monotonic()
@@ -20,8 +96,9 @@ class StageProgress:
     def advance(self, units: int, transactions: int = 0) -> None:
         self._done += units
         self._transactions += transactions
+        self.show()
         now = time.monotonic()
-        if now - self._logged_at < LOG_EVERY_S and self._done < self._total:
+        if now - self._logged_at < EVERY_S and self._done < self._total:
             return
         self._logged_at = now
         elapsed_s = max(now - self._began, 1e-6)
@@ -29,7 +106,7 @@ class StageProgress:
         speed = self._transactions / elapsed_s
         log.info(
             "%s: %d of %d %s (%.0f %%)%s, %s left",
-            self._stage,
+            self._name,
             self._done,
             self._total,
             self._unit,
@@ -37,3 +114,7 @@ class StageProgress:
             f", {speed:.0f} transactions/s" if self._transactions else "",
             f"{left_s / 60:.0f} min" if left_s > 120 else f"{left_s:.0f} s",
         )
+
+    def show(self) -> None:
+        first, last = PARTS[self._name]
+        self._whole.set_share(first + (last - first) * self._done / max(self._total, 1))

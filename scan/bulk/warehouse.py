@@ -12,20 +12,29 @@ from typing import IO, Any
 
 import duckdb
 import pyarrow
-from duckdb.sqltypes import HUGEINT, VARCHAR
+from duckdb.sqltypes import BLOB, HUGEINT, VARCHAR
 
 from scan.database.statements import load_statements
 from scan.exports.columns import LIMB_BITS
 
 FILE = "derived.duckdb"
-MACROS = ("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text")
+MACROS = (
+    *("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text"),
+    "bulk/macros_in_bucket",
+)
 WarehouseError = duckdb.Error  # such as one for memory or disk
 
 
 class Warehouse:
-    """Of one process at a time; for one thread, but for copy_text()'s own."""
+    """Of one process at a time. For one thread, as is each of its sessions."""
 
-    def __init__(self, folder: Path, *, memory_bytes: int, threads: int) -> None:
+    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+        self._connection = connection
+        self._defined: list[str] = []
+        self._rows: dict[str, pyarrow.Table] = {}
+
+    @staticmethod
+    def open(folder: Path, *, memory_bytes: int, threads: int) -> "Warehouse":
         """Raises duckdb's IOException while another process has it."""
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / FILE
@@ -37,17 +46,34 @@ class Warehouse:
             "autoload_known_extensions": False,
         }
         try:
-            self._connection = duckdb.connect(str(path), config=config)
+            connection = duckdb.connect(str(path), config=config)
         except duckdb.IOException as error:
             if "not a valid DuckDB database file" not in str(error):
                 raise
             path.unlink()  # SIGKILL came while it was made
-            self._connection = duckdb.connect(str(path), config=config)
-        self._connection.create_function(
+            connection = duckdb.connect(str(path), config=config)
+        connection.create_function(
             "integer_text", _integer_text, [HUGEINT] * 4, VARCHAR, type="native"
         )
+        connection.create_function("price_order", _price_order, [HUGEINT] * 8, BLOB, type="native")
+        warehouse = Warehouse(connection)
         for statement in MACROS:
-            self.run(statement)
+            warehouse.define(statement)
+        return warehouse
+
+    def session(self) -> "Warehouse":
+        """The same files and tables for another thread, within the same limits."""
+        session = Warehouse(self._connection.cursor())
+        for name, table in self._rows.items():
+            session.set_rows(name, table)
+        for statement in self._defined:
+            session.define(statement)
+        return session
+
+    def define(self, statement: str) -> None:
+        """A macro or view for the statements of this session, and of those that it begins."""
+        self.run(statement)
+        self._defined.append(statement)
 
     def close(self) -> None:
         self._connection.close()
@@ -69,9 +95,30 @@ class Warehouse:
             return True
         return False
 
+    def make_table(self, name: str, statement: str, buckets: int, **params: object) -> None:
+        """Of the statement's rows, a bucket of keys after the other: see bulk/macros_in_bucket.
+
+        Whole or not at all, also after SIGKILL.
+        """
+        self._connection.begin()
+        try:
+            for bucket in range(buckets):
+                self.run("bulk/bucket_set", mask=buckets - 1, bucket=bucket)
+                rows = self._connection.sql(_text(statement), params=params or None)
+                if bucket == 0:
+                    rows.create(name)
+                else:
+                    rows.insert_into(name)
+            self._connection.commit()
+        except BaseException:
+            with suppress(duckdb.Error):
+                self._connection.rollback()
+            raise
+
     def set_rows(self, name: str, table: pyarrow.Table) -> None:
         """Rows that statements read under this name."""
         self._connection.register(name, table)
+        self._rows[name] = table
 
     def set_files(self, kind: str, paths: Sequence[Path]) -> None:
         """Files that statements read, one after the other, as `kind`_files."""
@@ -118,6 +165,18 @@ def _text(statement: str) -> str:
     return loaded.text % names if "%" in loaded.text else loaded.text
 
 
+def _price_order(  # DuckDB counts parameters
+    a0: int, a1: int, a2: int, a3: int, b0: int, b1: int, b2: int, b3: int
+) -> bytes:
+    """Of two uint256 amounts, neither 0: what orders amount1 / amount0 exactly, since two of them
+    differ by more than 2^-512."""
+    amount0, amount1 = _integer((a0, a1, a2, a3)), _integer((b0, b1, b2, b3))
+    return ((amount1 << 520) // amount0).to_bytes(97, "big")
+
+
 def _integer_text(limb_0: int, limb_1: int, limb_2: int, limb_3: int) -> str:
-    limbs = (limb_0, limb_1, limb_2, limb_3)
-    return str(sum(limb << (LIMB_BITS * place) for place, limb in enumerate(limbs)))
+    return str(_integer((limb_0, limb_1, limb_2, limb_3)))
+
+
+def _integer(limbs: Sequence[int]) -> int:
+    return sum(limb << (LIMB_BITS * place) for place, limb in enumerate(limbs))

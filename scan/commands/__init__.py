@@ -52,6 +52,11 @@ Counts the days (UTC) that an older version indexed, for /api/v1/stats/daily and
 Starts with the newest day. The indexer and the API may run meanwhile. After an interruption, the
 next run continues. Exits with 0 when every day is counted, with 1 when it was stopped."""
 
+BACKFILL_CANDLES = """\
+Counts the trades that an older version indexed, for the candles and volumes of pools. Starts with
+the newest ones. The indexer and the API may run meanwhile. After an interruption, the next run
+continues. Exits with 0 when every trade is counted, with 1 when it was stopped."""
+
 EXPORT = """\
 Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
@@ -242,6 +247,8 @@ def _add_backfill(commands: Any) -> None:
     )
     _add(actions, "fields", "fill null columns from the node", BACKFILL_FIELDS, "backfill.fields")
     _add(actions, "daily", "count days from their blocks", BACKFILL_DAILY, "backfill.daily")
+    text = "count candles of pools from their trades"
+    _add(actions, "candles", text, BACKFILL_CANDLES, "backfill.candles")
     text = "index a whole chain into an empty database, in bulk"
     chain = _add(actions, "chain", text, BACKFILL_CHAIN, "chain_backfill.run")
     chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
@@ -249,10 +256,15 @@ def _add_backfill(commands: Any) -> None:
         "--workers", type=_count, default=os.cpu_count(), help="processes that fetch"
     )
     chain.add_argument("--memory", type=_count, metavar="GB", help="default: a quarter of all")
+    chain.add_argument(
+        "--tables-at-once", type=_count, default=2, help="tables loaded at the same time (2)"
+    )
     chain.add_argument("--range-blocks", type=_count, default=500, help="blocks in one file (500)")
     chain.add_argument(
         "--last-block", type=int, help="default: SCAN_FINALITY blocks behind the node's head"
     )
+    # As the indexer starts it: why it does not go on is its only output.
+    chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
         "--discard", action="store_true", help="end an unfinished backfill; empties the index"
     )

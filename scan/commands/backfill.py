@@ -17,6 +17,7 @@ from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
+from scan.indexer.candle_backfill import CandleBackfill
 from scan.indexer.chain_identity import WrongChain
 from scan.indexer.daily_backfill import DailyBackfill
 from scan.indexer.field_backfill import FieldBackfill
@@ -58,6 +59,15 @@ def daily(settings: Settings, _options: argparse.Namespace) -> int:
         backfill = DailyBackfill(database, stop)
         is_complete = backfill.run(lambda day: _write_line(f"counted {day}"))
     _write_line(f"counted {backfill.counted} days")
+    return FILLED if is_complete else UNFILLED
+
+
+def candles(settings: Settings, _options: argparse.Namespace) -> int:
+    """FILLED if every trade is counted; UNFILLED if it was stopped."""
+    with _prepared_database(with_running_database(settings)) as (database, stop):
+        backfill = CandleBackfill(database, stop)
+        is_complete = backfill.run(lambda left: _write_line(f"{left} trades left"))
+    _write_line(f"counted {backfill.counted} trades")
     return FILLED if is_complete else UNFILLED
 
 

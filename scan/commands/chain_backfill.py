@@ -25,6 +25,9 @@ from scan.indexer.writer import NotTheWriter
 from scan.settings import Settings
 
 DONE, NOT_DONE = 0, 1
+REFUSED = 3  # of --automatic: it cannot begin, so the indexer goes block after block
+PACKAGES = ("duckdb", "pyarrow", "numpy", "msgspec")
+INSTALL = "pip install 'scan[bulk]'"
 AUDITED_BLOCKS = 100
 MAX_SHOWN = 5
 GB = 10**9
@@ -37,25 +40,26 @@ class ExtraMissing(ScanError):
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """DONE when the head is set; NOT_DONE when it was stopped, or failed, and may be continued."""
     try:
-        from scan.bulk.chain_backfill import CannotBackfill, ChainBackfill, Resources
+        from scan.bulk.chain_backfill import CannotBackfill, CannotBegin, ChainBackfill, Resources
         from scan.bulk.spool import SpoolFailed
         from scan.bulk.warehouse import WarehouseError
     except ImportError as error:
         raise ExtraMissing(
-            f"this needs the extra `bulk` ({error.name} is not installed): pip install 'scan[bulk]'"
+            f"this needs the extra `bulk` ({error.name} is not installed): {INSTALL}"
         ) from None
     settings = with_running_database(settings)
     require_node(settings)
     prepare_database(settings, may_be_away=False)
     stop = threading.Event()
-    on_stop_signals(stop.set)
+    if not options.automatic:  # else SIGTERM ends it at once, as SIGKILL may
+        on_stop_signals(stop.set)
     memory_bytes = options.memory * GB if options.memory else _memory_bytes() // 4
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     backfill_database = Database(
         settings.database_url,
         statement_timeout_ms=0,
         name="scan-backfill",
-        session={"maintenance_work_mem": f"{min(memory_bytes // 4, 2 * GB) // 1024}kB"},
+        session={"maintenance_work_mem": f"{min(memory_bytes // 8, 2 * GB) // 1024}kB"},
     )
     with closing(backfill_database) as database:
         backfill = ChainBackfill(
@@ -66,6 +70,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 options.workers,
                 memory_bytes,
                 threads=len(os.sched_getaffinity(0)),
+                tables_at_once=options.tables_at_once,
             ),
             partial(_differences, node, settings),
             stop,
@@ -82,12 +87,21 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 _write_line(f"indexed up to block {plan.last_block}; `scan index` follows the node")
                 return DONE
         except NotTheWriter:
-            _write_line("an indexer is running on this database: stop it before")
+            reason = "another indexer or backfill is running on this database: stop it before"
+        except CannotBegin as error:
+            _write_line(str(error))
+            if options.automatic:
+                print(error, flush=True)
+            return REFUSED if options.automatic else NOT_DONE
         except (NodeError, RpcError, MalformedBlock, WrongChain, WrongLogs) as error:
-            _write_line(str(error))
-        except (CannotBackfill, SpoolFailed, WarehouseError, OSError) as error:
-            _write_line(str(error))
-    _write_line("stopped; the next run continues from here")
+            reason = str(error)
+        except (CannotBackfill, SpoolFailed, WarehouseError, ScanError, OSError) as error:
+            reason = str(error)
+        else:
+            reason = "stopped"
+    _write_line(f"{reason}; the next run continues from here")
+    if options.automatic:
+        print(reason, flush=True)
     return NOT_DONE
 
 

@@ -39,7 +39,7 @@ class ChildProcess:
             self._command,
             env=self._environment,
             cwd=ROOT,
-            preexec_fn=_die_with_parent,
+            preexec_fn=end_with_parent,
             process_group=0,
         )
 
@@ -66,6 +66,6 @@ def stop_all(children: list[ChildProcess]) -> None:
         child.wait(deadline)
 
 
-def _die_with_parent() -> None:
+def end_with_parent() -> None:
     """So that no child keeps the port or writes on after a kill -9 of `scan run`."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -36,6 +36,12 @@ LEAST_FREE_BYTES = 2 * GIB
 MOST_SLOT_BYTES = 8 * GIB
 WAL_ARCHIVE_AGE_S = 86_400
 TIMEOUT_S = 10
+# By the check that could not be made.
+ADVICE = {
+    "database": "start PostgreSQL, or correct DATABASE_URL",
+    "replica": "start the standby, or correct READ_DATABASE_URL",
+    "service": "start it, or correct --url",
+}
 
 
 class Level(Enum):
@@ -98,7 +104,7 @@ def _findings(settings: Settings, url: str | None) -> Findings:
             yield from check(settings)
         except (ScanError, OSError) as error:
             text = getattr(error, "message", None) or str(error)
-            yield Finding(Level.ERROR, subject, text, "see the log of the service it concerns")
+            yield Finding(Level.ERROR, subject, text, ADVICE.get(subject, "see the log"))
 
 
 def _check_nodes(settings: Settings) -> Findings:
@@ -106,7 +112,7 @@ def _check_nodes(settings: Settings) -> Findings:
         yield Finding(
             Level.WARNING, "node", "RPC_URL is not set: `scan run` uses the demo chain", "set it"
         )
-    database = _open(settings.database_url) if settings.database_url else None
+    database = _open_if_reachable(settings.database_url)
     for number, url in enumerate(settings.rpc_urls, start=1):
         name = urlsplit(url).hostname or url  # the rest may be a secret
         subject = "node" if len(settings.rpc_urls) == 1 else f"node {number}"
@@ -364,6 +370,17 @@ def _read(status: int, response: Any) -> _Response:
 
 def _open(url: str) -> Database:
     return Database(url, statement_timeout_ms=TIMEOUT_S * 1000, name="scan-doctor")
+
+
+def _open_if_reachable(url: str) -> Database | None:
+    """A node can be checked without a database, whose absence is another check's finding."""
+    database = _open(url) if url else None
+    try:
+        if database is not None:
+            database.value("database/session_is_read_only")
+    except ScanError:
+        return None
+    return database
 
 
 def _database_ok(text: str) -> Finding:

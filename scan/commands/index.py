@@ -3,6 +3,7 @@
 import argparse
 import threading
 
+from scan.commands.bulk_start import BulkStart
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
@@ -31,5 +32,6 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
     )
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     metrics.serve(settings.metrics_port)
-    Follower(settings, database, node, stop).run()
+    backfill = None if settings.bulk_backfill_blocks is None else BulkStart(settings, stop).run
+    Follower(settings, database, node, stop, backfill).run()
     return 0

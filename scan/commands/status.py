@@ -40,6 +40,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         )
     if disk:
         lines.append(_disk_line(disk))
+    if backfill := state.get("backfill"):
+        lines.append(_backfill_line(backfill))
     if problem:
         lines.append(f"problem: {problem}")
     print("\n".join(lines))
@@ -61,6 +63,8 @@ def _watch(base: str) -> int:
                 if lag and speed > 0:
                     left = timedelta(seconds=round(lag / speed))
                     line += f", {speed:,.1f} blocks/s, {left} left"
+            if backfill := state.get("backfill"):
+                line += f"  {_backfill_line(backfill)}"
             if state.get("problem"):
                 line += f"  problem: {state['problem']}"
             print(line, flush=True)
@@ -88,6 +92,15 @@ def _fetch_disk(address: str) -> dict[str, Any]:
     seconds = values.get("full_seconds")
     days = None if seconds is None else int(float(seconds) // DAY_S)
     return {"diskFreeBytes": int(float(values["free_bytes"])), "diskFullInDays": days}
+
+
+def _backfill_line(backfill: dict[str, Any]) -> str:
+    line = f"bulk backfill: stage {backfill['stage']}"
+    if backfill["progress"] is not None:
+        line += f", {100 * backfill['progress']:.1f} % of the whole"
+    if backfill["secondsLeft"] is not None:
+        line += f", about {timedelta(seconds=backfill['secondsLeft'])} left"
+    return line
 
 
 def _fetch(address: str) -> dict[str, Any]:

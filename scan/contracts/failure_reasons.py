@@ -133,7 +133,10 @@ def _sentence(kind: str, decoded: Decoded | None) -> str:
     if decoded is None:
         return "The call reverted with data that no known ABI decodes."
     if kind == ERROR:
-        return f"The call reverted: {decoded.arguments[0].value}"[:MAX_SENTENCE]
+        text = str(decoded.arguments[0].value)
+        if not text.strip():
+            return "The call reverted with an empty text."
+        return f"The call reverted: {text}"[:MAX_SENTENCE]
     if kind == PANICKED:
         code = int(decoded.arguments[0].value)
         return f"The call reverted: panic 0x{code:02x} ({_PANICS.get(code, 'unknown code')})"

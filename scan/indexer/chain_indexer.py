@@ -26,6 +26,10 @@ class UnfinishedBackfill(Exception):
     """A bulk backfill was begun in this database: what is there is not to be indexed on."""
 
 
+class FarBehind(Exception):
+    """The index is empty and so far behind the node that it is to be filled in bulk."""
+
+
 @dataclass
 class Session:
     """State of chain and contracts up to a head; valid only for that head."""
@@ -60,6 +64,8 @@ class ChainIndexer:
         self._catch_up = CatchUp(self._writer, self._prefetcher, status, self._patience, stop)
         self._refresher = StaleStateRefresher(node, database, self._writer)
         self._session: Session | None = None
+        # How far behind an empty index raises FarBehind; None: it is filled block after block.
+        self.bulk_backfill_blocks: int | None = None
 
     def end_session(self) -> None:
         """After any fault: what was read since the last write may never have been written."""
@@ -85,6 +91,10 @@ class ChainIndexer:
             self._unwind(head, node_head)
             return False
         first = head.number + 1 if head else session.chain.start_block
+        if head is None and self.bulk_backfill_blocks is not None:
+            missing = node_head + 1 - first
+            if missing >= self.bulk_backfill_blocks:
+                raise FarBehind(f"{missing} blocks are to be indexed in bulk")
         if first <= node_head:
             genesis_hash = session.chain.identity.genesis_hash
             selection = log_selection.with_watched(session.logs, self._database)

@@ -3,14 +3,16 @@
 import logging
 import random
 import threading
+from collections.abc import Callable
 from contextlib import closing
+from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.chain_identity import WrongChain, WrongLogs
-from scan.indexer.chain_indexer import ChainIndexer, UnfinishedBackfill
+from scan.indexer.chain_indexer import ChainIndexer, FarBehind, UnfinishedBackfill
 from scan.indexer.reorganisation import ForkTooDeep
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import NotTheWriter
@@ -24,15 +26,33 @@ MAX_DATABASE_BACKOFF_S = 2.0
 TAKE_OVER_S = 1.0
 
 
+class BackfillEnd(NamedTuple):
+    """How a bulk backfill ended: done, or why not; `is_refused`: it cannot begin at all."""
+
+    problem: str = ""
+    is_refused: bool = False
+
+
 class Follower:
     """Brings one database up to one node, and keeps it there until `stop` is set."""
 
     def __init__(
-        self, settings: Settings, database: Database, node: Node, stop: threading.Event
+        self,
+        settings: Settings,
+        database: Database,
+        node: Node,
+        stop: threading.Event,
+        backfill: Callable[[], BackfillEnd] | None = None,
     ) -> None:
+        """`backfill` fills an empty index that is far behind, and goes on with one that was begun;
+        without it the index is filled block after block."""
         self._stop = stop
+        self._database = database
+        self._backfill = backfill
         self._status = StatusReporter(database, node)
         self._indexer = ChainIndexer(settings, database, node, self._status, stop)
+        if backfill is not None:
+            self._indexer.bulk_backfill_blocks = settings.bulk_backfill_blocks
 
     def run(self) -> None:
         """Until stopped; every fault of node or database is logged once, waited out and retried."""
@@ -55,12 +75,27 @@ class Follower:
             return max(self._recover(str(error)), (error.retry_after_s or 0.0) * _jitter())
         except (RpcError, MalformedBlock, WrongChain, WrongLogs, ForkTooDeep) as error:
             return self._recover(str(error))
-        except UnfinishedBackfill as error:
-            return self._recover(str(error))
+        except (FarBehind, UnfinishedBackfill) as error:
+            return self._fill(error)
         except Exception as error:
             if self._status.is_new(repr(error)):
                 log.exception("unexpected")
             return self._recover(f"unexpected {type(error).__name__}: {error}"[:500])
+
+    def _fill(self, reason: FarBehind | UnfinishedBackfill) -> float:
+        """In bulk; seconds to wait for the next step."""
+        if self._backfill is None:
+            return self._recover(str(reason))
+        self._indexer.end_session()
+        self._database.close()  # with the writer's lock, which the backfill takes
+        end = self._backfill()
+        if not end.problem:
+            return 0.0
+        if end.is_refused and isinstance(reason, FarBehind):
+            log.warning("indexing block after block, not in bulk: %s", end.problem)
+            self._indexer.bulk_backfill_blocks = None
+            return 0.0
+        return self._recover(f"the bulk backfill has stopped: {end.problem}")
 
     def _recover(self, reason: str) -> float:
         """Seconds to wait: doubling from 0.1, with jitter."""

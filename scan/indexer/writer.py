@@ -67,8 +67,7 @@ class Writer:
             raise NotTheWriter
 
     def head(self) -> IndexedHead | None:
-        row = self._database.row("indexer/blocks_get_head")
-        return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(**row[2]))
+        return read_head(self._database)
 
     def append(
         self, head: IndexedHead | None, batch: Sequence[BlockRows], findings: ContractFindings
@@ -79,6 +78,7 @@ class Writer:
         with self._locked_transaction(head) as tx:
             if head is not None:
                 _forget_uncounted_days(tx, head)
+            forget_uncounted_candles(tx, head)
             totals = _copy_blocks(tx, before, batch, findings)
             transaction_lines = (
                 line for e in batch for line in e.transactions.splitlines(keepends=True)
@@ -104,6 +104,7 @@ class Writer:
             tx.copy_lines("log_emitters", EMITTER_COLUMNS, (e.emitters for e in batch))
             written = read_block_range(tx, first, last)
             derive(tx, written)
+            tx.execute("indexer/pool_candles_set_state", first_trade=None)
             _store_supplies(tx, findings.supplies)
             webhook_events.insert(tx, written, [log for e in batch for log in e.watched_logs])
         metrics.INDEXED_BLOCKS.inc(len(batch))
@@ -117,6 +118,7 @@ class Writer:
             return
         with self._locked_transaction(head) as tx:
             _forget_uncounted_days(tx, head)
+            forget_uncounted_candles(tx, head)
             now = datetime.now(UTC)
             tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
             tx.execute("indexer/orphaned_blocks_sweep", now=now)
@@ -126,6 +128,7 @@ class Writer:
             for end in (*ends, last_kept):
                 _remove_day(tx, read_block_range(tx, end + 1, last), end)
                 last = end
+            tx.execute("indexer/pool_candles_set_state", first_trade=None)
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
 
     def store_supplies(self, head: IndexedHead, supplies: Sequence[TokenSupply]) -> None:
@@ -159,6 +162,11 @@ class Writer:
             tx.execute("indexer/chain_notify")
 
 
+def read_head(source: Database | Transaction) -> IndexedHead | None:
+    row = source.row("indexer/blocks_get_head")
+    return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(**row[2]))
+
+
 def derive(tx: Transaction, written: BlockRange) -> None:
     """Fill the derived tables from the rows of these blocks, a day at a time; unwind() is its
     inverse."""
@@ -174,6 +182,8 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     grown += tx.rows("indexer/tokens_derive", sign=1, **written.transfers)
     grown += tx.rows("indexer/dexes_derive", sign=1, **written.trades)
     grown += tx.rows("indexer/pools_derive", sign=1, **written.trades)
+    if written.trades["last_trade"] >= written.trades["first_trade"]:
+        derive_candles(tx, **written.trades)
     grown += _derive_logs(tx, written, sign=1)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
@@ -197,6 +207,7 @@ def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     tx.execute("indexer/tokens_derive", sign=-1, **orphaned.transfers)
     tx.execute("indexer/dexes_derive", sign=-1, **orphaned.trades)
     tx.execute("indexer/pools_derive", sign=-1, **orphaned.trades)
+    _remove_from_candles(tx, **orphaned.trades)
     _derive_logs(tx, orphaned, sign=-1)
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)
@@ -206,6 +217,42 @@ def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
 def _forget_uncounted_days(tx: Transaction, head: IndexedHead) -> None:
     """Of what an older release wrote or took back meanwhile."""
     tx.execute("indexer/daily_stats_forget", head_number=head.number, head_hash=head.hash)
+
+
+def derive_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
+    """Add these trades, which no candle counts, to the candles of their pools."""
+    tx.execute(
+        "indexer/pool_candles_derive",
+        first_trade=first_trade,
+        last_trade=last_trade,
+        pools=None,
+        hours=None,
+    )
+
+
+def _remove_from_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
+    """Candles that count these trades are made again of the trades before them."""
+    if last_trade < first_trade:
+        return
+    removed = tx.rows("indexer/pool_candles_remove", first_trade=first_trade, last_trade=last_trade)
+    if removed:
+        pools, hours, first_ordinals = zip(*removed, strict=True)
+        tx.execute(
+            "indexer/pool_candles_derive",
+            first_trade=min(first_ordinals),
+            last_trade=first_trade - 1,
+            pools=[bytes(pool) for pool in pools],
+            hours=list(hours),
+        )
+
+
+def forget_uncounted_candles(tx: Transaction, head: IndexedHead | None) -> None:
+    """Where an older release wrote blocks or took them back meanwhile."""
+    tx.execute(
+        "indexer/pool_candles_forget",
+        head_hash=head.hash if head else None,
+        next_trade=head.totals.dex_trades if head else 0,
+    )
 
 
 def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:

@@ -5,6 +5,7 @@ import json
 from flask import Blueprint, Response, request
 
 from scan import parameters
+from scan.errors import InvalidParameter
 from scan.http.requests import reader
 from scan.pages.charts import Chart, candle_chart
 from scan.pages.records import address_of, listing, names_of, window
@@ -26,7 +27,11 @@ def get_pool(address: str) -> Response:
     interval = request.args.get("interval", "1h")
     interval = parameters.one_of(interval, "interval", pools.INTERVALS_S)
     pool = json.loads(pools.get(reader(), key))
-    candles = json.loads(pools.candles(reader(), key, interval).data)
+    volume = json.loads(pools.volume(reader(), key))
+    try:
+        candles = json.loads(pools.candles(reader(), key, interval).data)
+    except InvalidParameter:  # not counted yet, and too many trades to read
+        candles = []
     shown = listing(dex_trades.page(reader(), window(), pool=key))
     return page(
         "pool.html",
@@ -34,8 +39,7 @@ def get_pool(address: str) -> Response:
         interval=interval,
         intervals=list(pools.INTERVALS_S),
         chart=_chart(candles, pools.INTERVALS_S[interval]),
-        candles=candles,
-        volumes=[sum(int(candle[name]) for candle in candles) for name in ("volume0", "volume1")],
+        volume=volume,
         trades=shown,
         names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
     )

@@ -140,8 +140,17 @@ def stored_page(reader: Reader, window: Window, log_filter: LogFilter) -> Page:
     return _stored_page(reader, window, log_filter, scope, has_total=False)
 
 
+def stored_selection(reader: Reader) -> str | None:
+    """SCAN_LOGS of this database; None before its first block."""
+    return _scope_of(reader, None).stored
+
+
 def _scope(reader: Reader, log_filter: LogFilter) -> Scope:
-    return Scope(*reader.row("queries/logs_get_scope", topic0=log_filter.topics[0]))
+    return _scope_of(reader, log_filter.topics[0])
+
+
+def _scope_of(reader: Reader, topic0: bytes | None) -> Scope:
+    return Scope(*reader.row("queries/logs_get_scope", topic0=topic0))
 
 
 def _stored_page(

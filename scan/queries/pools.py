@@ -9,19 +9,20 @@ from scan.queries.cursors import ADDRESS, ORDINAL
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
-INTERVALS_S = {"5m": 300, "1h": 3_600, "1d": 86_400}
+HOUR_S = 3_600
+# Those of whole hours are kept, the others are made of the pool's trades.
+INTERVALS_S = {"5m": 300, "1h": HOUR_S, "4h": 4 * HOUR_S, "1d": 24 * HOUR_S}
 MAX_CANDLES = 500
 DEFAULT_CANDLES = 100
 MAX_TRADES = 20_000
+NEWEST_S = 10**12  # beyond the time of every block
 
 
 class Candles(NamedTuple):
-    """`data` is a JSON array as text, of spans between two times, both in Unix seconds."""
+    """`data` is a JSON array as text. `next_s`: the range may have older ones, up to this time."""
 
-    interval: str
-    first_s: int
-    last_s: int
     data: str
+    next_s: int | None
 
 
 def page(
@@ -55,42 +56,68 @@ def get(reader: Reader, address: bytes) -> str:
     return record
 
 
+def volume(reader: Reader, address: bytes) -> str:
+    """JSON as text: what was traded in its newest hours and days, and in all; raises NotFound."""
+    data: str | None
+    (data,) = reader.row("queries/pool_volumes_get", address=address)
+    if data is None:
+        raise NotFound("No pool is indexed at this address.")
+    return data
+
+
 def candles(
     reader: Reader,
     address: bytes,
     interval: str,
     first_s: int | None = None,
     last_s: int | None = None,
+    limit: int = DEFAULT_CANDLES,
 ) -> Candles:
-    """Up to its newest trade where no end is given; raises NotFound, and InvalidParameter for a
-    range of too many candles or trades. Where neither end is given, it is as long as it may be."""
+    """The newest ones of a range, whole; raises NotFound, and InvalidParameter for a range that is
+    backwards or whose newest candle has too many trades, where it is made of these."""
     span_s = INTERVALS_S[interval]
-    if last_s is None:
-        newest = json.loads(get(reader, address))["lastTradeAt"]
-        last_s = _seconds(newest) if newest is not None and _is_written(newest) else 0
-    else:
-        get(reader, address)
-    last_start_s = last_s // span_s * span_s
-    if first_s is not None:
-        spanned_s = last_start_s - first_s // span_s * span_s
-        if first_s > last_s or spanned_s >= MAX_CANDLES * span_s:
+    if first_s is not None and last_s is not None and first_s > last_s:
+        raise InvalidParameter("timeFrom must not be after timeTo.", field="timeFrom")
+    first_start_s = 0 if first_s is None else first_s // span_s * span_s
+    if span_s % HOUR_S == 0:
+        data, next_s, is_counted = reader.row(
+            "queries/pool_candles_list",
+            address=address,
+            span_s=span_s,
+            first_s=first_start_s,
+            last_s=NEWEST_S if last_s is None else last_s // span_s * span_s + span_s - 1,
+            limit=limit,
+        )
+        if is_counted:
+            if data == "[]":
+                get(reader, address)
+            return Candles(data, next_s)
+    return _from_trades(reader, address, span_s, first_start_s, last_s, limit)
+
+
+def _from_trades(
+    reader: Reader, address: bytes, span_s: int, first_start_s: int, last_s: int | None, limit: int
+) -> Candles:
+    """Of at most MAX_TRADES."""
+    newest = json.loads(get(reader, address))["lastTradeAt"]
+    if newest is None:
+        return Candles("[]", None)
+    newest_s = _seconds(newest) if _is_written(newest) else NEWEST_S
+    last_start_s = (newest_s if last_s is None else min(last_s, newest_s)) // span_s * span_s
+    spans = min(limit, (last_start_s - first_start_s) // span_s + 1)
+    while spans > 0:
+        start_s = max(first_start_s, last_start_s - (spans - 1) * span_s)
+        count, data = _read(reader, address, span_s, start_s, last_start_s + span_s - 1)
+        if count <= MAX_TRADES:
+            return Candles(data, start_s - 1 if start_s > first_start_s else None)
+        if spans == 1:
             raise InvalidParameter(
-                f"timeFrom must be before timeTo, by at most {MAX_CANDLES} intervals.",
-                field="timeFrom",
+                f"The newest interval has {count:,} trades, more than {MAX_TRADES:,};"
+                " choose a shorter one.",
+                field="interval",
             )
-        count, data = _read(reader, address, span_s, first_s, last_s)
-        if count > MAX_TRADES:
-            raise InvalidParameter(
-                f"This range has {count:,} trades, more than {MAX_TRADES:,}; choose a shorter one.",
-                field="timeFrom",
-            )
-        return Candles(interval, first_s, last_s, data)
-    spans, count, data = DEFAULT_CANDLES, MAX_TRADES + 1, "[]"
-    while count > MAX_TRADES and spans > 0:
-        first_s = max(0, last_start_s - (spans - 1) * span_s)
-        count, data = _read(reader, address, span_s, first_s, last_s)
-        spans //= 4
-    return Candles(interval, first_s or 0, last_s, data)
+        spans = (spans + 3) // 4
+    return Candles("[]", None)
 
 
 def _read(

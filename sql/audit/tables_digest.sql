@@ -35,7 +35,8 @@ FROM (
     UNION ALL
     SELECT 'dexes', ROW(d.name, d.trade_count)::text FROM dexes d
     UNION ALL
-    SELECT 'pools', ROW(p.address, p.block_number, d.name, p.token0, p.token1, p.trade_count)::text
+    SELECT 'pools', ROW(p.address, p.block_number, d.name, p.token0, p.token1, p.trade_count,
+        p.volume0, p.volume1)::text
     FROM pools p
     LEFT JOIN dexes d USING (dex_id)
     UNION ALL
@@ -45,6 +46,8 @@ FROM (
         s.pool_address, s.maker, s.token_in, s.token_out, s.amount_in, s.amount_out)::text
     FROM dex_trades s
     LEFT JOIN dexes d USING (dex_id)
+    UNION ALL
+    SELECT 'pool_candles', c::text FROM pool_candles c
     UNION ALL
     SELECT 'internal_transfers', i::text FROM internal_transfers i
     UNION ALL

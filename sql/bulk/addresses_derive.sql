@@ -1,9 +1,8 @@
 -- In DuckDB: every address seen, with its counters and the coin that came in less what went out, in
 -- limbs. Reads token_items and item_balances. Each source is grouped before all are brought together.
 -- params: none
--- returns: nothing; makes the table addresses
+-- returns: what the table addresses of DuckDB is made of
 -- index: none
-CREATE OR REPLACE TABLE addresses AS
 WITH seen AS (
     SELECT from_address AS address, min(block_number) AS first_seen,
         max(block_number) AS last_seen, count(*) AS transactions, count(*) AS sent,
@@ -13,6 +12,7 @@ WITH seen AS (
         -sum(fee_2) - coalesce(sum(value_2) FILTER (WHERE status), 0) AS net_2,
         -sum(fee_3) - coalesce(sum(value_3) FILTER (WHERE status), 0) AS net_3
     FROM transactions_files
+    WHERE in_bucket(from_address)
     GROUP BY from_address
     UNION ALL BY NAME
     SELECT to_address AS address, min(block_number) AS first_seen,
@@ -23,7 +23,7 @@ WITH seen AS (
         sum(value_0) FILTER (WHERE status) AS net_0, sum(value_1) FILTER (WHERE status) AS net_1,
         sum(value_2) FILTER (WHERE status) AS net_2, sum(value_3) FILTER (WHERE status) AS net_3
     FROM transactions_files
-    WHERE to_address IS NOT NULL
+    WHERE to_address IS NOT NULL AND in_bucket(to_address)
     GROUP BY to_address
     UNION ALL BY NAME
     SELECT contract_address AS address, min(block_number) AS first_seen,
@@ -34,12 +34,13 @@ WITH seen AS (
         sum(value_0) FILTER (WHERE status) AS net_0, sum(value_1) FILTER (WHERE status) AS net_1,
         sum(value_2) FILTER (WHERE status) AS net_2, sum(value_3) FILTER (WHERE status) AS net_3
     FROM transactions_files
-    WHERE contract_address IS NOT NULL
+    WHERE contract_address IS NOT NULL AND in_bucket(contract_address)
     GROUP BY contract_address
     UNION ALL BY NAME
     SELECT from_address AS address, min(block_number) AS first_seen,
         max(block_number) AS last_seen, count(*) AS transfers, count(*) AS transfers_sent
     FROM token_transfers_files
+    WHERE in_bucket(from_address)
     GROUP BY from_address
     UNION ALL BY NAME
     SELECT to_address AS address, min(block_number) AS first_seen,
@@ -47,11 +48,13 @@ WITH seen AS (
         count(*) FILTER (WHERE to_address <> from_address) AS transfers,
         count(*) AS transfers_received
     FROM token_transfers_files
+    WHERE in_bucket(to_address)
     GROUP BY to_address
     UNION ALL BY NAME
     SELECT maker AS address, min(block_number) AS first_seen, max(block_number) AS last_seen,
         count(*) AS trades
     FROM dex_trades_files
+    WHERE in_bucket(maker)
     GROUP BY maker
     UNION ALL BY NAME
     SELECT from_address AS address, min(block_number) AS first_seen,
@@ -59,6 +62,7 @@ WITH seen AS (
         -sum(value_0) AS net_0, -sum(value_1) AS net_1, -sum(value_2) AS net_2,
         -sum(value_3) AS net_3
     FROM internal_transfers_files
+    WHERE in_bucket(from_address)
     GROUP BY from_address
     UNION ALL BY NAME
     SELECT to_address AS address, min(block_number) AS first_seen,
@@ -67,6 +71,7 @@ WITH seen AS (
         count(*) AS internal_received,
         sum(value_0) AS net_0, sum(value_1) AS net_1, sum(value_2) AS net_2, sum(value_3) AS net_3
     FROM internal_transfers_files
+    WHERE in_bucket(to_address)
     GROUP BY to_address
     UNION ALL BY NAME
     SELECT miner AS address, min(number) AS first_seen, max(number) AS last_seen,
@@ -74,28 +79,35 @@ WITH seen AS (
         sum(producer_fees_0) AS net_0, sum(producer_fees_1) AS net_1,
         sum(producer_fees_2) AS net_2, sum(producer_fees_3) AS net_3
     FROM blocks_files
+    WHERE in_bucket(miner)
     GROUP BY miner
     UNION ALL BY NAME
     SELECT address, min(block_number) AS first_seen, max(block_number) AS last_seen,
         count(*) AS withdrawals, sum(amount_wei_0) AS net_0, sum(amount_wei_1) AS net_1,
         sum(amount_wei_2) AS net_2, sum(amount_wei_3) AS net_3
     FROM withdrawals_files
+    WHERE in_bucket(address)
     GROUP BY address
     UNION ALL BY NAME
     SELECT address, min(block_number) AS first_seen, max(block_number) AS last_seen
     FROM log_emitters_files
+    WHERE in_bucket(address)
     GROUP BY address
     UNION ALL BY NAME
     SELECT address, min(block_number) AS first_seen, max(block_number) AS last_seen,
         count(*) AS logs
     FROM logs_files
+    WHERE in_bucket(address)
     GROUP BY address
     UNION ALL BY NAME
-    SELECT owner AS address, count(*) AS items FROM token_items WHERE owner IS NOT NULL GROUP BY owner
+    SELECT owner AS address, count(*) AS items
+    FROM token_items
+    WHERE owner IS NOT NULL AND in_bucket(owner)
+    GROUP BY owner
     UNION ALL BY NAME
     SELECT holder AS address, count(*) AS items
     FROM item_balances
-    WHERE NOT starts_with(balance, '-')
+    WHERE NOT starts_with(balance, '-') AND in_bucket(holder)
     GROUP BY holder
 ), summed AS (
     SELECT address, min(first_seen) AS first_seen, max(last_seen) AS last_seen,

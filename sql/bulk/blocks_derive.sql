@@ -1,8 +1,7 @@
 -- In DuckDB: blocks with the rows in them and before them.
 -- params: none
--- returns: nothing; makes the table blocks
+-- returns: what the table blocks of DuckDB is made of
 -- index: none
-CREATE OR REPLACE TABLE blocks AS
 WITH transfers AS (
     SELECT block_number, count(*) AS entries FROM token_transfers_files GROUP BY block_number
 ), trades AS (

@@ -1,9 +1,8 @@
 -- In DuckDB: what each day counts, as audit/daily_stats_expect. A block belongs to the
 -- newest day that it or a block before it has. Reads blocks and addresses.
 -- params: none
--- returns: nothing; makes the table daily_stats
+-- returns: what the table daily_stats of DuckDB is made of
 -- index: none
-CREATE OR REPLACE TABLE daily_stats AS
 WITH placed AS MATERIALIZED (
     SELECT number, max(timestamp_s // 86400) OVER (ORDER BY number) AS day FROM blocks
 ), of_blocks AS (

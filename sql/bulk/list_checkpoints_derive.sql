@@ -1,19 +1,21 @@
 -- In DuckDB: every 128th entry of every list that has one (checkpoint_every() of schema.sql), so only
 -- lists that are longer are sorted. Reads addresses, token_counts and token_items.
 -- params: every bigint
--- returns: nothing; makes the table list_checkpoints
+-- returns: what the table list_checkpoints of DuckDB is made of
 -- index: none
-CREATE OR REPLACE TABLE list_checkpoints AS
 WITH busy AS MATERIALIZED (
     SELECT address
     FROM addresses
     WHERE greatest(transaction_count, transfer_count, trade_count, internal_count) > %(every)s
+        AND in_bucket(address)
 ), busy_tokens AS MATERIALIZED (
-    SELECT address, item_count FROM token_counts WHERE transfer_count > %(every)s
+    SELECT address, item_count
+    FROM token_counts
+    WHERE transfer_count > %(every)s AND in_bucket(address)
 ), busy_items AS MATERIALIZED (
     SELECT token_address, token_id_0, token_id_1, token_id_2, token_id_3
     FROM token_items
-    WHERE transfer_count > %(every)s
+    WHERE transfer_count > %(every)s AND in_bucket(token_address)
 ), parties AS (
     SELECT t.from_address AS address, t.ordinal, t.block_number, 'transactions_by_address' AS list
     FROM transactions t
@@ -87,18 +89,24 @@ WITH busy AS MATERIALIZED (
     FROM token_items i
     JOIN busy_tokens b ON b.address = i.token_address AND b.item_count > %(every)s
     UNION ALL
-    SELECT 'dex_trades_by_dex', encode(d.dex), d.ordinal, d.block_number FROM dex_trades d
+    SELECT 'dex_trades_by_dex', encode(d.dex), d.ordinal, d.block_number
+    FROM dex_trades d
+    WHERE in_bucket(d.dex)
     UNION ALL
-    SELECT 'dex_trades_by_pool', d.pool_address, d.ordinal, d.block_number FROM dex_trades d
+    SELECT 'dex_trades_by_pool', d.pool_address, d.ordinal, d.block_number
+    FROM dex_trades d
+    WHERE in_bucket(d.pool_address)
     UNION ALL
     SELECT 'logs_by_address', l.address, l.ordinal, l.block_number
     FROM logs l
-    SEMI JOIN (SELECT address FROM addresses WHERE log_count > %(every)s) AS b
+    SEMI JOIN (
+        SELECT address FROM addresses WHERE log_count > %(every)s AND in_bucket(address)
+    ) AS b
         ON b.address = l.address
     UNION ALL
     SELECT 'logs_by_topic0', l.topic0, l.ordinal, l.block_number
     FROM logs l
-    WHERE l.topic0 IS NOT NULL
+    WHERE l.topic0 IS NOT NULL AND in_bucket(l.topic0)
 )
 SELECT list, key, place, ordinal, block_number
 FROM (

@@ -1,8 +1,7 @@
 -- In DuckDB: how many hold each token and how much, how often it was moved, and its items.
 -- params: none
--- returns: nothing; makes the table token_counts
+-- returns: what the table token_counts of DuckDB is made of
 -- index: none
-CREATE OR REPLACE TABLE token_counts AS
 WITH holders AS (
     SELECT token_address, count(*) FILTER (WHERE NOT starts_with(balance, '-')) AS holders,
         count(*) FILTER (WHERE starts_with(balance, '-')) AS negative_holders,

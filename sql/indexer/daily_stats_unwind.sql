@@ -2,7 +2,7 @@
 -- follow with indexer/addresses_forget and indexer/addresses_restore_last_seen. All blocks after it that
 -- are counted are of one day.
 -- params: last_kept bigint
--- returns: the day, where earlier blocks of it stay and are counted; else no row
+-- returns: the day (text: it may be beyond calendars), where earlier blocks of it stay and are counted; else no row
 -- index: daily_stats_first_block_key, blocks_pkey, transactions_pkey, internal_transfers_pkey
 WITH lost AS (
     DELETE FROM daily_stats WHERE first_block > %(last_kept)s
@@ -22,4 +22,4 @@ FROM blocks b
 JOIN daily_stats o ON o.day = counted_day(b.number + 1)
 CROSS JOIN LATERAL block_totals(b.number + 1, o.last_block) AS t
 WHERE b.number = %(last_kept)s AND s.day = o.day AND s.first_block <= %(last_kept)s
-RETURNING s.day;
+RETURNING s.day::text;

@@ -17,7 +17,12 @@ FROM (
         %(version)s AS "version",
         %(chain_name)s AS "chainName",
         CASE s.state_by_hash WHEN true THEN 'blockHash' WHEN false THEN 'blockNumber' END
-            AS "stateReadBy"
+            AS "stateReadBy",
+        (
+            SELECT json_build_object('stage', f.stage, 'lastBlock', f.last_block,
+                'progress', f.progress, 'secondsLeft', f.seconds_left)
+            FROM bulk_backfill f
+        ) AS "backfill"
     FROM (SELECT 1) AS always
     LEFT JOIN chain c ON true
     LEFT JOIN indexer_status s ON true

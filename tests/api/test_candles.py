@@ -2,6 +2,8 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from decimal import Decimal, getcontext
 from fractions import Fraction
 from itertools import groupby
@@ -56,11 +58,11 @@ def bytea(address: str) -> str:
     return "\\x" + address[2:]
 
 
-def fill(url: str, trades: list[dict[str, Any]], each: int) -> None:
+def fill(url: str, trades: list[dict[str, Any]], each: int, spacing_s: int = SPACING_S) -> None:
     """`each` trades of a block, in their order, derived by the indexer's own statements."""
     names = {"pool": POOL, "empty": EMPTY, "hostile": HOSTILE}
     names |= {"token0": TOKEN0, "token1": TOKEN1, "wild": WILD}
-    numbers = {"start": START_S, "spacing": SPACING_S, "blocks": BLOCKS, "each": each}
+    numbers = {"start": START_S, "spacing": spacing_s, "blocks": BLOCKS, "each": each}
     database = Database(url, statement_timeout_ms=0)
     filled = {name: bytea(address) for name, address in names.items()}
     database.execute_script(FILL.format(**filled, **numbers))
@@ -69,8 +71,10 @@ def fill(url: str, trades: list[dict[str, Any]], each: int) -> None:
         f" '{bytea(t['out'])}', {t['amount_in']}, {t['amount_out']})"
         for n, t in enumerate(trades)
     ]
-    database.execute_script(TRADE + ", ".join(rows))
+    if rows:
+        database.execute_script(TRADE + ", ".join(rows))
     with database.transaction() as tx:
+        tx.execute("indexer/pool_candles_forget", head_hash=None, next_trade=0)
         derive(tx, read_block_range(tx, 0, BLOCKS - 1))
     database.execute_script("ANALYZE")
     database.close()
@@ -117,7 +121,8 @@ def price(trade: dict[str, Any], token1: str) -> Fraction | None:
 
 
 def expected(pool: str, span_s: int, first_s: int, last_s: int) -> list[dict[str, Any]]:
-    """By a plain loop over the trades."""
+    """By a plain loop over the trades; candles that begin or end beyond the range are whole."""
+    first_s, last_s = first_s // span_s * span_s, last_s // span_s * span_s + span_s - 1
     token1 = WILD if pool == HOSTILE else TOKEN1
     placed = [(START_S + SPACING_S * (n // 3), t) for n, t in enumerate(TRADES)]
     placed = [(s, t) for s, t in placed if t["pool"] == pool and first_s <= s <= last_s]
@@ -165,13 +170,92 @@ def test_candles_are_what_the_trades_give(client: FlaskClient, pool: str, interv
     require_equal(body["candles"], right)
 
 
-def test_by_default_they_end_with_the_newest_trade(client: FlaskClient) -> None:
+def test_without_a_range_they_are_the_newest(client: FlaskClient) -> None:
     last_s = START_S + SPACING_S * (BLOCKS - 1)
     body = client.get(f"/api/v1/pools/{POOL}/candles").json
     require_equal(body["candles"], expected(POOL, 3_600, last_s - 99 * 3_600, last_s))
     body = client.get(f"/api/v1/pools/{POOL}/candles?timeTo={last_s - 9_000}&interval=5m").json
     first_s = (last_s - 9_000) // 300 * 300 - 99 * 300
     require_equal(body["candles"], expected(POOL, 300, first_s, last_s - 9_000))
+
+
+@pytest.mark.parametrize("interval", pools.INTERVALS_S)
+def test_a_whole_range_is_read_step_by_step(client: FlaskClient, interval: str) -> None:
+    """However long it is, and in whatever steps."""
+    path = f"/api/v1/pools/{POOL}/candles?interval={interval}&timeFrom=0&limit="
+    last_s, time_to, candles = START_S + 35_555, START_S + 35_555, []
+    while time_to is not None:
+        body = client.get(f"{path}{1 if interval == '1d' else 3}&timeTo={time_to}").json
+        assert len(body["candles"]) <= 3
+        candles = body["candles"] + candles
+        assert body["nextTimeTo"] is None or body["nextTimeTo"] < time_to
+        time_to = body["nextTimeTo"]
+        if interval == "5m" and time_to is not None and time_to < START_S:
+            break  # these are looked for in every interval
+    right = expected(POOL, pools.INTERVALS_S[interval], 0, last_s)
+    require_equal(candles, right)
+    assert len(right) > 1
+
+
+@pytest.mark.parametrize("interval", ["1h", "1d"])
+def test_candles_that_are_not_counted_are_made_of_the_trades(
+    client: FlaskClient, traded: str, interval: str
+) -> None:
+    counted = client.get(f"/api/v1/pools/{POOL}/candles?interval={interval}").json
+    assert client.get(f"/api/v1/pools/{POOL}/volume").json["complete"]
+    with uncounted(traded) as uncounting:
+        path = f"/api/v1/pools/{POOL}/candles?interval={interval}"
+        assert uncounting.get(path).json["candles"] == counted["candles"]
+        body = uncounting.get(f"/api/v1/pools/{POOL}/volume").json
+        assert not body["complete"]
+        assert {span["volume0"] for span in body["volumes"]} == {None}
+        assert {span["trades"] for span in body["volumes"]} == {None}
+        assert uncounting.get(f"/api/v1/pools/{POOL}").json["volume1"] is None
+
+
+@contextmanager
+def uncounted(url: str) -> Iterator[FlaskClient]:
+    """Asked while the first trade is still to be counted."""
+    execute(url, "UPDATE pool_candles_state SET first_trade = 1")
+    try:
+        yield create_app(settings_for(url, NOWHERE)).test_client()
+    finally:
+        execute(url, "UPDATE pool_candles_state SET first_trade = 0")
+
+
+def test_volumes_are_sums_of_the_trades(client: FlaskClient) -> None:
+    newest_s = START_S + SPACING_S * (BLOCKS - 1)
+    body = client.get(f"/api/v1/pools/{POOL}/volume").json
+    assert [span["period"] for span in body["volumes"]] == ["24h", "7d", "all"]
+    firsts = [newest_s // 3_600 * 3_600 - (hours - 1) * 3_600 for hours in (24, 168)]
+    assert [span["timeFrom"] for span in body["volumes"]] == [
+        *(f"{datetime.fromtimestamp(first, UTC):%Y-%m-%dT%H:%M:%SZ}" for first in firsts),
+        None,
+    ]
+    for span in body["volumes"]:
+        [right] = expected(POOL, 10**10, 0, newest_s)
+        assert (span["volume0"], span["volume1"]) == (right["volume0"], right["volume1"])
+        assert span["trades"] == right["trades"]
+    pool = client.get(f"/api/v1/pools/{POOL}").json
+    assert (pool["volume0"], pool["volume1"]) == (right["volume0"], right["volume1"])
+
+
+def test_a_volume_of_hours_leaves_out_what_is_older(database_url: str) -> None:
+    trades = [
+        {"pool": POOL, "in": TOKEN0, "out": TOKEN1, "amount_in": n + 1, "amount_out": 1}
+        for n in range(BLOCKS)
+    ]
+    fill(database_url, trades, 1, spacing_s=1_800)
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    newest_s = START_S + 1_800 * (BLOCKS - 1)
+    for span, hours in zip(
+        client.get(f"/api/v1/pools/{POOL}/volume").json["volumes"], (24, 168, 9_999), strict=True
+    ):
+        first_s = (newest_s // 3_600 - hours + 1) * 3_600
+        right = [n + 1 for n in range(BLOCKS) if START_S + 1_800 * n >= first_s]
+        assert (span["volume0"], span["trades"]) == (str(sum(right)), len(right))
+    body = client.get(f"/api/v1/pools/{EMPTY}/volume").json
+    assert [span["volume0"] for span in body["volumes"]] == ["0", "0", "0"]
 
 
 def test_a_pool_without_trades_has_no_candles(client: FlaskClient) -> None:
@@ -193,13 +277,12 @@ def test_what_is_refused(client: FlaskClient) -> None:
     for name in ("timeFrom", "timeTo"):
         for value in ("", "-1", "1e3", "yesterday", HUGE, "9" * 13):
             require_parameter(client.get(path, query_string={name: value}), name)
-    for query in (
-        f"interval=5m&timeFrom={START_S}&timeTo={START_S + 151_000}",
-        f"timeFrom={START_S + 9_999}&timeTo={START_S}",
-        "timeFrom=0",
-        f"timeFrom={10**12 - 1}",
-    ):
+    for value in ("0", "501", "-1", "1.5", "", HUGE):
+        require_parameter(client.get(path, query_string={"limit": value}), "limit")
+    for query in (f"timeFrom={START_S + 9_999}&timeTo={START_S}", "timeFrom=1&timeTo=0"):
         require_parameter(client.get(f"{path}?{query}"), "timeFrom")
+    require_parameter(client.get("/api/v1/pools/0x12/volume"), "address")
+    require_refusal(client.get(f"/api/v1/pools/{TOKEN0}/volume"), 404, "not_found")
     require_parameter(client.get("/api/v1/pools/0x12/candles"), "address")
     for nobody in (f"/api/v1/pools/{TOKEN0}", f"/api/v1/pools/{TOKEN0}/candles?timeTo=9"):
         require_refusal(client.get(nobody), 404, "not_found")
@@ -208,14 +291,17 @@ def test_what_is_refused(client: FlaskClient) -> None:
 def test_too_many_trades_are_counted_and_not_read(
     client: FlaskClient, traded: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The default range gets shorter until it has few enough; one that was chosen is refused."""
+    """The range gets shorter until it has few enough; an interval that has too many is refused."""
     monkeypatch.setattr(pools, "MAX_TRADES", 30)
-    path = f"/api/v1/pools/{POOL}/candles?interval=5m"
-    body = client.get(path).json["candles"]
-    assert 0 < sum(candle["trades"] for candle in body) <= 30
-    response = client.get(f"{path}&timeFrom={START_S}&timeTo={START_S + 30_000}")
-    require_parameter(response, "timeFrom")
-    assert "602 trades" in response.json["error"]
+    path = f"/api/v1/pools/{POOL}/candles"
+    body = client.get(f"{path}?interval=5m&timeFrom={START_S}&timeTo={START_S + 30_000}").json
+    assert 0 < sum(candle["trades"] for candle in body["candles"]) <= 30
+    assert START_S < body["nextTimeTo"] < START_S + 30_000
+    assert sum(c["trades"] for c in client.get(f"{path}?interval=1d").json["candles"]) == 800
+    with uncounted(traded) as uncounting:
+        response = uncounting.get(f"{path}?interval=1d&timeTo={START_S}")
+        require_parameter(response, "interval")
+        assert " trades, more than 30" in response.json["error"]
     database = ExplainingDatabase(traded)
     database.prepared_row(
         "queries/pools_list_candles",
@@ -247,3 +333,35 @@ def test_candles_are_read_by_index_at_any_depth(traded: str) -> None:
     assert early.sequential_scans() == late.sequential_scans() == set()
     assert late.buffers < 1.5 * early.buffers
     assert execute(traded, "SELECT count(*) FROM list_checkpoints") != [(0,)]
+
+
+@pytest.mark.parametrize("span_s", [3_600, 86_400])
+def test_candles_of_hours_are_read_by_index_at_any_depth(database_url: str, span_s: int) -> None:
+    """Of 30 pools with two years of hours, no more hours than the page needs."""
+    fill(database_url, [], 0)
+    execute(
+        database_url,
+        "INSERT INTO pool_candles SELECT CASE WHEN p = 0 THEN address ELSE int4send(p) END,"
+        " TIMESTAMPTZ '2024-01-01Z' + h * interval '1 hour', 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1"
+        " FROM generate_series(1, 17520) AS h, generate_series(0, 29) AS p, pools"
+        " WHERE address = decode(repeat('aa', 20), 'hex')",
+    )
+    execute(database_url, "ANALYZE pool_candles")
+    database = ExplainingDatabase(database_url)
+    first_s = int(datetime(2024, 1, 1, tzinfo=UTC).timestamp())
+    for last_s in (first_s + 30 * 86_400, pools.NEWEST_S):
+        database.prepared_row(
+            "queries/pool_candles_list",
+            address=bytes.fromhex(POOL[2:]),
+            span_s=span_s,
+            first_s=0,
+            last_s=last_s,
+            limit=20,
+        )
+    early, late = database.plans
+    database.close()
+    for plan in (early, late):
+        assert "pool_candles" not in plan.sequential_scans()
+        hours = [n for n in plan.nodes if n.get("Relation Name") == "pool_candles"]
+        assert [node["Actual Rows"] for node in hours] == [21 * span_s // 3_600]
+    assert late.buffers < 1.5 * early.buffers

@@ -65,6 +65,7 @@ WHY: dict[str, tuple[str, str | None, list[Any] | None, list[int], str | None]] 
     "overspend, told": ("error", "Error", ["could not pay"], [], "overspendLow()"),
     "unknown data": ("unknown_error", None, None, [], "unknownData(bytes)"),
     "short data": ("unknown_error", None, None, [], "unknownData(bytes)"),
+    "empty text": ("error", "Error", [""], [], "unknownData(bytes)"),
     "bad Error": ("unknown_error", None, None, [], "unknownData(bytes)"),
     "write": ("static_call", None, None, [0], "increase()"),
     "library": ("custom", "Unchecked", ["nothing", "MARK"], [], "byLibrary(string)"),
@@ -108,6 +109,7 @@ def test_the_reason_and_the_call_that_failed(played: Played, name: str) -> None:
 def test_sentences_say_what_a_person_can_understand(played: Played) -> None:
     said = {name: error_of(played, name)["reason"] for name in WHY}
     assert said["require"] == "The call reverted: the door is shut"
+    assert said["empty text"] == "The call reverted with an empty text."
     assert said["panic 0x11"].endswith("panic 0x11 (arithmetic overflow or underflow)")
     assert said["callee's error"].endswith(f"NotAllowed(who={played.reasons.address}, code=42)")
     assert said["out of gas"] == "Out of gas: the transaction's limit of 300,000 was too low."

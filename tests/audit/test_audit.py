@@ -35,7 +35,8 @@ CHANGED = (
     "UPDATE item_balances SET balance = -balance",
     "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
     "UPDATE dexes SET trade_count = 0",
-    "UPDATE pools SET trade_count = 0",
+    "UPDATE pools SET trade_count = 0, volume1 = 7",
+    "UPDATE pool_candles SET high_amount1 = high_amount1 + 1, volume0 = 0",
     "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
     "UPDATE daily_stats SET gas_used = 1, last_hash = '\\x01', burnt_wei = burnt_wei + 1",
     "UPDATE chain SET token_count = 5",
@@ -53,6 +54,7 @@ LOST = (
     "UPDATE pools SET trade_count = trade_count + 1",
     "DELETE FROM list_checkpoints",
     "DELETE FROM daily_stats",
+    "DELETE FROM pool_candles",
     "UPDATE chain SET token_count = 0",
     "UPDATE addresses SET log_count = 0",
 )
@@ -72,6 +74,8 @@ ADDED = (
     " VALUES ('transactions_by_from', '\\x01', 128, 1, 1)",
     "INSERT INTO daily_stats SELECT day - 1, -1, -1, '', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0"
     " FROM daily_stats ORDER BY day LIMIT 1",
+    "INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0, volume1)"
+    " SELECT pool_address, hour + interval '1000 hours', 1, 0, 1, 1 FROM pool_candles",
     "UPDATE chain SET token_count = token_count + 1",
     "UPDATE addresses SET log_count = log_count + 1",
 )

@@ -54,6 +54,7 @@ NOT_COMPARED = {
         for column in ("address", "block_number", "dex_id", "token0", "token1")
     },
     "rejected_emitters.*": FROM_CONTRACT,
+    "pool_candles_state.*": "from where on candles are counted, which are compared with all trades",
     "orphaned_blocks.*": "a journal of what the chain has no more",
     **{
         f"{table}.*": "not of the chain"
@@ -75,6 +76,7 @@ KEYS = {
     "event_topics": ("topic0",),
     "item_balances": ("holder", "first_ordinal"),
     "list_checkpoints": ("list", "key", "place"),
+    "pool_candles": ("pool_address", "hour"),
     "token_holders": ("holder", "token_address"),
     "token_items": ("token_address", "first_ordinal"),
     "tokens": ("address",),

@@ -28,7 +28,7 @@ def backfill(
             settings,
             database,
             Node(settings.rpc_urls),
-            Resources(1, MEMORY_BYTES, threads=2),
+            Resources(1, MEMORY_BYTES, threads=2, tables_at_once=2),
             lambda _: differences,
             threading.Event(),
         )

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from scan.audit import derived_tables
+from scan.bulk import derivation
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill, follow
 from tests.conftest import Played
@@ -13,13 +14,14 @@ from tests.support.indexing import settings_for
 from tests.support.table_digest import digest, fresh_digest
 
 
-# Traced blocks are decoded one by one, others in columns.
+# Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
+# columns.
 @pytest.mark.parametrize(
-    ("traces", "logs"),
+    ("traces", "logs", "buckets"),
     [
-        ("auto", "all"),
-        pytest.param("off", "all", marks=pytest.mark.long),
-        pytest.param("off", "standard", marks=pytest.mark.long),
+        ("auto", "all", 4),
+        pytest.param("off", "all", 1, marks=pytest.mark.long),
+        pytest.param("off", "standard", 1, marks=pytest.mark.long),
     ],
 )
 def test_tables_are_those_of_the_indexer(
@@ -28,9 +30,12 @@ def test_tables_are_those_of_the_indexer(
     database_url: str,
     scenario: Played,
     tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
     traces: str,
     logs: str,
+    buckets: int,
 ) -> None:
+    monkeypatch.setattr(derivation, "buckets_for", lambda *_: buckets)
     head = scenario.anvil.head()
     settings = settings_for(database_url, scenario.anvil.url, traces=traces, logs=logs)
     assert backfill(settings, tmp_path / "files", last_block=head - 3)

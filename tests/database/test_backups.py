@@ -23,7 +23,7 @@ INDEXED = {
     *("blocks", "transactions", "log_emitters", "codes", "contracts", "tokens", "token_transfers"),
     *("token_holders", "dexes", "pools", "rejected_emitters", "dex_trades", "addresses", "chain"),
     *("list_checkpoints", "daily_stats", "indexer_status", "migrations", "schema_state"),
-    *("label_state", "bulk_backfill", "transaction_failures"),
+    *("pool_candles", "pool_candles_state", "label_state", "bulk_backfill", "transaction_failures"),
     *("verification_jobs", "token_items", "item_balances"),
     *("internal_transfers", "withdrawals", "logs", "event_topics", "orphaned_blocks"),
 }

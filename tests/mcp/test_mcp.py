@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import shutil
 import socket
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.openapi_document import DOCUMENT
 from tests.support.serving import gunicorn
+from tests.support.solidity import NODE
 from tests.support.wallets import new_wallet, obtain_key
 
 Ask = Callable[..., Any]
@@ -213,6 +215,60 @@ def test_malformed_messages_are_refused(
     response = requests.post(f"{demo_url}/mcp", body, headers=accepted, timeout=10)
     assert response.status_code == status
     assert api(demo_url, "/stats")["latestBlock"]
+
+
+def inspect(url: str, *arguments: str) -> tuple[int, str, str]:
+    """The official inspector's command line: its exit code, what it printed, its errors."""
+    packages = NODE / "node_modules" / "@modelcontextprotocol"
+    # It reads its version from a file of the whole inspector, whose web interface is not needed.
+    shutil.copy(packages / "inspector-cli" / "package.json", packages / "package.json")
+    command = ["node", packages / "inspector-cli" / "build" / "index.js", f"{url}/mcp"]
+    done = subprocess.run(
+        [*map(str, command), "--transport", "http", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    return done.returncode, done.stdout, done.stderr
+
+
+@pytest.mark.long
+def test_the_inspector_lists_and_calls_tools(demo_url: str) -> None:
+    status, output, errors = inspect(demo_url, "--method", "tools/list")
+    assert status == 0, errors
+    with_python = with_client(f"{demo_url}/mcp", lambda client: client.list_tools()).tools
+    tools = {tool["name"]: tool for tool in json.loads(output)["tools"]}
+    assert tools.keys() == {tool.name for tool in with_python}
+    assert all(tool["annotations"]["readOnlyHint"] for tool in tools.values())
+
+    def use(tool: str, *arguments: str) -> Any:
+        words = ("--tool-arg", *arguments) if arguments else ()
+        status, output, errors = inspect(
+            demo_url, "--method", "tools/call", "--tool-name", tool, *words
+        )
+        assert status == 0, errors
+        result = json.loads(output)
+        return result.get("isError", False), json.loads(result["content"][0]["text"])
+
+    newest = api(demo_url, "/blocks?limit=1")["blocks"][0]
+    is_error, block = use("get_block", f"block={newest['number']}")
+    assert not is_error and block["hash"] == newest["hash"]
+    is_error, body = use("get_token", "address=0x12")
+    assert is_error and (body["code"], body["field"]) == ("invalid_parameter", "address")
+
+
+@pytest.mark.long
+def test_the_inspector_is_told_of_a_missing_tool_and_of_its_limit(
+    demo_url: str, shared_database_url: str
+) -> None:
+    call = ("--method", "tools/call", "--tool-name")
+    status, output, errors = inspect(demo_url, *call, "delete_everything")
+    assert (status != 0 or json.loads(output)["isError"]) and "delete_everything" in output + errors
+    with gunicorn(shared_database_url, SCAN_RATE_LIMIT_ANONYMOUS="1/minute") as address:
+        inspect(address, *call, "get_network")
+        _, output, errors = inspect(address, *call, "get_network")
+        assert "rate_limited" in output, errors
+        assert requests.get(f"{address}/api/v1/stats", timeout=5).status_code == 429
 
 
 def test_there_are_no_sessions_and_no_streams_of_the_server(demo_url: str) -> None:

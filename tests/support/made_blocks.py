@@ -31,6 +31,7 @@ class Move(NamedTuple):
     fields: Mapping[str, Any] = {}  # others of DecodedTransaction
     pool: bytes | None = None  # in which it trades
     status: bool = True
+    trade: Trade | None = None  # what it trades in this pool, otherwise a few tokens
 
 
 def address(name: str) -> bytes:
@@ -151,7 +152,7 @@ def _stored(value: Any) -> Any:
 
 def _trade(number: int, index: int, move: Move, pool: bytes) -> PoolTrade:
     row = copy_format.line((number, index, index, pool, move.sender)).removesuffix("\n")
-    return PoolTrade(number, row, "uniswap-v2", Trade(TOKEN, pool, 3, 4))
+    return PoolTrade(number, row, "uniswap-v2", move.trade or Trade(TOKEN, pool, 3, 4))
 
 
 def _transfer_row(number: int, index: int, move: Move, tokens: int) -> str:

@@ -256,6 +256,19 @@ SERVICE_SCHEMAS: Json = {
         optional=("field",),
     ),
     "Health": record("Liveness.", {"status": one_of("Constant.", ("alive",))}),
+    "Backfill": record(
+        "A bulk backfill that is under way; lists are empty or 503 until it is accepted.",
+        {
+            "stage": one_of("What it does.", ("spool", "inspect", "load", "accept")),
+            "lastBlock": number("The block up to which it indexes.", 20_000_000),
+            "progress": {
+                "type": ["number", "null"],
+                "description": "Of the whole, from 0 to 1.",
+                "examples": [0.46],
+            },
+            "secondsLeft": nullable(number("Estimated.", 7200)),
+        },
+    ),
     "Readiness": record(
         "Readiness and lag.",
         {
@@ -275,6 +288,10 @@ SERVICE_SCHEMAS: Json = {
                     ("blockHash", "blockNumber"),
                 )
             ),
+            "backfill": {
+                "anyOf": [ref("Backfill"), {"type": "null"}],
+                "description": "Null without a bulk backfill.",
+            },
             "replicaLagBlocks": number("Blocks that the replica is behind.", 0),
         },
         optional=("replicaLagBlocks",),

@@ -155,6 +155,8 @@ FILTERED_SCHEMAS: Json = {
             "tradeCount": number("Its trades.", 3),
             "lastTradeHash": nullable(hash32("The newest trade's transaction.")),
             "lastTradeAt": nullable(moment("Its time.")),
+            "volume0": ref("SumOrNull"),
+            "volume1": ref("SumOrNull"),
         },
     ),
 }

@@ -1,10 +1,11 @@
-"""GET /stats/daily, /gas, and a pool with its candles."""
+"""GET /stats/daily, /gas, and a pool with its candles and volumes."""
 
 from scan.api.network import DAILY_FORMATS
 from scan.api.openapi.schemas import (
     ADDRESS,
     RANGE,
     Json,
+    address,
     amount,
     array,
     flag,
@@ -24,7 +25,7 @@ from scan.http.list_format import TYPES
 from scan.queries import gas
 from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
 from scan.queries.largest_transfers import LARGEST
-from scan.queries.pools import INTERVALS_S, MAX_CANDLES, MAX_TRADES
+from scan.queries.pools import DEFAULT_CANDLES, INTERVALS_S, MAX_CANDLES, MAX_TRADES
 
 _TAG = "Chain"
 
@@ -73,14 +74,25 @@ STATISTICS_PATHS: Json = {
     "/pools/{address}/candles": {
         "get": operation(
             "listCandles", _TAG, "Prices and volumes of a pool, from its trades", ref("Candles"),
-            description=f"At most {MAX_CANDLES} intervals and {MAX_TRADES:,} trades. By default"
-            " up to the newest trade, as many intervals as these allow.",
+            description="The newest ones of the range, whole, also where it begins or ends within"
+            " one; intervals without trades are left out. To go on, send nextTimeTo as timeTo."
+            f" 5m reads at most {MAX_TRADES:,} trades at once; longer ones have no such bound once"
+            " all trades are counted.",
             parameters=(
                 ADDRESS,
                 query("interval", {**one_of("Their length.", [*INTERVALS_S]), "default": "1h"}),
+                query("limit", {**number("How many at most.", DEFAULT_CANDLES), "minimum": 1,
+                                "maximum": MAX_CANDLES, "default": DEFAULT_CANDLES}),
                 *RANGE[2:],
             ),
             errors=(404,),
+        ),
+    },
+    "/pools/{address}/volume": {
+        "get": operation(
+            "getPoolVolume", _TAG, "What was traded in a pool", ref("PoolVolume"),
+            description="24h and 7d: the hour of the newest block, and the 23 or 167 before it.",
+            parameters=(ADDRESS,), errors=(404,),
         ),
     },
 }  # fmt: skip
@@ -181,6 +193,9 @@ STATISTICS_SCHEMAS: Json = {
         "Intervals with trades.",
         {
             "interval": one_of("Their length.", [*INTERVALS_S]),
+            "nextTimeTo": nullable(
+                number("Where the range may have older ones, up to here (Unix).", 1_767_225_599)
+            ),
             "candles": array(ref("Candle"), "Oldest first.", maxItems=MAX_CANDLES),
         },
     ),
@@ -195,6 +210,31 @@ STATISTICS_SCHEMAS: Json = {
             "trades": number("Its trades.", 3),
         },
     ),
+    "PoolVolume": record(
+        "In the tokens' smallest units.",
+        {
+            "address": address("The pool."),
+            "complete": flag("Whether all trades are counted; else everything is null."),
+            "volumes": array(ref("VolumeSpan"), "24h, 7d, all."),
+        },
+    ),
+    "VolumeSpan": record(
+        "What was traded in a span of time.",
+        {
+            "period": one_of("Which.", ["24h", "7d", "all"]),
+            "timeFrom": nullable(moment("Its begin; null of all.")),
+            "volume0": ref("SumOrNull"),
+            "volume1": ref("SumOrNull"),
+            "trades": ref("CountOrNull"),
+        },
+    ),
     "Sum": text("A whole number, of any size.", "1500", pattern="^[0-9]+$"),
+    "SumOrNull": nullable(
+        text(
+            "What was traded, in a token's smallest unit; null: not counted yet.",
+            "1500",
+            pattern="^[0-9]+$",
+        )
+    ),
     "Price": nullable(text("A decimal number.", "1.5", pattern="^[0-9]+([.][0-9]+)?$")),
 }

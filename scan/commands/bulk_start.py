@@ -1,0 +1,59 @@
+"""A bulk backfill that the indexer starts by itself, in a process of its own.
+
+Its memory is free again afterwards, and it can be ended in the middle of a statement.
+"""
+
+import subprocess
+import sys
+import tempfile
+import threading
+from importlib.util import find_spec
+
+from scan.commands.chain_backfill import DONE, INSTALL, PACKAGES, REFUSED
+from scan.commands.child_process import end_with_parent
+from scan.indexer.follower import BackfillEnd
+from scan.settings import ROOT, Settings, child_environment
+
+POLL_S = 0.2
+GRACE_S = 5.0
+MAX_REASON_BYTES = 2000
+
+
+class BulkStart:
+    """`scan backfill chain`, for as long as it takes."""
+
+    def __init__(self, settings: Settings, stop: threading.Event) -> None:
+        self._settings = settings
+        self._stop = stop
+
+    def run(self) -> BackfillEnd:
+        missing = [name for name in PACKAGES if find_spec(name) is None]
+        if missing:
+            return BackfillEnd(f"{', '.join(missing)} not installed: {INSTALL}", is_refused=True)
+        with tempfile.TemporaryFile() as reason:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "scan", "backfill", "chain", "--automatic"],
+                env=child_environment(self._settings),
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=reason,
+                preexec_fn=end_with_parent,
+                process_group=0,
+            )
+            code = self._wait(process)
+            reason.seek(0)
+            text = reason.read(MAX_REASON_BYTES).decode(errors="replace").strip()
+        if code == DONE:
+            return BackfillEnd()
+        return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
+
+    def _wait(self, process: "subprocess.Popen[bytes]") -> int:
+        """Its exit code; it is ended when the indexer is to stop, and goes on another time."""
+        while process.poll() is None:
+            if self._stop.wait(POLL_S):
+                process.terminate()
+                try:
+                    process.wait(GRACE_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+        return process.wait()

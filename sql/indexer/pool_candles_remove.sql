@@ -1,0 +1,28 @@
+-- Before trades are taken back: removes the candles that count any of them, and their volumes from
+-- those of the pools.
+-- params: first_trade bigint, last_trade bigint
+-- returns: pool, hour (as text, since it may be beyond Python's calendar) and the ordinal of the first
+--   trade of each
+-- index: dex_trades_pkey, blocks_pkey, pool_candles_pkey, pools_pkey
+WITH orphaned AS MATERIALIZED (
+    SELECT DISTINCT d.pool_address, date_trunc('hour', b.timestamp, 'UTC') AS hour
+    FROM dex_trades d
+    JOIN blocks b ON b.number = d.block_number
+    WHERE d.ordinal BETWEEN %(first_trade)s AND %(last_trade)s
+), removed AS (
+    DELETE FROM pool_candles c
+    USING orphaned o
+    WHERE c.pool_address = o.pool_address AND c.hour = o.hour
+    RETURNING c.pool_address, c.hour, c.first_ordinal, c.volume0, c.volume1
+), reduced AS (
+    UPDATE pools p
+    SET volume0 = p.volume0 - r.volume0,
+        volume1 = p.volume1 - r.volume1
+    FROM (
+        SELECT pool_address, sum(volume0) AS volume0, sum(volume1) AS volume1
+        FROM removed
+        GROUP BY pool_address
+    ) AS r
+    WHERE p.address = r.pool_address
+)
+SELECT pool_address, hour::text, first_ordinal FROM removed;

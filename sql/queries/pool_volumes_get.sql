@@ -1,0 +1,35 @@
+-- What was traded in a pool in the hour of the newest block and the 23, or 167, hours before it, and in
+-- all.
+-- params: address bytea
+-- literals: none
+-- returns: one row: index version, JSON text or null where there is no such pool
+-- index: blocks_pkey, pools_pkey, pool_candles_pkey
+WITH newest AS MATERIALIZED (
+    SELECT date_trunc('hour', b.timestamp, 'UTC') AS hour FROM blocks b ORDER BY b.number DESC LIMIT 1
+), spans (name, hours) AS (
+    VALUES ('24h', 24), ('7d', 168)
+), volumes AS (
+    SELECT 1 AS place, s.name, n.hour - (s.hours - 1) * interval '1 hour' AS start,
+        coalesce(sum(c.volume0), 0) AS volume0, coalesce(sum(c.volume1), 0) AS volume1,
+        coalesce(sum(c.trade_count), 0) AS trades
+    FROM newest n
+    CROSS JOIN spans s
+    LEFT JOIN pool_candles c ON c.pool_address = %(address)s
+        AND c.hour > n.hour - s.hours * interval '1 hour' AND c.hour <= n.hour
+    GROUP BY s.name, s.hours, n.hour
+    UNION ALL
+    SELECT 2, 'all', NULL, p.volume0, p.volume1, p.trade_count
+    FROM pools p
+    WHERE p.address = %(address)s
+)
+SELECT index_version(), (
+    SELECT format('{"address":"%%s","complete":%%s,"volumes":%%s}', hex(p.address),
+        has_all_candles()::text, json_list((
+            SELECT string_agg(
+                CASE WHEN has_all_candles() THEN volume_record(v.name, v.start, v.volume0,
+                        v.volume1, v.trades::bigint)
+                    ELSE volume_record(v.name, v.start, NULL, NULL, NULL) END,
+                ',' ORDER BY v.place, v.start DESC)
+            FROM volumes v)))
+    FROM pools p
+    WHERE p.address = %(address)s);

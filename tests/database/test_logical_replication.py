@@ -1,0 +1,106 @@
+"""The commands of docs/tables.md: chosen tables follow into another PostgreSQL, through forks."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
+from tests.support.tables_document import DOCUMENT
+
+pytestmark = pytest.mark.long
+
+SECTION = DOCUMENT.read_text().partition("## Logical replication")[2].partition("<!--")[0]
+STATEMENTS = [
+    " ".join(statement.split())
+    for block in re.findall(r"```sql\n(.*?)```", SECTION, re.S)
+    for statement in re.sub(r"--.*", "", block).split(";")
+    if statement.strip()
+]
+TABLES = ("blocks", "transactions", "token_transfers", "tokens")
+
+
+@pytest.fixture
+def servers() -> Iterator[tuple[Postgres, Postgres]]:
+    primary, warehouse = Postgres(), Postgres()
+    try:
+        primary.make_template()
+        warehouse.make_template()  # what `scan migrate` makes
+        yield primary, warehouse
+    finally:
+        warehouse.stop()
+        primary.stop()
+
+
+def rows(url: str, table: str) -> list[tuple[object, ...]]:
+    return execute(url, f"SELECT t::text FROM {table} t ORDER BY 1")  # noqa: S608
+
+
+def wait_for_subscriber(primary: str, warehouse: str) -> None:
+    [(newest,)] = execute(primary, "SELECT pg_current_wal_lsn()")
+
+    def has_it() -> bool:
+        copied = execute(
+            warehouse, "SELECT 1 FROM pg_subscription_rel HAVING bool_and(srsubstate = 'r')"
+        )
+        confirmed = execute(
+            primary,
+            "SELECT 1 FROM pg_replication_slots WHERE slot_name = 'chain' AND active"
+            " AND confirmed_flush_lsn >= %s::pg_lsn",
+            newest,
+        )
+        return bool(copied and confirmed)
+
+    wait_until(has_it, timeout_s=60)
+
+
+def transfer(anvil: Anvil, token: object, count: int) -> None:
+    sender, recipient = anvil.accounts[:2]
+    for amount in range(1, count + 1):
+        anvil.transact(sender, token, "mint", recipient, amount)  # type: ignore[arg-type]
+        anvil.send(sender, recipient, value=amount)
+        anvil.mine()
+
+
+def test_chosen_tables_follow_into_another_postgresql(servers: tuple[Postgres, Postgres]) -> None:
+    primary, warehouse = servers
+    publish, subscribe = STATEMENTS[:-1], STATEMENTS[-1]
+    assert publish[0].startswith("ALTER SYSTEM") and subscribe.startswith("CREATE SUBSCRIPTION")
+    url, copy = primary.url("template_scan"), warehouse.url("template_scan")
+    execute(url, publish[0])
+    primary.halt()
+    primary.resume()
+    for statement in publish[1:]:
+        execute(url, statement)
+    folder = primary.url("x").partition("host=")[2]
+    address = f"host={folder} dbname=template_scan user=replicator"
+    with Anvil() as anvil:
+        token = anvil.deploy(anvil.accounts[0], "Coin", "Replica Coin", "RPL", 18)
+        transfer(anvil, token, 5)
+        with Indexing(url, anvil.url) as indexing:
+            indexing.wait_for(anvil.head())
+            # What is there is copied; what comes, forks included, follows.
+            execute(copy, re.sub(r"CONNECTION '[^']*'", f"CONNECTION '{address}'", subscribe))
+            transfer(anvil, token, 5)
+            indexing.wait_for(anvil.head())
+            wait_for_subscriber(url, copy)
+            anvil.reorganise(4)
+            transfer(anvil, token, 2)
+            indexing.wait_for(anvil.head())
+            # Another fork while the subscriber is away.
+            execute(copy, "ALTER SUBSCRIPTION chain DISABLE")
+            anvil.reorganise(6)
+            transfer(anvil, token, 3)
+            indexing.wait_for(anvil.head())
+            execute(copy, "ALTER SUBSCRIPTION chain ENABLE")
+        wait_for_subscriber(url, copy)
+        hashes = execute(copy, "SELECT '0x' || encode(hash, 'hex') FROM blocks ORDER BY number")
+        heads = [anvil.call("eth_getBlockByNumber", hex(n), False) for n in range(len(hashes))]
+        assert [hash for (hash,) in hashes] == [block["hash"] for block in heads]
+        assert len(hashes) == anvil.head() + 1
+    for table in TABLES:
+        assert rows(copy, table) and rows(copy, table) == rows(url, table), table
+    execute(copy, "DROP SUBSCRIPTION chain")
