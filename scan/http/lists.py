@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus
 
 import orjson
 from flask import Response, request
@@ -72,10 +72,10 @@ def json_text(text: str | None) -> str:
 
 def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
     """The request's own path, with the cursor in the place of the page's number."""
-    kept = {
-        name: text
+    kept = "".join(
+        f"{quote_plus(name)}={quote_plus(text)}&"
         for name, text in arguments.items()
         if name not in ("page", "cursor") and not name.startswith("_")
-    }
+    )
     path = quote(f"{services().settings.base_path}{request.path}")
-    return f'<{path}?{urlencode({**kept, "cursor": cursor})}>; rel="next"'
+    return f'<{path}?{kept}cursor={cursor}>; rel="next"'

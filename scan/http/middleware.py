@@ -272,7 +272,7 @@ class Middleware:
             self._index_version.record(version, began_at)
         if min(versions, default=least_version) < least_version:
             # Addresses of several replicas lead to one that is behind the one just asked.
-            body.close()  # type: ignore[attr-defined]  # Flask's have it
+            _close(body)
             return self._refuse(state, NotIndexedYet(state.required_block), start_response)
         headers = [*headers, *self._block_header(state)]
         if self._base_path:
@@ -283,7 +283,7 @@ class Middleware:
             start_response(status, self._own_headers(state) + headers, *exc_info)
             return body
         whole = b"".join(body)
-        body.close()  # type: ignore[attr-defined]
+        _close(body)
         response = WsgiResponse(status, headers, whole, state.route)
         response = self._store(state, response) if may_cache else response
         return self._send(state, response, start_response)
@@ -380,6 +380,12 @@ class Middleware:
         if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             request_log.log_request(state.method, state.path, status, seconds, client)
+
+
+def _close(body: Iterable[bytes]) -> None:
+    close = getattr(body, "close", None)
+    if close is not None:
+        close()
 
 
 def _is_unmodified(state: RequestState, response: WsgiResponse) -> bool:

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from collections import OrderedDict
 from typing import NamedTuple
 
 from scan.http.index_version import IndexVersion
@@ -19,7 +20,7 @@ class _OfVersion(NamedTuple):
 
     version: int
     rewinds: int
-    responses: dict[CacheKey, WsgiResponse]
+    responses: OrderedDict[CacheKey, WsgiResponse]  # the oldest first
 
 
 class _Timed(NamedTuple):
@@ -35,7 +36,7 @@ class ResponseCache:
         self._index_version = index_version
         self._lock = threading.Lock()
         # One attribute, so that no thread sees a new version with the responses of an old one.
-        self._current = _OfVersion(-1, 0, {})
+        self._current = _OfVersion(-1, 0, OrderedDict())
         self._timed: dict[CacheKey, _Timed] = {}
         self._bytes = 0
 
@@ -52,7 +53,7 @@ class ResponseCache:
     def store(self, key: CacheKey, response: WsgiResponse, version: int) -> None:
         if not self._index_version.may_be_newest(version):
             return
-        size = ENTRY_BYTES + sum(map(len, key)) + len(response.body)
+        size = _size(key, response)
         if size > MAX_ENTRY_BYTES:  # a few of these would drop all others
             return
         with self._lock:
@@ -60,9 +61,14 @@ class ResponseCache:
             is_same = (version, rewinds) == (self._current.version, self._current.rewinds)
             if version < self._current.version and rewinds == self._current.rewinds:
                 return
-            if not is_same or self._bytes + size > MAX_BYTES:
-                self._current, self._bytes = _OfVersion(version, rewinds, {}), 0
-            self._current.responses[key] = response
+            if not is_same:
+                self._current, self._bytes = _OfVersion(version, rewinds, OrderedDict()), 0
+            responses = self._current.responses
+            if key in responses:  # two threads have made it
+                return
+            while self._bytes + size > MAX_BYTES:
+                self._bytes -= _size(*responses.popitem(last=False))
+            responses[key] = response
             self._bytes += size
 
     def store_for(self, key: CacheKey, response: WsgiResponse, seconds: float) -> None:
@@ -70,3 +76,7 @@ class ResponseCache:
         if len(self._timed) >= MAX_TIMED:
             self._timed.clear()
         self._timed[key] = _Timed(response, time.monotonic() + seconds)
+
+
+def _size(key: CacheKey, response: WsgiResponse) -> int:
+    return ENTRY_BYTES + sum(map(len, key)) + len(response.body)

@@ -14,7 +14,6 @@ and columns:
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import NamedTuple, Self
 
@@ -61,8 +60,7 @@ class Cursor(NamedTuple):
     newest: BlockId | None
 
 
-@dataclass(frozen=True)
-class Traversal:
+class Traversal(NamedTuple):
     """One list in one order, as a client pages through it; `cursor` is the one it sent."""
 
     scope: bytes

@@ -104,6 +104,17 @@ def test_all_that_a_key_holds_counts_as_memory() -> None:
         assert held <= response_cache.MAX_BYTES
 
 
+def test_a_full_cache_drops_the_oldest_responses_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = cache_of(GivenVersion())
+    body = b"x" * 1000
+    monkeypatch.setattr(response_cache, "MAX_BYTES", 10 * (1000 + response_cache.ENTRY_BYTES + 3))
+    for number in range(25):
+        for _ in range(2):  # as two threads do that have made the same one
+            cache.store(CacheKey(f"/{number:02}"), response(body), 1)
+    kept = [number for number in range(25) if cache.find(CacheKey(f"/{number:02}"))]
+    assert kept == list(range(15, 25))
+
+
 def test_some_responses_are_served_for_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
