@@ -124,7 +124,7 @@ def whole(client: FlaskClient, body: Record) -> list[Record]:
         status, page = ask(client, body, limit=100, **more)
         assert status == 200
         rows += page["data"]
-        if len(page["data"]) < 100:
+        if page["next"] is None:
             return rows
         more = {"offset": len(rows)}
         if body["entity"] == "history":
