@@ -151,6 +151,11 @@ CREATE INDEX IF NOT EXISTS transactions_coin_by_from ON transactions (from_addre
 CREATE INDEX IF NOT EXISTS transactions_coin_by_to
     ON transactions (coalesce(to_address, contract_address), ordinal)
     WHERE status AND value > 0 AND coalesce(to_address, contract_address) <> from_address;
+-- serves queries/transactions_list_largest_in: large values in each run of 16,384 transactions, so that a
+-- new entry falls among the newest ones. An index of all values would take the indexer 4 % more
+-- processor time; those of 10 coins or more are few, and of a busy chain's day still more than are listed.
+CREATE INDEX IF NOT EXISTS transactions_by_value ON transactions ((ordinal >> 14), value, ordinal)
+    WHERE status AND value >= 10000000000000000000;
 
 -- Value that contracts moved inside transactions, and contracts they created, be it without value,
 -- from traces: of blocks that are traced, all of it.

@@ -13,7 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -97,11 +97,13 @@ def _limited_memory(databases: Databases, limit_mb: int | None) -> Iterator[None
     server = _server(databases)
     try:
         for pid in family(server):  # what it starts from now on is in it by itself
-            (group / "cgroup.procs").write_text(str(pid))
+            with suppress(ProcessLookupError):  # of a session that has just ended
+                (group / "cgroup.procs").write_text(str(pid))
         yield
     finally:
         for pid in (group / "cgroup.procs").read_text().split():
-            (MEMORY_GROUPS / "cgroup.procs").write_text(pid)
+            with suppress(ProcessLookupError):
+                (MEMORY_GROUPS / "cgroup.procs").write_text(pid)
         group.rmdir()
 
 
@@ -124,10 +126,10 @@ def _measure(
         }
         server = _server(databases)
         with connected(database_url) as cursor:
-            before = _disk(cursor, server)
+            before = _disk(cursor)
             with running(command, log, environment) as process:
-                samples = _samples(cursor, process, server, files, blocks - 1)
-            after = _disk(cursor, server)
+                samples = _samples(cursor, process, server, files, blocks - 1, log)
+            after = _disk(cursor)
             cursor.execute("SELECT pg_database_size(current_database())")
             [size] = cursor.fetchone()
             cursor.execute(load_statements()["audit/tables_digest"].text)
@@ -161,9 +163,11 @@ def _server(databases: Databases) -> int:
 
 
 def _samples(
-    cursor: Any, process: Any, server: int, files: Path, last_block: int
+    cursor: Any, process: Any, server: int, files: Path, last_block: int, log: Path
 ) -> list[dict[str, Any]]:
-    """Until the last block is there; the first when the process has started."""
+    """Until the last block is there; the first when the process has started. Beside the log they
+    are written at once, for whom the whole takes too long."""
+    lines = log.with_suffix(".samples").open("w", buffering=1)
     samples: list[dict[str, Any]] = []
     began = time.monotonic()
     is_analysed = False
@@ -190,6 +194,9 @@ def _samples(
             samples[-1]["file_bytes"] = sum(
                 path.stat().st_size for path in files.rglob("*") if path.is_file()
             )
+        if number == last_block or len(samples) % 50 == 1:
+            disk = _disk(cursor)
+            print(json.dumps({**samples[-1], **disk}), file=lines)
         if number == last_block:
             return samples
         if process.poll() is not None:
@@ -224,7 +231,7 @@ def _slices(samples: list[dict[str, Any]], count: int) -> list[dict[str, float]]
     ]
 
 
-def _disk(cursor: Any, server: int) -> dict[str, float]:
+def _disk(cursor: Any) -> dict[str, float]:
     cursor.execute(
         "SELECT pg_current_wal_lsn() - '0/0', (SELECT sum(reads) FROM pg_stat_io),"
         " (SELECT sum(writes) FROM pg_stat_io)"

@@ -45,14 +45,18 @@ def list_days() -> Response:
 
 @blueprint.get("/stats/largest-transfers")
 def list_largest_transfers() -> Response:
-    arguments = query_arguments("tokenAddress")
+    arguments = query_arguments("tokenAddress", "date")
     token = parameters.optional_address(arguments, "tokenAddress")
+    day = parameters.optional_date(arguments, "date")
     if token is None:
-        name, largest = "transactions", largest_transfers.of_coin(reader())
+        name, largest = "transactions", largest_transfers.of_coin(reader(), day)
     else:
-        name, largest = "transfers", largest_transfers.of_token(reader(), token)
+        name, largest = "transfers", largest_transfers.of_token(reader(), token, day)
     block = "null" if largest.first_block is None else largest.first_block
-    return json_body(f'{{"of":{largest.sample},"blockFrom":{block},"{name}":{largest.data}}}')
+    sample = f'"of":{largest.sample},"blockFrom":{block}'
+    if day is not None:
+        sample += f',"date":"{day.isoformat()}","total":{largest.total}'
+    return json_body(f'{{{sample},"{name}":{largest.data}}}')
 
 
 @blueprint.get("/stats/finality")

@@ -8,19 +8,18 @@ table in a transaction. accept: blocks, and with them the head, from which the i
 import logging
 import shutil
 import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
 
 from scan.bulk import derivation, loading
-from scan.bulk.contracts import RangeInspector
+from scan.bulk.contracts import Inspection, RangeInspector
 from scan.bulk.estimates import WORKER_BYTES, Estimate, TooLittleRoom, estimate, require_room
 from scan.bulk.progress import Progress
 from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, split
-from scan.bulk.spool import spool
+from scan.bulk.spool import spooling
 from scan.bulk.warehouse import FILE, Warehouse
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -77,31 +76,6 @@ class Resources(NamedTuple):
     memory_bytes: int  # of DuckDB; beyond it spills to the folder
     threads: int
     tables_at_once: int  # that are loaded
-
-
-class _Inspection:
-    """Which ranges are not inspected yet."""
-
-    def __init__(self, plan: Plan, files: RangeFiles) -> None:
-        self.files = files
-        inspected_to = -1 if plan.inspected_to is None else plan.inspected_to
-        self.remaining = deque(blocks for blocks in plan.ranges if blocks.first > inspected_to)
-        done = [blocks for blocks in plan.ranges if blocks.last <= inspected_to]
-        self._last_hash = files.ends(done[-1]).hash if done and files.has(done[-1]) else None
-
-    def has(self, blocks: Range) -> bool:
-        return not self.remaining or blocks.first < self.remaining[0].first
-
-    def is_next_there(self) -> bool:
-        return self.files.has(self.remaining[0])
-
-    def is_next_linked(self) -> bool:
-        """To the range before it."""
-        parent_hash = self.files.ends(self.remaining[0]).parent_hash
-        return self._last_hash in (None, parent_hash)
-
-    def note_inspected(self) -> None:
-        self._last_hash = self.files.ends(self.remaining.popleft()).hash
 
 
 class ChainBackfill:
@@ -224,12 +198,23 @@ class ChainBackfill:
         """Contracts of ranges that are there, in the chain's order, are inspected meanwhile."""
         files = RangeFiles(plan.folder)
         files.remove_temporary()
-        inspection = _Inspection(plan, files)
+        inspection = Inspection(files, plan.ranges, plan.inspected_to)
         for attempt in range(ATTEMPTS):
             missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
             if missing:
-                with self._spooling(plan, files, missing) as spooling:
-                    self._inspect_behind(inspection, spooling)
+                total = len(plan.ranges)
+                progress = self._progress.part("spool", "ranges", total, total - len(missing))
+                selection = log_selection.read_stored(self._database)
+                with spooling(
+                    self._settings,
+                    selection,
+                    files,
+                    missing,
+                    self._resources.processes,
+                    progress.advance,
+                    self._stop,
+                ) as end:
+                    self._inspect_behind(inspection, end)
             if self._stop.is_set():
                 return
             broken = list(broken_links(files, plan.ranges))
@@ -246,38 +231,7 @@ class ChainBackfill:
             raise NodeError("the node's blocks do not name each other as parents")
         self._set_stage("inspect")
 
-    @contextmanager
-    def _spooling(
-        self, plan: Plan, files: RangeFiles, missing: Sequence[Range]
-    ) -> Iterator[Future[None]]:
-        """In a thread, which waits for its processes; raises what it raised."""
-        total = len(plan.ranges)
-        progress = self._progress.part("spool", "ranges", total, total - len(missing))
-        selection = log_selection.read_stored(self._database)
-        processes = self._resources.processes
-        stop = threading.Event()
-        with ThreadPoolExecutor(1, "spool") as pool:
-            spooling = pool.submit(
-                spool,
-                self._settings,
-                selection,
-                files,
-                missing,
-                processes,
-                progress.advance,
-                stop,
-            )
-            try:
-                yield spooling
-            except BaseException:
-                stop.set()
-                raise
-            while not wait([spooling], POLL_S).done:
-                if self._stop.is_set():
-                    stop.set()
-            spooling.result()
-
-    def _inspect_behind(self, inspection: "_Inspection", spooling: Future[None]) -> None:
+    def _inspect_behind(self, inspection: Inspection, spooling: Future[None]) -> None:
         """Until all is spooled, or a range does not follow on the one before it."""
         inspector = None
         while not spooling.done() and not self._stop.is_set() and inspection.remaining:
@@ -297,7 +251,7 @@ class ChainBackfill:
     def _inspect(self, plan: Plan) -> None:
         files = RangeFiles(plan.folder)
         self._require_files(plan, files)
-        inspection = _Inspection(plan, files)
+        inspection = Inspection(files, plan.ranges, plan.inspected_to)
         inspector = self._new_inspector(files)
         total = len(plan.ranges)
         progress = self._progress.part(
@@ -323,7 +277,7 @@ class ChainBackfill:
         if not inspection.remaining:
             self._set_stage("load")
 
-    def _inspect_next(self, inspection: "_Inspection", inspector: RangeInspector) -> None:
+    def _inspect_next(self, inspection: Inspection, inspector: RangeInspector) -> None:
         """The first of the remaining ranges; raises NodeError."""
         blocks = inspection.remaining[0]
         findings = inspector.inspect(blocks)

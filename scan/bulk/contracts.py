@@ -3,7 +3,7 @@
 The files say where something is to be found out; everything else about a block is left out.
 """
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -88,6 +88,34 @@ class RangeInspector:
     def _hashes(self, blocks: Range) -> dict[int, bytes]:
         table = self._read("blocks", blocks)
         return dict(zip(table["number"].to_pylist(), table["hash"].to_pylist(), strict=True))
+
+
+class Inspection:
+    """Which ranges are not inspected yet."""
+
+    def __init__(
+        self, files: RangeFiles, ranges: Sequence[Range], inspected_to: int | None
+    ) -> None:
+        """`inspected_to`: the block up to which all are; None: none is."""
+        self.files = files
+        newest = -1 if inspected_to is None else inspected_to
+        self.remaining = deque(blocks for blocks in ranges if blocks.first > newest)
+        done = [blocks for blocks in ranges if blocks.last <= newest]
+        self._last_hash = files.ends(done[-1]).hash if done and files.has(done[-1]) else None
+
+    def has(self, blocks: Range) -> bool:
+        return not self.remaining or blocks.first < self.remaining[0].first
+
+    def is_next_there(self) -> bool:
+        return self.files.has(self.remaining[0])
+
+    def is_next_linked(self) -> bool:
+        """To the range before it."""
+        parent_hash = self.files.ends(self.remaining[0]).parent_hash
+        return self._last_hash in (None, parent_hash)
+
+    def note_inspected(self) -> None:
+        self._last_hash = self.files.ends(self.remaining.popleft()).hash
 
 
 def _values(table: pyarrow.Table) -> list[list[object]]:

@@ -47,8 +47,9 @@ DERIVED = {
 }
 # What is grouped by an address, or by what an address has: parts of the addresses in turn.
 BUCKETED = {"token_holders", "item_balances", "token_items", "addresses", "list_checkpoints"}
-# Whose rows may each be a group of their own, and bytes that one takes meanwhile. Beyond its share
-# of the memory DuckDB would write groups to disk and read them again.
+# Whose rows may each be a group of their own, and bytes that one takes meanwhile (an estimate: 24
+# columns, some of 16 bytes). Beyond its share of the memory DuckDB would write groups to disk and
+# read them again.
 GROUPED = ("transactions", "token_transfers", "internal_transfers")
 GROUP_BYTES, GROUPS_SHARE, MAX_BUCKETS = 300, 0.5, 1024
 # Rows of PostgreSQL that statements for DuckDB read.

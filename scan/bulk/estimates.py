@@ -14,7 +14,7 @@ SAMPLE_BLOCKS = 100
 # events and what DuckDB derives. Tables: rows and indexes, measured at 10 M transactions.
 FILE_BYTES = 300
 TABLE_BYTES = 1_200
-WORKER_BYTES = 400_000_000  # of memory: measured with 150 transactions a block, 500 blocks a range
+WORKER_BYTES = 250_000_000  # of memory: 200 MB with 150 transactions a block, 500 blocks a range
 OBVIOUS = 0.8  # of an estimate that may be as wrong
 GB = 10**9
 

@@ -6,8 +6,8 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, suppress
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +35,7 @@ DECODED_TRANSACTIONS = 6_000  # at once, at least
 REQUESTS_AHEAD = 2  # of one worker
 ATTEMPTS = 8  # at a range, by one worker
 MAX_PAUSE_S = 20.0
+POLL_S = 0.2
 
 _sources: dict[tuple[Any, ...], BlockSource] = {}  # of this process
 
@@ -90,6 +91,31 @@ def spool(
                     return
         except TaskFailed as error:
             raise SpoolFailed(str(error)) from None
+
+
+@contextmanager
+def spooling(
+    settings: Settings,
+    selection: LogSelection,
+    files: RangeFiles,
+    ranges: Sequence[Range],
+    processes: int,
+    advance: Callable[[int, int], object],
+    stop: threading.Event,
+) -> Iterator[Future[None]]:
+    """spool() in a thread, which only waits for its processes; at the end of the block until it is
+    done. Ends it where the block raises; raises what it raised."""
+    ending = threading.Event()
+    with ThreadPoolExecutor(1, "spool") as pool:
+        end = pool.submit(spool, settings, selection, files, ranges, processes, advance, ending)
+        try:
+            yield end
+            while not wait([end], POLL_S).done:
+                if stop.is_set():
+                    ending.set()
+            end.result()
+        finally:
+            ending.set()
 
 
 def spool_range(task: RangeTask) -> int:

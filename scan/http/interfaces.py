@@ -25,17 +25,17 @@ class Interface(NamedTuple):
 
 
 REST = Interface(refuse, prefixes=(API,))
-# Paths that no interface has: programs get JSON, browsers a page where there are pages.
+# Of paths that no interface has programs get JSON, browsers a page where there are pages.
 UNKNOWN = Interface(refuse, has_page_limit=True)
 
 
 def interface_of(
     path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
 ) -> Interface:
-    """Unknown paths are charged as pages are."""
+    """Unknown paths are charged as pages are. Who reads pages as Markdown has errors as JSON."""
+    accept = environ.get("HTTP_ACCEPT", "")
     for interface in interfaces:
         if interface.has(path):
-            return interface
-    if pages is not None and "text/html" in environ.get("HTTP_ACCEPT", ""):
-        return pages
-    return UNKNOWN
+            is_for_program = interface is pages and "text/html" not in accept
+            return UNKNOWN if is_for_program and "markdown" in accept else interface
+    return pages if pages is not None and "text/html" in accept else UNKNOWN

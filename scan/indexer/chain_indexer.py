@@ -117,7 +117,8 @@ class ChainIndexer:
     def _begin(self) -> Session:
         """Raises NotTheWriter, WrongChain, WrongLogs, UnfinishedBackfill."""
         self._session = None
-        self._require_no_backfill()  # which needs the lock to continue
+        if self.bulk_backfill_blocks is None:
+            self._require_no_backfill()  # whose command needs the lock to continue
         self._writer.acquire_lock()
         self._require_no_backfill()
         chain = chain_identity.store_or_check(

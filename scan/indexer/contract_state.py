@@ -10,13 +10,14 @@ from scan.hex import BadHex, data, quantity, to_hex
 
 __all__ = ["BlockId", "StateQuery", "StateReader"]
 
-# A name() that makes 4,096 bytes in a loop takes 0.55 M; one that burns, or fills memory to
-# return it (0.7 MB for this gas, 1.2 MB for 3 M), is bounded.
-CALL_GAS = hex(1_000_000)
+# A text of 10 kB that is made in a loop takes 1.4 M; one that burns, or fills memory to return it
+# (1.2 MB for this gas), is bounded.
+TEXT_GAS = hex(3_000_000)
+WORD_GAS = hex(1_000_000)
 # In one request: twenty tokens. Its memory is bounded by MAX_BYTES of answer, for one call or all;
 # with 45 calls to a request, inspecting took 1.7 times as long.
 CHUNK_CALLS = 180
-MAX_BYTES = 3 * 512 * 1024  # whatever a call can return for its gas, in hex digits
+MAX_BYTES = 5 * 512 * 1024  # whatever a call can return for its gas, in hex digits
 MAX_TEXT_DIGITS = len("0x") + 2 * MAX_TEXT_BYTES
 WORD_DIGITS = len("0x") + 2 * 32
 # Chains allow 24,576 bytes (EIP-170) up to 2,097,120 (ZKsync); more is the node's fault.
@@ -119,7 +120,8 @@ def _call(query: StateQuery, block: object) -> Call:
     to = to_hex(query.address)
     if query.data is None:
         return Call("eth_getCode", (to, block))
-    return Call("eth_call", ({"to": to, "data": query.data, "gas": CALL_GAS}, block))
+    gas = TEXT_GAS if query.data in (NAME, SYMBOL) else WORD_GAS
+    return Call("eth_call", ({"to": to, "data": query.data, "gas": gas}, block))
 
 
 def _bytes_or_revert(query: StateQuery, result: Any) -> bytes | None:

@@ -8,7 +8,7 @@ from gunicorn.http.errors import ParseException
 from werkzeug.datastructures import Headers
 from werkzeug.test import EnvironBuilder, run_wsgi_app
 
-from scan.errors import InvalidJson
+from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.http.interfaces import Interface
 from scan.http.requests import INCOMPLETE_BODY
 from scan.mcp.tools import ApiRequest, ApiResponse, Json
@@ -34,6 +34,8 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
         from scan.mcp.asgi import respond
         from scan.mcp.server import make_server, serving
 
+        if not request.is_json:
+            raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")
         environ, api = request.environ, current_app.wsgi_app
         try:
             body = request.get_data()

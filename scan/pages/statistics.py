@@ -10,10 +10,11 @@ from scan import parameters
 from scan.http.requests import reader
 from scan.pages.charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.pages.formatting import COIN_DECIMALS
+from scan.pages.largest_transfers import shown_day
 from scan.pages.method_names import add_methods
 from scan.pages.records import names_of
 from scan.pages.site import page, site
-from scan.queries import daily_stats, gas, largest_transfers
+from scan.queries import daily_stats, gas
 
 DAYS = {"30": 30, "90": 90}
 
@@ -45,8 +46,8 @@ def charts() -> Response:
     chosen = parameters.one_of(request.args.get("days", "30"), "days", DAYS)
     shown = daily_stats.days(reader(), length=DAYS[chosen])
     days = json.loads(shown.data)
-    largest = largest_transfers.of_coin(reader())
-    transactions = json.loads(largest.data)
+    largest = shown_day(shown.last)
+    transactions = largest.records if largest else []
     add_methods(reader(), transactions)
     return page(
         "charts.html",

@@ -8,6 +8,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.charts import DAY_S, Chart, Point, bar_chart, line_chart
 from scan.pages.formatting import share
+from scan.pages.largest_transfers import shown_day
 from scan.pages.records import (
     Listing,
     address_of,
@@ -18,6 +19,7 @@ from scan.pages.records import (
 )
 from scan.pages.site import page
 from scan.queries import items, token_transfers, tokens
+from scan.queries.pages import Window
 
 CHART_DAYS = 60
 TABS = ("transfers", "holders", "items", "chart")
@@ -38,6 +40,8 @@ def get_token(address: str) -> Response:
     holder = _holder() if tab == TABS[0] else None
     shown = _list(tab, key, holder)
     records = shown.records if shown else []
+    largest = shown_day(_newest_day(key), key) if tab == "chart" else None
+    moved = largest.records if largest else []
     return page(
         "token.html",
         token=token,
@@ -45,9 +49,10 @@ def get_token(address: str) -> Response:
         shown=shown,
         shares=[share(record.get("balance", 0), token["totalSupply"]) for record in records],
         holder=None if holder is None else to_hex(holder),
-        names=names_of(records, to_hex(key), None if holder is None else to_hex(holder)),
+        names=names_of([*records, *moved], to_hex(key), None if holder is None else to_hex(holder)),
         chart=_chart(key) if tab == "chart" else None,
         days=_days(key) if tab == "chart" else None,
+        largest=largest,
     )
 
 
@@ -64,6 +69,12 @@ def _list(tab: str, token: bytes, holder: bytes | None) -> Listing | None:
     if tab == "items":
         return listing(items.page(reader(), token, window()))
     return None
+
+
+def _newest_day(token: bytes) -> str | None:
+    """Of its newest transfer."""
+    newest = json.loads(token_transfers.page(reader(), Window(1, 0), token=token).data)
+    return newest[0]["timestamp"].partition("T")[0] if newest else None
 
 
 def _days(token: bytes) -> Chart | None:

@@ -1,24 +1,62 @@
-"""The largest of the newest transfers, of coin or of a token."""
+"""The largest transfers of coin or of a token: of a day, or of the newest ones."""
 
+from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
+from scan.queries.pages import Window, in_blocks
 from scan.queries.reader import Reader
 
 LARGEST = 10
+MAX_SAMPLE = 50_000  # of a day; of more, the newest are looked through, and large ones of coin
 
 
 class Largest(NamedTuple):
     """`data` is a JSON array as text, of transactions or of token transfers, largest first."""
 
     data: str
-    sample: int  # how many of the newest were looked through
+    sample: int  # how many were looked through, the newest
     first_block: int | None  # of these
+    total: int | None = None  # how many there are; None: only the newest are looked through
 
 
-def of_coin(reader: Reader) -> Largest:
-    return Largest(*reader.row("queries/transactions_list_largest", limit=LARGEST))
+def of_coin(reader: Reader, day: date | None = None) -> Largest:
+    """Without a day, of the newest transactions."""
+    if day is None:
+        return Largest(*reader.row("queries/transactions_list_largest", limit=LARGEST))
+    first, last = _blocks(reader, day)
+    return Largest(
+        *reader.row(
+            "queries/transactions_list_largest_in",
+            block_from=first,
+            block_to=last,
+            limit=LARGEST,
+            most=MAX_SAMPLE,
+        )
+    )
 
 
-def of_token(reader: Reader, token: bytes) -> Largest:
-    row = reader.row("queries/token_transfers_list_largest", token=token, limit=LARGEST)
-    return Largest(*row)
+def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
+    """Without a day, of its newest transfers."""
+    if day is None:
+        row = reader.row("queries/token_transfers_list_largest", token=token, limit=LARGEST)
+        return Largest(*row)
+    first, last = _blocks(reader, day)
+    return Largest(
+        *reader.row(
+            "queries/token_transfers_list_largest_in",
+            token=token,
+            block_from=first,
+            block_to=last,
+            limit=LARGEST,
+            most=MAX_SAMPLE,
+        )
+    )
+
+
+def _blocks(reader: Reader, day: date) -> tuple[int, int]:
+    """Those whose times are on the day (UTC); the last is before the first where there are none."""
+    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    first_s = int(start.timestamp())
+    last_s = first_s + int(timedelta(days=1).total_seconds()) - 1
+    window = in_blocks(reader, Window(1, 0, time_from=max(0, first_s), time_to=last_s))
+    return window.block_from, window.block_to

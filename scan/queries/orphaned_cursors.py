@@ -59,9 +59,8 @@ def _oldest_block(reader: Reader, number: int) -> BlockId:
     """Of a branch that is unknown nothing newer is certain."""
     oldest, newest = reader.row("queries/blocks_get_ends")
     if newest is None or number > newest - UNSETTLED_BLOCKS:
-        raise Unavailable(
-            f"Block {number} of this cursor is not indexed yet.", retry_after_s=RETRY_AFTER_S
-        )
+        reason = f"Block {number} of this cursor is not indexed here yet, or was taken by a fork."
+        raise Unavailable(f"{reason} Try again shortly.", retry_after_s=RETRY_AFTER_S)
     [block_hash] = reader.row("queries/blocks_get_hash", number=oldest)
     if block_hash is None:
         raise Unavailable("The chain is being reorganised.", retry_after_s=RETRY_AFTER_S)

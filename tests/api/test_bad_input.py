@@ -319,3 +319,11 @@ def test_browsers_may_ask_from_anywhere(client: FlaskClient, path: str) -> None:
     assert {"X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"} <= set(
         exposed.split(", ")
     )
+
+
+@pytest.mark.parametrize("value", ["%FF", "%ED%A0%80", "a%C3", "%F0%28%8C%28", "%C0%AE"])
+def test_a_search_that_is_not_utf8(client: FlaskClient, value: str) -> None:
+    """Read with replacements it would be a search for something else."""
+    require_parameter(client.get(f"/api/v1/search?q={value}"), "q")
+    require_refusal(client.get(f"/api/v1/search?{value}=1"), 400, "invalid_parameter")
+    assert client.get(f"/api/v1/search?q=a&_x={value}").status_code == 200

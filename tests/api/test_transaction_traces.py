@@ -225,6 +225,45 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(
     assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
 
 
+def only_steps(calls: Calls, forward: Forward) -> Reply:
+    """A node that traces, but knows no tracer, as Ganache."""
+    steps = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"] == "debug_traceTransaction":
+            answer.pop("error", None)
+            answer["result"] = steps
+        elif call["method"].startswith(("debug_", "trace_")):
+            answer.pop("result", None)
+            answer["error"] = {"code": -32601, "message": "the method does not exist"}
+    return Reply(body=answers)
+
+
+def no_tracers(calls: Calls, forward: Forward) -> Reply:
+    """One that refuses the option, as Hardhat's."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"].startswith(("debug_", "trace_")):
+            answer.pop("result", None)
+            answer["error"] = {"code": -32602, "message": "unknown variant `callTracer`"}
+    return Reply(body=answers)
+
+
+@pytest.mark.parametrize("fault", [only_steps, no_tracers])
+def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(
+    played: Played, fault: Fault
+) -> None:
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = fault
+        client = client_over(played, node)
+        for what in ("trace", "state-changes"):
+            refused = client.get(f"/api/v1/transactions/{played.sent['fine']}/{what}")
+            assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
+        failed = client.get(f"/api/v1/transactions/{played.sent['require']}").json
+        assert failed["status"] is False and failed["error"]["kind"] == "error", failed["error"]
+        assert client.get("/api/v1/addresses/0x" + 40 * "1").status_code == 200  # it is not away
+
+
 def test_unknown_transactions_and_parameters_are_refused(played: Played) -> None:
     for what in ("trace", "state-changes"):
         assert played.client.get(f"/api/v1/transactions/0x{64 * '1'}/{what}").status_code == 404

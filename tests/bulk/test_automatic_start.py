@@ -1,5 +1,6 @@
 """The indexer fills an empty index in bulk by itself, whatever kills it meanwhile."""
 
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from tests.bulk.backfilling import follow
 from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.indexer_process import PATIENCE_S, IndexerProcess
+from tests.support.indexer_process import PATIENCE_S, ROOT, IndexerProcess
 from tests.support.indexing import settings_for
 from tests.support.serving import gunicorn
 from tests.support.table_digest import digest, fresh_digest
@@ -37,6 +38,11 @@ def wait_until(is_it: Callable[[], bool], process: IndexerProcess) -> None:
 
 def hash_of(anvil: Anvil, number: int) -> str:
     return str(anvil.call("eth_getBlockByNumber", hex(number), False)["hash"])
+
+
+def printed_status(api: str) -> str:
+    command = [sys.executable, "-m", "scan", "status", f"--url={api}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=60).stdout
 
 
 def rows(database_url: str) -> list[tuple[Any, ...]]:
@@ -61,6 +67,7 @@ def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
             state = requests.get(f"{api}/readyz", timeout=30)
             assert (state.status_code, state.json()["indexedBlock"]) == (200, None)
             assert state.json()["backfill"]["lastBlock"] == head - 3
+            assert "bulk backfill: stage" in printed_status(api)
             for path in ("blocks", "stats", "transactions"):
                 assert requests.get(f"{api}/api/v1/{path}", timeout=30).status_code in (200, 503)
             process.kill()

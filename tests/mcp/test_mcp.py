@@ -203,9 +203,9 @@ def test_an_unknown_tool_is_an_error_of_the_protocol(demo_url: str) -> None:
     [
         (b"{", {"Content-Type": "application/json"}, 400),
         (b"[" * 100_000, {"Content-Type": "application/json"}, 400),
-        (b"{}", {"Content-Type": "text/plain"}, 400),
+        (b"{}", {"Content-Type": "text/plain"}, 415),
         (b" " * 1_100_000, {"Content-Type": "application/json"}, 413),
-        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 400),
+        (b'{"jsonrpc":"2.0","id":1,"method":"tools/list"}', {}, 415),
     ],
 )
 def test_malformed_messages_are_refused(
@@ -214,6 +214,7 @@ def test_malformed_messages_are_refused(
     accepted = {"Accept": "application/json, text/event-stream", **headers}
     response = requests.post(f"{demo_url}/mcp", body, headers=accepted, timeout=10)
     assert response.status_code == status
+    assert response.headers["Content-Type"] == "application/json" and response.json()["error"]
     assert api(demo_url, "/stats")["latestBlock"]
 
 

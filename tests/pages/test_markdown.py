@@ -43,6 +43,20 @@ def test_others_get_html(client: FlaskClient, accept: str) -> None:
     assert response.content_type.startswith("text/html")
 
 
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/block/999999", 404), ("/tx/0x12", 400), ("/tokens?page=x", 400), ("/no", 404)],
+)
+def test_errors_are_json_for_programs_and_pages_for_people(
+    client: FlaskClient, path: str, status: int
+) -> None:
+    response = client.get(path, headers=MARKDOWN)
+    assert response.status_code == status
+    assert response.content_type == "application/json" and response.json["code"]
+    both = {"Accept": "text/html, text/markdown;q=0.5"}
+    assert client.get(path, headers=both).content_type.startswith("text/html")
+
+
 def test_hostile_text_does_not_become_markup() -> None:
     name = "&lt;script&gt;x&lt;/script&gt; [click](javascript:1) | # head"
     html = f"<main><h1>Token</h1><table><tr><td>{name}</td></tr></table></main>"

@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.pages.contract_source import MAX_SHOWN_LINES
+from scan.queries import largest_transfers
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
 from tests.support.explorer import Explorer
@@ -172,6 +173,36 @@ def test_the_largest_transfers_are_those_of_the_chain(
     nobody = client.get(f"/api/v1/stats/largest-transfers?tokenAddress=0x{'7' * 40}").json
     assert nobody == {"of": 0, "blockFrom": None, "transfers": []}
     assert client.get("/api/v1/stats/largest-transfers?tokenAddress=0x1").status_code == 400
+
+
+def test_the_largest_transfers_of_each_day_are_those_of_the_chain(
+    client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = scenario.truth.token_transfers[0]["tokenAddress"]
+    coins, tokens = scenario.truth.transactions, scenario.truth.token_transfers
+    days = {t["timestamp"][:10] for t in coins}
+    for day in (*days, "1999-12-31", "0001-01-01", "9999-12-31"):
+        path = f"/api/v1/stats/largest-transfers?date={day}"
+        body = client.get(path).json
+        there = [t for t in coins if t["timestamp"].startswith(day)]
+        moved = sorted((int(t["value"]) for t in there if t["status"]), reverse=True)
+        assert [int(t["value"]) for t in body["transactions"]] == [v for v in moved if v][:10]
+        assert (body["date"], body["of"], body["total"]) == (day, len(there), len(there))
+        body = client.get(f"{path}&tokenAddress={token}").json
+        there = [t for t in tokens if t["tokenAddress"] == token and t["timestamp"].startswith(day)]
+        moved = sorted((int(t["value"]) for t in there), reverse=True)
+        assert [int(t["value"]) for t in body["transfers"]] == [v for v in moved if v][:10]
+        assert (body["of"], body["total"]) == (len(there), len(there))
+        for page in (f"/charts?date={day}", f"/token/{token}?tab=chart&date={day}"):
+            assert f"Largest transfers on {day}" in client.get(page).text
+    busiest = max(days, key=lambda day: sum(t["timestamp"].startswith(day) for t in tokens))
+    monkeypatch.setattr(largest_transfers, "MAX_SAMPLE", 2)
+    path = f"/api/v1/stats/largest-transfers?tokenAddress={token}&date={busiest}"  # not cached yet
+    body = client.get(path).json
+    assert body["of"] == 2 < body["total"] and len(body["transfers"]) <= 2
+    for value in ("", "2026-02-30", "yesterday", "20260101", "9" * 5_000):
+        for path in ("/api/v1/stats/largest-transfers", "/charts"):
+            assert client.get(path, query_string={"date": value}).status_code == 400
 
 
 def test_a_pool_shows_its_candles(client: FlaskClient) -> None:

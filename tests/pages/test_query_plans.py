@@ -74,6 +74,11 @@ def token(database: ExplainingDatabase) -> bytes:
         ("queries/gas_get", {"blocks": 20}, 4_000),
         ("queries/transactions_list_largest", {"limit": 10}, 1_000),
         (
+            "queries/transactions_list_largest_in",
+            {"block_from": 0, "block_to": 10**9, "limit": 10, "most": 50_000},
+            4_000,
+        ),
+        (
             "queries/daily_stats_list",
             {"date_from": None, "date_to": None, "default_days": 90, "max_days": 366},
             200,

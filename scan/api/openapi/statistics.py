@@ -24,7 +24,7 @@ from scan.exports.list_file import Format
 from scan.http.list_format import TYPES
 from scan.queries import gas
 from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
-from scan.queries.largest_transfers import LARGEST
+from scan.queries.largest_transfers import LARGEST, MAX_SAMPLE
 from scan.queries.pools import DEFAULT_CANDLES, INTERVALS_S, MAX_CANDLES, MAX_TRADES
 
 _TAG = "Chain"
@@ -49,9 +49,14 @@ STATISTICS_PATHS: Json = {
     },
     "/stats/largest-transfers": {
         "get": operation(
-            "listLargestTransfers", _TAG, "The largest of the newest transfers", ref("Largest"),
-            description="Of the newest 10,000 transactions, or a token's newest 2,000 transfers.",
-            parameters=(shared("filter-tokenAddress"),),
+            "listLargestTransfers", _TAG, "The largest transfers of a day", ref("Largest"),
+            description="Coin that transactions moved, or transfers of a token. With date: among"
+            f" all of the day, or where it has more than {MAX_SAMPLE:,} (total) among the newest so"
+            " many (of), of coin only where fewer than 10 moved 10 coins. Without: of the newest"
+            " 10,000 transactions, or a token's newest 2,000 transfers.",
+            parameters=(
+                shared("filter-tokenAddress"), query("date", _date("A day of blocks' times (UTC)."))
+            ),
         ),
     },
     "/stats/finality": {
@@ -142,10 +147,12 @@ STATISTICS_SCHEMAS: Json = {
         {
             "of": number("How many were looked through.", 10_000),
             "blockFrom": nullable(number("The block of the oldest.", 17)),
+            "date": _date("As requested."),
+            "total": number("How many that day has.", 10_000),
             "transactions": array(ref("Transaction"), "Without tokenAddress.", maxItems=LARGEST),
             "transfers": array(ref("TokenTransfer"), "With tokenAddress.", maxItems=LARGEST),
         },
-        optional=("transactions", "transfers"),
+        optional=("date", "total", "transactions", "transfers"),
     ),
     "Gas": record(
         "Prices in wei; null where the newest blocks do not tell.",

@@ -95,6 +95,26 @@ contract LongTexts is Ledger {
     }
 }
 
+/// Long texts that cost gas: made letter by letter.
+contract LoopedTexts is Ledger {
+    uint8 public decimals = 6;
+    uint256 public totalSupply = 5;
+
+    function name() external pure returns (string memory) {
+        return _repeat("N", 10_000);
+    }
+
+    function symbol() external pure returns (string memory) {
+        return _repeat("S", 10_000);
+    }
+
+    function _repeat(bytes1 letter, uint256 length) private pure returns (string memory) {
+        bytes memory text = new bytes(length);
+        for (uint256 i = 0; i < length; i++) text[i] = letter;
+        return string(text);
+    }
+}
+
 contract InvalidUtf8Name is Ledger {
     uint8 public decimals = 18;
     uint256 public totalSupply = 1000;
