@@ -106,8 +106,10 @@ OUR_FAULT = "Internal server error; it has been logged."
 UNBOUNDED_STATEMENTS = 3
 LOG_LISTS_BYTES = 32 * 1024 * 1024
 # Pages follow an index whatever the planner knows of the tables: a plan made while they were
-# empty must serve when they are not. A bulk backfill locks each table until it is loaded.
-SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off", "lock_timeout": "1s"}
+# empty must serve when they are not.
+SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
+# Of the time-out of a statement: a bulk backfill locks each table until it is loaded.
+LOCK_WAIT_SHARE = 0.2
 BLUEPRINTS = (
     network,
     blocks,
@@ -307,7 +309,8 @@ def _version_listener(served: Services) -> Listener | None:
 
 def _connect(settings: Settings, url: str) -> Database:
     timeout = settings.statement_timeout_ms
-    return Database(url, statement_timeout_ms=timeout, name="scan-api", session=SESSION)
+    session = {**SESSION, "lock_timeout": str(int(timeout * LOCK_WAIT_SHARE))}
+    return Database(url, statement_timeout_ms=timeout, name="scan-api", session=session)
 
 
 def _middleware(app: Flask) -> Middleware:
