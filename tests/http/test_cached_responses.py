@@ -231,18 +231,19 @@ def test_both_ways_are_counted_once_and_for_one_route(server: str) -> None:
     assert counted[seconds, "/api/v1/blocks", "GET", ""] == 30
 
 
-def test_a_process_without_requests_reads_its_notifications(server: str, url: str) -> None:
+def test_a_process_without_requests_reads_its_notifications(database_url: str) -> None:
     """Or its backend waits for it, and with that one whoever drops a database of the server."""
-    assert requests.get(f"{server}{PATH}", timeout=30).ok  # cached, so it listens
-    patient = psycopg2.connect(url, options="-c statement_timeout=60000")
-    try:
-        patient.autocommit = True
-        with patient.cursor() as cursor:
-            cursor.execute(
-                "SELECT count(pg_notify('scan_chain', 'other ' || repeat('x', 50) || number))"
-                " FROM generate_series(1, 10000) AS number"
-            )
-            cursor.execute("CREATE DATABASE dropped_soon")
-            cursor.execute("DROP DATABASE dropped_soon")
-    finally:
-        patient.close()
+    with gunicorn(database_url) as server:
+        assert requests.get(f"{server}{PATH}", timeout=30).ok  # cached, so it listens
+        patient = psycopg2.connect(database_url, options="-c statement_timeout=60000")
+        try:
+            patient.autocommit = True
+            with patient.cursor() as cursor:
+                cursor.execute(
+                    "SELECT count(pg_notify('scan_chain', 'other ' || repeat('x', 50) || number))"
+                    " FROM generate_series(1, 10000) AS number"
+                )
+                cursor.execute("CREATE DATABASE dropped_soon")
+                cursor.execute("DROP DATABASE dropped_soon")
+        finally:
+            patient.close()
