@@ -1,0 +1,92 @@
+"""deploy/Dockerfile without a daemon: its instructions carried out below another root.
+
+Not the base image, its user and what COPY would leave out of a build's context.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import requests
+
+from tests.support.scan_run import scan_run
+from tests.support.serving import ROOT
+
+pytestmark = pytest.mark.long
+INSTALLED = "/opt/scan"
+
+
+class Stage(NamedTuple):
+    instructions: list[tuple[str, str]]
+
+    def of(self, name: str) -> list[str]:
+        return [arguments for instruction, arguments in self.instructions if instruction == name]
+
+
+def stages() -> list[Stage]:
+    text = (ROOT / "deploy" / "Dockerfile").read_text()
+    lines = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", text, flags=re.M)).splitlines()
+    result: list[Stage] = []
+    for name, _, arguments in (line.partition(" ") for line in lines if line):
+        if name == "FROM":
+            result.append(Stage([]))
+        elif result:
+            result[-1].instructions.append((name, arguments))
+    return result
+
+
+@pytest.fixture(scope="module")
+def root() -> Iterator[Path]:
+    """What the first stage makes, in a folder that PostgreSQL's user can enter."""
+    with tempfile.TemporaryDirectory(prefix="scan-image-") as name:
+        root = Path(name)
+        root.chmod(0o755)
+        build = root / "build"
+        build.mkdir()
+        for instruction, arguments in stages()[0].instructions:
+            if instruction == "COPY":
+                *sources, target = arguments.split()
+                for source in map(ROOT.joinpath, sources):
+                    if source.is_dir():
+                        shutil.copytree(source, build / target)
+                    else:
+                        shutil.copy(source, build / target)
+            elif instruction == "RUN":
+                command = arguments.replace(INSTALLED, f"{root}{INSTALLED}")
+                subprocess.run(
+                    ["sh", "-c", command], cwd=build, check=True, timeout=480, stdout=sys.stderr
+                )
+        shutil.rmtree(build)
+        yield root
+
+
+def test_the_entry_point_serves_the_demo_and_is_found_healthy(root: Path) -> None:
+    [_, last] = stages()
+    environment = dict(pair.split("=", 1) for line in last.of("ENV") for pair in line.split())
+    path = environment["PATH"].replace(INSTALLED, f"{root}{INSTALLED}")
+    path = path.replace("$PATH", os.environ["PATH"])
+    [entry_point], [command] = last.of("ENTRYPOINT"), last.of("CMD")
+    assert json.loads(command) == ["run"] and last.of("STOPSIGNAL") == ["SIGTERM"]
+    [program] = json.loads(entry_point)
+    folder = root / "data"
+    folder.mkdir(mode=0o755)
+    executable = shutil.which(program, path=path)
+    assert executable is not None and executable.startswith(str(root))
+    with scan_run([executable], folder, PATH=path, HOST=environment["HOST"]) as scan:
+        scan.wait_for_block(365)
+        assert requests.get(f"{scan.url}/api/v1/stats", timeout=30).ok
+        [check] = last.of("HEALTHCHECK")
+        words = json.loads(check.partition("CMD ")[2])
+        port = scan.url.rpartition(":")[2]
+        assert environment["PORT"] in words[-1]
+        words[-1] = words[-1].replace(environment["PORT"], port)
+        subprocess.run(words, check=True, timeout=10, env={"PATH": path})
+    assert "Traceback" not in (folder / "output").read_text()
