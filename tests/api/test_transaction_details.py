@@ -143,6 +143,7 @@ def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
     assert decoded > 100
 
 
+@pytest.mark.long
 def test_sentences_are_right_by_the_node(chain: Chain) -> None:
     """The sentences of 300 random transactions, beside what the node alone says."""
     truth = read_truth(chain.node, traces=not chain.is_recording)

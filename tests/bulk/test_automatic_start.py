@@ -49,6 +49,7 @@ def rows(database_url: str) -> list[tuple[Any, ...]]:
     return execute(database_url, "SELECT stage, cardinality(loaded) FROM bulk_backfill")
 
 
+@pytest.mark.long
 def test_an_empty_index_is_filled_in_bulk_whatever_kills_the_indexer(
     postgres: Postgres, template: str, database_url: str, scenario: Played, tmp_path: Path
 ) -> None:

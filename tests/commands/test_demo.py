@@ -68,7 +68,8 @@ def test_every_endpoint_is_asked_once(demo: FlaskClient) -> None:
     assert set(refused) == {  # of another chain; nobody's; a parameter is missing
         *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
         "/.well-known/security.txt",
-        *("/pool/<address>", "/api/v1/pools/<address>", "/api/v1/pools/<address>/candles"),
+        *("/pool/<address>", "/api/v1/pools/<address>"),
+        *(f"/api/v1/pools/<address>/{name}" for name in ("candles", "volume")),
         "/nft/<address>/<token_id>/picture",
         "/address/<address>/source",
         "/api/v1/addresses",

@@ -114,15 +114,24 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(
         assert statuses() == {200}
 
 
-def test_a_statement_that_takes_too_long_is_ended_with_advice(url: str) -> None:
-    client = create_app(settings_for(url, NOBODY, statement_timeout_ms=100)).test_client()
+def test_a_statement_that_takes_too_long_is_ended_with_advice(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_for(url, NOBODY, statement_timeout_ms=100)
+    hasty = create_app(settings).test_client()  # does not wait for locks as long as that
+    assert hasty.get("/api/v1/blocks").status_code == 200
+    monkeypatch.setattr("app.LOCK_WAIT_SHARE", 2)
+    client = create_app(settings).test_client()
     assert client.get("/api/v1/blocks").status_code == 200
     locker = psycopg2.connect(url)
     with locker.cursor() as cursor:
         cursor.execute("LOCK TABLE transactions IN ACCESS EXCLUSIVE MODE")
         body = {"entity": "transactions", "filter": {"from": "0x" + 40 * "1", "blockFrom": 1}}
         answer = client.post("/api/v1/query", json=body)
+        locked = hasty.post("/api/v1/query", json=body)
     locker.close()
+    require_unavailable(locked)
+    assert "lock" in locked.json["error"]
     require_unavailable(answer)
     assert ADVICE in answer.json["error"]
     assert client.post("/api/v1/query", json=body).status_code == 200

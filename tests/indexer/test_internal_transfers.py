@@ -239,7 +239,8 @@ def test_withdrawals_are_seen_shown_and_unwound(
     assert {bytes(row[0]) for row in stale} >= {address("staker"), address("new")}
     chain.unwind(2)
     assert digest(database_url) == before
-    assert "in no indexed block yet" in client.get(f"/address/{to_hex(address('new'))}").text
+    page = client.get(f"/address/{to_hex(address('new'))}").text
+    assert 'First seen</dt><dd><span class="quiet">never' in page
     assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
 
 

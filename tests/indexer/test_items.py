@@ -92,6 +92,7 @@ class Trading:
         self._do(self.forger, "single", self._party(), self._party(), self._id(), amount)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", [1, 2])
 def test_owners_are_those_of_the_contracts_through_forks(
     postgres: Postgres, template: str, database_url: str, anvil: Anvil, seed: int

@@ -331,6 +331,15 @@ def children(pid: int) -> list[int]:
     return [int(child) for child in found]
 
 
+def is_admitted(places: Any, client: str, taken: ExitStack) -> bool:
+    """Not while a verification of the test before has its place."""
+    try:
+        taken.enter_context(places.admitted(client))
+    except Unavailable:
+        return False
+    return True
+
+
 def test_jobs_run_in_the_places_of_other_verifications(
     idle: Explorer, jobs: VerificationJobs, address: str
 ) -> None:
@@ -339,7 +348,7 @@ def test_jobs_run_in_the_places_of_other_verifications(
     places = parts.verifier.places
     with ExitStack() as taken:
         for client in "abcd":
-            taken.enter_context(places.admitted(client))
+            wait_until(lambda client=client: is_admitted(places, client, taken))
         job_id = jobs.submit(request(address), CLIENT)
         with idle.running_jobs():
             time.sleep(1)

@@ -48,6 +48,7 @@ def played() -> Iterator[tuple[Anvil, Truth]]:
         yield node, read_truth(node)
 
 
+@pytest.mark.long
 def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
     played: tuple[Anvil, Truth],
     webhooks: Webhooks,
