@@ -83,6 +83,7 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
             "rate_limit_anonymous": "100000/second",
             "rate_limit_key": "100000/second",
             "rate_limit_pages": "100000/second",
+            "rate_limit_files": "100000/second",
             **settings,
         },
     )
