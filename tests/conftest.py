@@ -91,7 +91,7 @@ LONG_FILES = {
     *("test_high_availability", "test_redis_cluster", "test_processes", "test_killed_consumer"),
     *("test_node_faults", "test_frozen_node", "test_other_nodes", "test_hostile_chain"),
     *("test_hostile_clients", "test_response_freshness", "test_prefetch_process"),
-    *("test_query_property", "test_fetch_limit"),
+    *("test_query_property", "test_fetch_limit", "test_sockets", "test_verify", "test_signatures"),
 }
 
 
