@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError
+from scan.queries import disk
 
 SAMPLE_BLOCKS = 100
 # Estimates. Files: 90 bytes of hashes and addresses that nothing compresses, and as much again for
@@ -44,30 +45,20 @@ def require_room(database: Database, folder: Path, needed: Estimate) -> None:
 
     Nothing is known of the database's disk where it is another machine's, or the role may not ask.
     """
-    places: dict[int, tuple[Path, int]] = {}
-    data = _data_directory(database)
+    needs: dict[int, tuple[Path, int]] = {}
+    data = disk.folder(database)
     for path, size in ((folder, needed.file_bytes), (data, needed.table_bytes)):
         if path is not None:
             path = _existing(path)
-            first, others = places.get(path.stat().st_dev, (path, 0))
-            places[path.stat().st_dev] = first, others + size
-    for path, size in places.values():
+            first, others = needs.get(path.stat().st_dev, (path, 0))
+            needs[path.stat().st_dev] = first, others + size
+    for path, size in needs.values():
         free = disk_usage(path).free
         if free < size * OBVIOUS:
             raise TooLittleRoom(
                 f"the disk of {path} has {free / GB:.1f} GB free; a bulk backfill needs about"
                 f" {size / GB:.1f} GB there"
             )
-
-
-def _data_directory(database: Database) -> Path | None:
-    text = database.value("bulk/data_directory_get")
-    if text is None:
-        return None
-    try:
-        return Path(text) if (Path(text) / "PG_VERSION").exists() else None
-    except PermissionError:
-        return None
 
 
 def _existing(path: Path) -> Path:

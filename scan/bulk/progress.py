@@ -3,7 +3,6 @@
 import logging
 import threading
 import time
-from types import TracebackType
 
 from scan.database.connection import Database
 from scan.errors import ScanError
@@ -36,12 +35,7 @@ class Progress:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join()
 

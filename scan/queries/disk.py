@@ -1,6 +1,7 @@
 """The database's disk: what is free, and how long that lasts."""
 
-import os
+import shutil
+from pathlib import Path
 from typing import NamedTuple
 
 from scan.database.connection import Database
@@ -13,16 +14,21 @@ class Disk(NamedTuple):
     full_in_s: int | None  # at the growth of the chain's newest day; None if there was none
 
 
+def folder(database: Database) -> Path | None:
+    """Of the server's data; None unless it is on this machine and the database's role may know."""
+    text = database.value("queries/disk_get_folder")
+    return Path(text) if text and Path(text).is_dir() else None
+
+
 def forecast(database: Database) -> Disk | None:
-    """None unless the server's data are on this machine, in a folder that its role may know."""
+    """None where the folder is not known."""
+    data = folder(database)
+    if data is None:
+        return None
+    free_bytes = shutil.disk_usage(data).free
     row = database.row("queries/disk_get_usage")
     assert row is not None
-    folder, size_bytes, newest_s = row
-    try:
-        status = os.statvfs(folder or "")
-    except OSError:
-        return None
-    free_bytes = status.f_bavail * status.f_frsize
+    size_bytes, newest_s = row
     daily_bytes = size_bytes * _newest_days_share(database, newest_s)
     return Disk(free_bytes, int(free_bytes / daily_bytes * DAY_S) if daily_bytes else None)
 
