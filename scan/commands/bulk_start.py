@@ -4,15 +4,14 @@ Its memory is free again afterwards, and it can be ended in the middle of a stat
 """
 
 import subprocess
-import sys
 import tempfile
 import threading
 from importlib.util import find_spec
 
 from scan.commands.chain_backfill import DONE, INSTALL, PACKAGES, REFUSED
-from scan.commands.child_process import end_with_parent
+from scan.commands.child_process import start
 from scan.indexer.follower import BackfillEnd
-from scan.settings import ROOT, Settings, child_environment
+from scan.settings import Settings
 
 POLL_S = 0.2
 GRACE_S = 5.0
@@ -31,15 +30,8 @@ class BulkStart:
         if missing:
             return BackfillEnd(f"{', '.join(missing)} not installed: {INSTALL}", is_refused=True)
         with tempfile.TemporaryFile() as reason:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "scan", "backfill", "chain", "--automatic"],
-                env=child_environment(self._settings),
-                cwd=ROOT,
-                stdin=subprocess.DEVNULL,
-                stdout=reason,
-                preexec_fn=end_with_parent,
-                process_group=0,
-            )
+            arguments = ("backfill", "chain", "--automatic")
+            process = start(self._settings, *arguments, stdin=subprocess.DEVNULL, stdout=reason)
             code = self._wait(process)
             reason.seek(0)
             text = reason.read(MAX_REASON_BYTES).decode(errors="replace").strip()

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from typing import IO
 
 from scan.settings import ROOT, Settings, child_environment
 
@@ -21,8 +22,8 @@ class ChildProcess:
 
     def __init__(self, name: str, subcommand: str, settings: Settings) -> None:
         self._name = name
-        self._command = [sys.executable, "-m", "scan", subcommand]
-        self._environment = child_environment(settings)
+        self._subcommand = subcommand
+        self._settings = settings
         self._started_at = 0.0
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -34,14 +35,7 @@ class ChildProcess:
             log.warning("the %s process ended with %s; restarting it", self._name, code)
             time.sleep(max(0.0, RESTART_PAUSE_S - (time.monotonic() - self._started_at)))
         self._started_at = time.monotonic()
-        # Its own process group: Ctrl-C reaches only the parent, which stops the children in order.
-        self._process = subprocess.Popen(
-            self._command,
-            env=self._environment,
-            cwd=ROOT,
-            preexec_fn=end_with_parent,
-            process_group=0,
-        )
+        self._process = start(self._settings, self._subcommand)
 
     def terminate(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -66,6 +60,22 @@ def stop_all(children: list[ChildProcess]) -> None:
         child.wait(deadline)
 
 
-def end_with_parent() -> None:
+def start(
+    settings: Settings, *arguments: str, stdin: int | None = None, stdout: IO[bytes] | None = None
+) -> "subprocess.Popen[bytes]":
+    """`scan ARGUMENTS`. Its own process group: Ctrl-C reaches only the parent, which stops its
+    children in order."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "scan", *arguments],
+        env=child_environment(settings),
+        cwd=ROOT,
+        stdin=stdin,
+        stdout=stdout,
+        preexec_fn=_end_with_parent,
+        process_group=0,
+    )
+
+
+def _end_with_parent() -> None:
     """So that no child keeps the port or writes on after a kill -9 of `scan run`."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
