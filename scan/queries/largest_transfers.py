@@ -3,10 +3,12 @@
 from datetime import UTC, date, datetime, timedelta
 from typing import NamedTuple
 
+from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Window, in_blocks
 from scan.queries.reader import Reader
 
 LARGEST = 10
+NEWEST_OF_TOKEN = 2_000  # without a day
 MAX_SAMPLE = 50_000  # of a day; of more, the newest are looked through, and large ones of coin
 
 
@@ -37,20 +39,16 @@ def of_coin(reader: Reader, day: date | None = None) -> Largest:
 
 def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
     """Without a day, of its newest transfers."""
-    if day is None:
-        row = reader.row("queries/token_transfers_list_largest", token=token, limit=LARGEST)
-        return Largest(*row)
-    first, last = _blocks(reader, day)
-    return Largest(
-        *reader.row(
-            "queries/token_transfers_list_largest_in",
-            token=token,
-            block_from=first,
-            block_to=last,
-            limit=LARGEST,
-            most=MAX_SAMPLE,
-        )
+    first, last = (0, BIGINT_MAX) if day is None else _blocks(reader, day)
+    data, sample, first_block, total = reader.row(
+        "queries/token_transfers_list_largest",
+        token=token,
+        block_from=first,
+        block_to=last,
+        limit=LARGEST,
+        most=NEWEST_OF_TOKEN if day is None else MAX_SAMPLE,
     )
+    return Largest(data, sample, first_block, None if day is None else total)
 
 
 def _blocks(reader: Reader, day: date) -> tuple[int, int]:

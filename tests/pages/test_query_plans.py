@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from bench.seed import seed
+from scan.parameters import BIGINT_MAX
+from scan.queries import largest_transfers
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
 
@@ -124,7 +126,8 @@ def test_the_busiest_pool_and_token_are_read_in_bounds(
     pool = bytes.fromhex(row[1].split('"address":"0x')[1][:40])
     database.plans.clear()
     newest(database, "queries/pools_get", address=pool)
-    newest(database, "queries/token_transfers_list_largest", token=token, limit=10)
+    of_all = {"block_from": 0, "block_to": BIGINT_MAX, "most": largest_transfers.NEWEST_OF_TOKEN}
+    newest(database, "queries/token_transfers_list_largest", token=token, limit=10, **of_all)
     read = {"address": pool, "span_s": 3_600, "max_trades": 20_000}
     newest(database, "queries/pools_list_candles", block_from=100, block_to=200, **read)
     newest(database, "queries/pools_list_candles", block_from=500, block_to=600, **read)
