@@ -43,6 +43,7 @@ _SENTENCES = {
     "invalid_code": "The code of the new contract is too large or not valid.",
     "address_collision": "There is a contract at the address of the new one.",
 }
+_REVERTED = "The call reverted: "  # of what the contract said
 _BUILT_IN = {
     bytes.fromhex("08c379a0"): (ERROR, "Error", "string", "message"),
     bytes.fromhex("4e487b71"): (PANICKED, "Panic", "uint256", "code"),
@@ -71,6 +72,11 @@ class Reason(NamedTuple):
     decoded: Decoded | None = None
     data: bytes = b""
     data_size: int = 0
+
+    @property
+    def phrase(self) -> str:
+        """The sentence as a part of another one, which says that the call failed."""
+        return self.sentence.removeprefix(_REVERTED).removesuffix(".")
 
     def record(self) -> dict[str, Any]:
         decoded = self.decoded
@@ -136,12 +142,12 @@ def _sentence(kind: str, decoded: Decoded | None) -> str:
         text = str(decoded.arguments[0].value)
         if not text.strip():
             return "The call reverted with an empty text."
-        return f"The call reverted: {text}"[:MAX_SENTENCE]
+        return f"{_REVERTED}{text}"[:MAX_SENTENCE]
     if kind == PANICKED:
         code = int(decoded.arguments[0].value)
-        return f"The call reverted: panic 0x{code:02x} ({_PANICS.get(code, 'unknown code')})"
+        return f"{_REVERTED}panic 0x{code:02x} ({_PANICS.get(code, 'unknown code')})"
     values = ", ".join(map(_labelled, decoded.arguments))
-    return f"The call reverted: {decoded.name}({values})"[:MAX_SENTENCE]
+    return f"{_REVERTED}{decoded.name}({values})"[:MAX_SENTENCE]
 
 
 def _labelled(argument: Argument) -> str:

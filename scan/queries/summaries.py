@@ -42,11 +42,7 @@ def _reason(failure: TransactionFailure) -> str | None:
     reason = failure.reason
     if reason.kind == ERROR and reason.decoded is not None:
         return str(reason.decoded.arguments[0].value) or None
-    return (
-        None
-        if reason.kind == UNKNOWN
-        else reason.sentence.removeprefix("The call reverted: ").removesuffix(".")
-    )
+    return None if reason.kind == UNKNOWN else reason.phrase
 
 
 def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:
