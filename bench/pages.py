@@ -20,9 +20,9 @@ LOADED = """
 (() => {
   const [page] = performance.getEntriesByType("navigation");
   const all = [page, ...performance.getEntriesByType("resource")];
-  const sent = all.filter((each) => each.transferSize);
+  const sent = all.filter((entry) => entry.transferSize);
   return {
-    bytes: sent.reduce((sum, each) => sum + each.transferSize, 0),
+    bytes: sent.reduce((sum, entry) => sum + entry.transferSize, 0),
     requests: sent.length,
     ms: page.domContentLoadedEventEnd - page.startTime,
   };
@@ -50,7 +50,7 @@ class Cost(NamedTuple):
 def main(url: str, pid: int) -> None:
     session = requests.Session()
     with chromium() as page:
-        costs = [_cost(page, session, url, pid, *each) for each in _kinds(session, url)]
+        costs = [_cost(page, session, url, pid, *kind) for kind in _kinds(session, url)]
     print("| Page | First visit | Again | DOMContentLoaded | Server, new | Cached |")
     print("|---|---|---|---|---|---|")
     for cost in costs:
@@ -71,7 +71,7 @@ def _kinds(session: requests.Session, url: str) -> Iterator[tuple[str, str]]:
     newest = records("/transactions?limit=100", "transactions")
     person = newest[0]["fromAddress"]
     yield "block", f"/block/{newest[0]['blockNumber']}"
-    for failed in (each for each in newest if not each["status"]):
+    for failed in (row for row in newest if not row["status"]):
         yield "transaction, failed", f"/tx/{failed['hash']}"
         break
     for trade in records("/dex-trades?limit=1", "trades"):
@@ -128,7 +128,7 @@ def _server_ms(session: requests.Session, pid: int, urls: list[str]) -> float:
 
 def _processor_seconds(pid: int) -> float:
     """Of a process and all below it."""
-    children = [each for each in family(pid) if each != pid]
+    children = [child for child in family(pid) if child != pid]
     return processor_seconds(pid) + sum(map(_processor_seconds, children))
 
 

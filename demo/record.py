@@ -214,13 +214,13 @@ def standard_json(path: str) -> dict[str, Any]:
         text = (folder / path).read_text()
         sources[path] = {"content": text}
         imported = re.findall(r'^import [^"]*"([^"]+)";', text, re.M)
-        found = {
+        dependencies = {
             posixpath.normpath(posixpath.join(posixpath.dirname(path), i))
             if i.startswith(".")
             else i
             for i in imported
         }
-        ahead += found - sources.keys()
+        ahead += dependencies - sources.keys()
     settings = {name: SETTINGS[name] for name in ("optimizer", "evmVersion")}
     return {"language": "Solidity", "sources": sources, "settings": settings}
 
@@ -233,12 +233,12 @@ def ask_for_uris(node: Node, url: str, head: int) -> None:
         " FROM token_transfers x JOIN tokens t ON t.address = x.token_address"
         " WHERE x.token_id IS NOT NULL ORDER BY 1, 2",
     )
-    asked = [
+    calls = [
         ("eth_call", [{"to": token, "data": f"0x{SELECTORS[type_]}{int(id_):064x}"}, hex(head)])
         for token, id_, type_ in items
     ]
-    for n in range(0, len(asked), 100):
-        node.batch(asked[n : n + 100])
+    for n in range(0, len(calls), 100):
+        node.batch(calls[n : n + 100])
 
 
 def ask_for_traces(node: Node, anvil: Anvil) -> None:
@@ -272,13 +272,13 @@ def ask_for_views(node: Node, stage: Stage) -> None:
     """Requests that views will make for the demo's contracts and accounts at its head."""
     contracts = [*stage.contracts.values(), *stage.pools.values()]
     people = [*stage.people, *STRANGERS]
-    asked = [("eth_call", [call, "latest"]) for c in contracts for call in views(c, people)]
+    calls = [("eth_call", [call, "latest"]) for c in contracts for call in views(c, people)]
     addresses = [c.address for c in contracts] + people
     for method in ("eth_getBalance", "eth_getCode", "eth_getTransactionCount"):
-        asked += [(method, [address, "latest"]) for address in addresses]
-    asked += [("eth_chainId", []), ("net_version", []), ("web3_clientVersion", [])]
-    for n in range(0, len(asked), 100):
-        node.batch(asked[n : n + 100])
+        calls += [(method, [address, "latest"]) for address in addresses]
+    calls += [("eth_chainId", []), ("net_version", []), ("web3_clientVersion", [])]
+    for n in range(0, len(calls), 100):
+        node.batch(calls[n : n + 100])
 
 
 def views(contract: Contract, people: Iterable[str]) -> Iterator[dict[str, str]]:

@@ -55,8 +55,8 @@ def _parsed(stream: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 if __name__ == "__main__":
-    address, wanted = sys.argv[1:]
+    address, count = sys.argv[1:]
     for number, (name, _, data) in enumerate(events(address), 1):
         print(name, json.dumps(data))  # `removed` events take back what a fork took
-        if number == int(wanted):
+        if number == int(count):
             break

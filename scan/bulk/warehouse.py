@@ -179,4 +179,4 @@ def _integer_text(limb_0: int, limb_1: int, limb_2: int, limb_3: int) -> str:
 
 
 def _integer(limbs: Sequence[int]) -> int:
-    return sum(limb << (LIMB_BITS * place) for place, limb in enumerate(limbs))
+    return sum(limb << (LIMB_BITS * index) for index, limb in enumerate(limbs))

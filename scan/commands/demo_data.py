@@ -18,7 +18,7 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 PATH = ROOT / "demo" / "operator_data.json.gz"
-# By which similar code is found: the file does not have them.
+# What similar code is matched by. The demo does without, and so does the file.
 UNKNOWN = dict.fromkeys(("code_length", "masked_hash", "variable_ranges"))
 BYTES = ("address", "code_hash", "constructor_arguments")  # as hex in the file
 

@@ -40,7 +40,7 @@ VALUES ('{pool}', 0, 1, '{token0}', '{token1}'), ('{empty}', 0, 1, '{token0}', '
 INSERT INTO blocks (number, timestamp, transactions_before, token_transfers_before,
     dex_trades_before, transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash,
     miner, gas_used, gas_limit, gas_price_sum)
-SELECT n, to_timestamp({start} + {spacing} * n), n, 0, {each} * n, 1, 0, {each},
+SELECT n, to_timestamp({start} + {spacing} * n), n, 0, {per_block} * n, 1, 0, {per_block},
     sha256(n::text::bytea), sha256((n - 1)::text::bytea), '\\x00', 1, 2, 1
 FROM generate_series(0, {blocks} - 1) AS n;
 INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash, from_address,
@@ -58,16 +58,19 @@ def bytea(address: str) -> str:
     return "\\x" + address[2:]
 
 
-def fill(url: str, trades: list[dict[str, Any]], each: int, spacing_s: int = SPACING_S) -> None:
-    """`each` trades of a block, in their order, derived by the indexer's own statements."""
+def fill(
+    url: str, trades: list[dict[str, Any]], per_block: int, spacing_s: int = SPACING_S
+) -> None:
+    """`per_block` trades of a block, in their order, derived by the indexer's own statements."""
     names = {"pool": POOL, "empty": EMPTY, "hostile": HOSTILE}
     names |= {"token0": TOKEN0, "token1": TOKEN1, "wild": WILD}
-    numbers = {"start": START_S, "spacing": spacing_s, "blocks": BLOCKS, "each": each}
+    numbers = {"start": START_S, "spacing": spacing_s, "blocks": BLOCKS, "per_block": per_block}
     database = Database(url, statement_timeout_ms=0)
     filled = {name: bytea(address) for name, address in names.items()}
     database.execute_script(FILL.format(**filled, **numbers))
     rows = [
-        f"({n}, {n // each}, {n % each}, 0, 1, '{bytea(t['pool'])}', '\\x0a', '{bytea(t['in'])}',"
+        f"({n}, {n // per_block}, {n % per_block}, 0, 1,"
+        f" '{bytea(t['pool'])}', '\\x0a', '{bytea(t['in'])}',"
         f" '{bytea(t['out'])}', {t['amount_in']}, {t['amount_out']})"
         for n, t in enumerate(trades)
     ]

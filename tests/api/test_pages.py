@@ -156,14 +156,14 @@ def test_lists_of_an_address_never_seen_are_empty(client: FlaskClient, name: str
 
 def test_every_block_and_transaction_alone(client: FlaskClient, scenario: Played) -> None:
     for block in scenario.truth.blocks:
-        found = get(client, f"/blocks/{block['number']}")
-        same([found], [block])
+        detail = get(client, f"/blocks/{block['number']}")
+        same([detail], [block])
         same([get(client, f"/blocks/{block['hash']}")], [block])
-        assert found["confirmations"] == scenario.truth.head - block["number"] + 1
+        assert detail["confirmations"] == scenario.truth.head - block["number"] + 1
     for transaction in scenario.truth.transactions:
-        found = get(client, f"/transactions/{transaction['hash']}")
-        same([found], [transaction])
-        assert found["confirmations"] == scenario.truth.head - transaction["blockNumber"] + 1
+        detail = get(client, f"/transactions/{transaction['hash']}")
+        same([detail], [transaction])
+        assert detail["confirmations"] == scenario.truth.head - transaction["blockNumber"] + 1
 
 
 def test_every_token_and_its_holders(client: FlaskClient, scenario: Played) -> None:

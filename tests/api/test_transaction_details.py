@@ -77,12 +77,14 @@ def storm(url: str) -> Iterator[Chain]:
 
 def transactions_of(client: FlaskClient) -> list[str]:
     pages = range(1, 50)
-    found = [
-        each["hash"]
+    hashes = [
+        transaction["hash"]
         for page in pages
-        for each in client.get(f"/api/v1/transactions?limit=100&page={page}").json["transactions"]
+        for transaction in client.get(f"/api/v1/transactions?limit=100&page={page}").json[
+            "transactions"
+        ]
     ]
-    return random.Random(1).sample(found, min(MOST, len(found)))
+    return random.Random(1).sample(hashes, min(MOST, len(hashes)))
 
 
 def by_ethers(items: list[Any]) -> Any:
@@ -157,8 +159,8 @@ def test_sentences_are_right_by_the_node(chain: Chain) -> None:
 
 
 def token_types(client: FlaskClient) -> dict[str, str]:
-    found = client.get("/api/v1/tokens?limit=100").json["tokens"]
-    return {each["address"]: each["type"] for each in found}
+    tokens = client.get("/api/v1/tokens?limit=100").json["tokens"]
+    return {token["address"]: token["type"] for token in tokens}
 
 
 def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain) -> None:
@@ -197,9 +199,9 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain) -> None
             assert (error["kind"], error["name"]) == (kind, None), hash_
             continue
         assert error["data"] == frames[0].get("output", "0x"), hash_
-        found = {name: error[name] for name in ("name", "signature", "source")}
+        named = {name: error[name] for name in ("name", "signature", "source")}
         decoded = expected["error"]
-        assert found == {name: decoded and decoded[name] for name in found}, hash_
+        assert named == {name: decoded and decoded[name] for name in named}, hash_
         values = [argument["value"] for argument in error["arguments"] or ()]
         assert values == [argument["value"] for argument in (decoded or NO_ARGUMENTS)["arguments"]]
     assert compared > 5

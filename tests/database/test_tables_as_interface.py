@@ -32,8 +32,8 @@ def role(indexed: Indexing) -> Iterator[tuple[str, str]]:
 @pytest.fixture
 def cursor(indexed: Indexing, role: tuple[str, str]) -> Iterator["psycopg2.extensions.cursor"]:
     """As that role."""
-    parts = parse_dsn(indexed.settings.database_url)
-    connection = psycopg2.connect(**{**parts, "user": role[0], "password": role[1]})
+    fields = parse_dsn(indexed.settings.database_url)
+    connection = psycopg2.connect(**{**fields, "user": role[0], "password": role[1]})
     yield connection.cursor()
     connection.close()
 
@@ -113,14 +113,18 @@ def test_the_role_changes_nothing(cursor: "psycopg2.extensions.cursor", statemen
 def test_the_role_has_four_connections_and_a_time_out(
     indexed: Indexing, role: tuple[str, str], cursor: "psycopg2.extensions.cursor"
 ) -> None:
-    parts = {**parse_dsn(indexed.settings.database_url), "user": role[0], "password": role[1]}
+    fields = {
+        **parse_dsn(indexed.settings.database_url),
+        "user": role[0],
+        "password": role[1],
+    }
     cursor.execute("SHOW statement_timeout")
     assert cursor.fetchone() == ("1min",)
     with ExitStack() as stack:
         for _ in range(3):
-            stack.callback(psycopg2.connect(**parts).close)
+            stack.callback(psycopg2.connect(**fields).close)
         with pytest.raises(psycopg2.OperationalError, match="too many connections"):
-            psycopg2.connect(**parts)
+            psycopg2.connect(**fields)
 
 
 @pytest.fixture
@@ -138,8 +142,10 @@ def owner(postgres: Postgres) -> Iterator[tuple[str, str]]:
 
 
 def as_url(dsn: str) -> str:
-    parts = parse_dsn(dsn)
-    return f"postgresql://{parts['user']}@/{parts['dbname']}?host={quote(parts['host'], safe='')}"
+    fields = parse_dsn(dsn)
+    return (
+        f"postgresql://{fields['user']}@/{fields['dbname']}?host={quote(fields['host'], safe='')}"
+    )
 
 
 def test_what_the_role_of_the_service_may_not_do_is_said(owner: tuple[str, str]) -> None:

@@ -316,8 +316,8 @@ def test_the_command_says_what_it_cannot_reach() -> None:
 
 
 def test_integers_beyond_64_bits_and_optional_nulls_are_passed_on(demo_url: str) -> None:
-    called = {"functionName": "f(uint256)", "args": [2 * 10**19], "block": None}
-    answer = call(f"{demo_url}/mcp", "call_contract", address="0x" + 40 * "9", **called)
+    arguments = {"functionName": "f(uint256)", "args": [2 * 10**19], "block": None}
+    answer = call(f"{demo_url}/mcp", "call_contract", address="0x" + 40 * "9", **arguments)
     assert answer["code"] == "not_found"
 
 
