@@ -38,6 +38,41 @@ class TableState(NamedTuple):
     is_validated: bool
 
 
+def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
+    """Partitions of `rows` rows for `needed` ones, in a table without rows that is locked."""
+    if needed <= rows - rows // 10 or _read_state(tx, table).is_partitioned:
+        return
+    tx.script(_add_bound(table, rows, ""))
+    obstacle = _make(tx, table, rows)
+    if obstacle is not None:
+        log.warning("%s stays one table: %s", table, obstacle)
+        return
+    for first in range(rows, needed + rows // 10, rows):
+        tx.execute("indexer/partitions_add", table=table, first=first, bound=first + rows)
+
+
+def _read_state(source: Database | Transaction, table: str) -> TableState:
+    row = source.row("indexer/partitions_get_state", table=table)
+    if row is None:
+        raise Unavailable(f"There is no table {table}.")
+    return TableState(*row)
+
+
+def _add_bound(table: str, bound: int, validity: str) -> str:
+    return (
+        f"ALTER TABLE {table} ADD CONSTRAINT {table}_bound"
+        f" CHECK (ordinal >= 0 AND ordinal < {bound}) {validity}"
+    )
+
+
+def _make(tx: Transaction, table: str, bound: int) -> str | None:
+    """Why the table stays a plain one, then without the constraint; None if it does not."""
+    obstacle: str | None = tx.value("indexer/partitions_make", table=table, bound=bound)
+    if obstacle is not None:
+        tx.script(f"ALTER TABLE {table} DROP CONSTRAINT {table}_bound")
+    return obstacle
+
+
 class CannotPartition(Exception):
     """Something stands on the table that partitions do not allow; it stays a plain one."""
 
@@ -100,18 +135,12 @@ class Partitions:
         return self._add(table, state.bound, needed)
 
     def _state(self, table: str) -> TableState:
-        row = self._database.row("indexer/partitions_get_state", table=table)
-        if row is None:
-            raise Unavailable(f"There is no table {table}.")
-        return TableState(*row)
+        return _read_state(self._database, table)
 
     def _add_bound(self, table: str, count: int) -> int:
         bound = ((count + self._ahead // 2) // self._rows + 1) * self._rows
         with self._locked() as tx:
-            tx.script(
-                f"ALTER TABLE {table} ADD CONSTRAINT {table}_bound"
-                f" CHECK (ordinal >= 0 AND ordinal < {bound}) NOT VALID"
-            )
+            tx.script(_add_bound(table, bound, "NOT VALID"))
         return bound
 
     def _validate(self, table: str, *, is_urgent: bool) -> bool:
@@ -128,9 +157,7 @@ class Partitions:
     def _convert(self, table: str, bound: int) -> None:
         started = time.monotonic()
         with self._locked() as tx:
-            obstacle = tx.value("indexer/partitions_make", table=table, bound=bound)
-            if obstacle is not None:
-                tx.script(f"ALTER TABLE {table} DROP CONSTRAINT {table}_bound")
+            obstacle = _make(tx, table, bound)
         if obstacle is not None:
             raise CannotPartition(obstacle)
         elapsed_ms = (time.monotonic() - started) * 1000
