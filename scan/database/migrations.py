@@ -256,7 +256,7 @@ def _build_in_partitions(database: Database, name: str, table: str, statement: s
         if is_interrupted is not False:
             _build_index(database, part_name, part_statement, is_interrupted is True)
         with _locked(database, LOCK_WAIT_MS) as tx:
-            tx.script(f"ALTER INDEX {name} ATTACH PARTITION {part_name}")
+            tx.execute("database/indexes_attach", index=name, part=part_name)
 
 
 def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:

@@ -42,7 +42,8 @@ def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
     """Partitions of `rows` rows for `needed` ones, in a table without rows that is locked."""
     if needed <= rows - rows // 10 or _read_state(tx, table).is_partitioned:
         return
-    tx.script(_add_bound(table, rows, ""))
+    tx.execute("indexer/partitions_add_bound", table=table, bound=rows)
+    tx.execute("indexer/partitions_validate_bound", table=table)
     obstacle = _make(tx, table, rows)
     if obstacle is not None:
         log.warning("%s stays one table: %s", table, obstacle)
@@ -58,18 +59,11 @@ def _read_state(source: Database | Transaction, table: str) -> TableState:
     return TableState(*row)
 
 
-def _add_bound(table: str, bound: int, validity: str) -> str:
-    return (
-        f"ALTER TABLE {table} ADD CONSTRAINT {table}_bound"
-        f" CHECK (ordinal >= 0 AND ordinal < {bound}) {validity}"
-    )
-
-
 def _make(tx: Transaction, table: str, bound: int) -> str | None:
     """Why the table stays a plain one, then without the constraint; None if it does not."""
     obstacle: str | None = tx.value("indexer/partitions_make", table=table, bound=bound)
     if obstacle is not None:
-        tx.script(f"ALTER TABLE {table} DROP CONSTRAINT {table}_bound")
+        tx.execute("indexer/partitions_drop_bound", table=table)
     return obstacle
 
 
@@ -140,18 +134,17 @@ class Partitions:
     def _add_bound(self, table: str, count: int) -> int:
         bound = ((count + self._ahead // 2) // self._rows + 1) * self._rows
         with self._locked() as tx:
-            tx.script(_add_bound(table, bound, "NOT VALID"))
+            tx.execute("indexer/partitions_add_bound", table=table, bound=bound)
         return bound
 
     def _validate(self, table: str, *, is_urgent: bool) -> bool:
         """Whether it is validated by now; it reads the table, and nobody waits for it."""
-        script = f"ALTER TABLE {table} VALIDATE CONSTRAINT {table}_bound"
-        self._begin(table, script)
+        self._begin(table, "indexer/partitions_validate_bound")
         if not is_urgent:
             return False
         self._tasks[table].join()
         if not self._state(table).is_validated:
-            self._database.execute_script(script)
+            self._database.rows("indexer/partitions_validate_bound", table=table)
         return True
 
     def _convert(self, table: str, bound: int) -> None:
@@ -179,7 +172,7 @@ class Partitions:
 
     def _analyze(self, table: str) -> None:
         """autovacuum analyzes partitions, and never the table that they make up."""
-        self._begin(table, f"SELECT analyze_partitioned('{table}')")
+        self._begin(table, "indexer/partitions_analyze")
 
     @contextmanager
     def _locked(self) -> Iterator[Transaction]:
@@ -190,21 +183,21 @@ class Partitions:
                 raise LockNotGranted("Another indexer writes to this database.")
             yield tx
 
-    def _begin(self, table: str, script: str) -> None:
+    def _begin(self, table: str, statement: str) -> None:
         """Run a statement beside the writer, unless one for the table still runs."""
         running = self._tasks.get(table)
         if running is None or not running.is_alive():
             task = threading.Thread(
-                target=self._run, args=(script,), name=f"partitions-{table}", daemon=True
+                target=self._run, args=(table, statement), name=f"partitions-{table}", daemon=True
             )
             self._tasks[table] = task
             task.start()
 
-    def _run(self, script: str) -> None:
+    def _run(self, table: str, statement: str) -> None:
         started = time.monotonic()
         try:
             with suppress(ScanError):  # the next partition, or the next start, does it again
-                self._database.execute_script(script)
-                log.info("%s: %.1f s", script, time.monotonic() - started)
+                self._database.rows(statement, table=table)
+                log.info("%s of %s: %.1f s", statement, table, time.monotonic() - started)
         finally:
             self._database.close()  # this thread's connection

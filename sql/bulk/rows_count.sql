@@ -2,4 +2,4 @@
 -- params: table text
 -- returns: one row: the number
 -- index: none
-SELECT count(*) FROM query_table($table);
+SELECT count(*) FROM query_table(%(table)s);

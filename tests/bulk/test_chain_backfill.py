@@ -15,8 +15,8 @@ from tests.support.indexing import settings_for
 from tests.support.table_digest import digest, fresh_digest
 
 
-# In partitions or not; derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
-# columns.
+# Derived in parts of the addresses, or all at once; traced blocks are decoded one by one, others in
+# columns. The first case in partitions.
 @pytest.mark.parametrize(
     ("traces", "logs", "buckets", "partition_rows"),
     [
