@@ -61,7 +61,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         settings.database_url,
         statement_timeout_ms=0,
         name="scan-backfill",
-        session={"maintenance_work_mem": f"{index_bytes // 1024}kB"},
+        # Files go on from what was committed, so no commit may be lost where the server crashes.
+        session={
+            "maintenance_work_mem": f"{index_bytes // 1024}kB",
+            "synchronous_commit": "on",
+        },
     )
     with closing(backfill_database) as database:
         backfill = ChainBackfill(

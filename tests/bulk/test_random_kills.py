@@ -152,4 +152,3 @@ def test_a_backfill_that_is_killed_thirty_times_is_that_of_the_indexer(
     stages, processes = (set(names) for names in zip(*killer.killed, strict=True))
     assert stages >= {"spool", "load"}
     assert processes == {"main", "worker", "backend"}
-    print(rounds, sorted(killer.killed.items()))
