@@ -17,6 +17,7 @@ from app import create_app
 from scan.audit import derived_tables
 from scan.database import migrations
 from scan.database.connection import Database
+from scan.database.statements import load_statements
 from scan.indexer import partitions
 from scan.indexer.partitions import TABLES, Partitions
 from tests.audit.auditing import run
@@ -552,3 +553,19 @@ def index_counts(url: str) -> list[tuple[object, ...]]:
         "SELECT indrelid::regclass::text, count(*) FROM pg_index WHERE indisvalid"
         " AND indrelid::regclass::text ~ '^transactions(_[0-9]+)?$' GROUP BY 1",
     )
+
+
+def test_checkpoints_are_looked_for_without_subqueries(
+    both: tuple[FlaskClient, FlaskClient, str],
+) -> None:
+    """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
+    statement = load_statements()["indexer/lists_insert_checkpoints"]
+    parameters: dict[str, object] = dict.fromkeys(statement.params, 0)
+    parameters |= {name: 10 * ROWS for name in parameters if name.startswith("last_")}
+    parameters |= {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
+    with transaction(both[2]) as cursor:
+        cursor.execute(f"EXPLAIN {statement.text}", parameters)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+        cursor.connection.rollback()
+    assert "dex_trades_40" in plan and "logs_200" in plan
+    assert "InitPlan" not in plan and "SubPlan" not in plan
