@@ -238,12 +238,9 @@ SERVICE_PATHS: Json = {
             "503": ("Not ready.", ref("Unready")),
         },
     ),
-    f"{PREFIX}/openapi.json": {
-        "get": {
-            **operation("getDocument", "Service", "This document", {"type": "object"}),
-            "parameters": [],  # it has no chain data
-        },
-    },
+    f"{PREFIX}/openapi.json": operation(
+        "get", "getDocument", "This document", {"type": "object"}, tag="Service"
+    ),
 }
 SERVICE_SCHEMAS: Json = {
     "Error": record(

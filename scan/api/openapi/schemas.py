@@ -340,11 +340,12 @@ def headers(*names: str) -> Json:
 
 
 def operation(
+    method: str,
     name: str,
-    tag: str,
     summary: str,
     result: Json,
     *,
+    tag: str = "Chain",
     description: str = "",
     parameters: Sequence[Json] = (),
     body: Json | None = None,
@@ -356,7 +357,7 @@ def operation(
     media_type: str = "application/json",
     more_types: Sequence[str] = (),
 ) -> Json:
-    """An operation under /api/v1, with the headers, parameters and errors of all of them."""
+    """By its method: an operation under /api/v1, with the headers, parameters and errors of all."""
     is_list = CURSOR in parameters
     content: Json = {"schema": result}
     if example is not None:
@@ -387,7 +388,7 @@ def operation(
     }
     if body:
         described["requestBody"] = {"required": True, "content": {"application/json": body}}
-    return described
+    return {method: described}
 
 
 def sends(schema: Json, **examples: object) -> Json:
