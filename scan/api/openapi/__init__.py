@@ -39,6 +39,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     record,
     ref,
     text,
@@ -285,10 +286,7 @@ SERVICE_SCHEMAS: Json = {
                     ("blockHash", "blockNumber"),
                 )
             ),
-            "backfill": {
-                "anyOf": [ref("Backfill"), {"type": "null"}],
-                "description": "Null without a bulk backfill.",
-            },
+            "backfill": or_null(ref("Backfill"), "Null without a bulk backfill."),
             "replicaLagBlocks": number("Blocks that the replica is behind.", 0),
         },
         optional=("replicaLagBlocks",),

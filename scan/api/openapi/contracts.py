@@ -17,6 +17,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     query,
     record,
     ref,
@@ -229,7 +230,7 @@ CONTRACT_SCHEMAS: Json = {
                 array(ref("DecodedArgument"), "Its decoded arguments; null if unknown.")
             ),
             "creation": ref("Creation"),
-            "proxy": {"anyOf": [_PROXY, {"type": "null"}], "description": "Null if not a proxy."},
+            "proxy": or_null(_PROXY, "Null if not a proxy."),
         },
     ),
     "CallRequest": form(

@@ -15,6 +15,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     page_of,
     record,
     ref,
@@ -79,10 +80,10 @@ ITEM_SCHEMAS: Json = {
                 ref("TokenHolder"), "Its first 100 owners, largest balance first.", maxItems=100
             ),
             "transfers": array(ref("TokenTransfer"), "Its newest 25 transfers.", maxItems=25),
-            "metadata": {
-                "anyOf": [ref("ItemMetadata"), {"type": "null"}],
-                "description": "From a data: URI; from https and ipfs if the operator allows it.",
-            },
+            "metadata": or_null(
+                ref("ItemMetadata"),
+                "From a data: URI; from https and ipfs if the operator allows it.",
+            ),
             "metadataUnavailable": nullable(
                 text("Why metadata or picture are missing.", "The metadata is not JSON.")
             ),

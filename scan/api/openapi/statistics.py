@@ -14,6 +14,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     query,
     record,
     ref,
@@ -42,6 +43,7 @@ STATISTICS_PATHS: Json = {
             query("format", {"type": "string", "enum": [*DAILY_FORMATS], "default": "json",
                              "description": "csv: the same as a file."}),
         ),
+        more_types=(TYPES[Format.CSV],),
     ),
     "/stats/largest-transfers": operation(
         "get", "listLargestTransfers", "The largest transfers of a day", ref("Largest"),
@@ -85,14 +87,9 @@ STATISTICS_PATHS: Json = {
         parameters=(ADDRESS,), errors=(404,),
     ),
 }  # fmt: skip
-STATISTICS_PATHS["/stats/daily"]["get"]["responses"]["200"]["content"][TYPES[Format.CSV]] = {}
 
 _COUNTS = (
-    "blocks",
-    "transactions",
-    "failedTransactions",
-    "newAddresses",
-    "tokenTransfers",
+    *("blocks", "transactions", "failedTransactions", "newAddresses", "tokenTransfers"),
     "dexTrades",
 )
 _DESCRIBED_COUNTS = {
@@ -145,10 +142,7 @@ STATISTICS_SCHEMAS: Json = {
             "baseFeePerGas": ref("AmountOrNull"),
             "nextBaseFeePerGas": nullable(amount("By EIP-1559; null on chains of other rules.")),
             "transactions": number("Transactions the tips are of.", 3_000),
-            "suggestions": {
-                "anyOf": [ref("GasSuggestions"), {"type": "null"}],
-                "description": "Null without transactions.",
-            },
+            "suggestions": or_null(ref("GasSuggestions"), "Null without transactions."),
             "costs": array(ref("GasCost"), "At the standard price."),
             "blocks": array(ref("BlockGas"), "Newest first.", maxItems=gas.BLOCKS),
         },
