@@ -173,6 +173,13 @@ def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Expl
         yield found
 
 
+@pytest.fixture(scope="module")
+def own_explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """A chain of the file's own, without a runner of verification jobs: servers have theirs."""
+    with explorer_over(postgres, template, solc_dir) as found:
+        yield found
+
+
 @pytest.fixture(scope="session")
 def many(explorer: Explorer) -> str:
     return verified(explorer, MANY, "Many")

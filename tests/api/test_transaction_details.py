@@ -1,8 +1,6 @@
 """GET /transactions/:hash beside ethers: the methods and events of whole chains."""
 
-import json
 import random
-import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,7 +17,7 @@ from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
 from tests.support.reasons import verify
 from tests.support.scenario import play
-from tests.support.solidity import NODE
+from tests.support.solidity import node_script
 from tests.support.storm import Storm
 from tests.support.summaries import Sentences
 from tests.support.truth import read_truth
@@ -99,15 +97,7 @@ def by_ethers(items: list[Any]) -> Any:
         )
         for name in STANDARDS
     ]
-    called = subprocess.run(
-        ["node", NODE / "decode.mjs"],
-        input=json.dumps({"standards": standards, "items": items}),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
-    return json.loads(called.stdout)
+    return node_script("decode.mjs", stdin={"standards": standards, "items": items})
 
 
 @pytest.mark.long
