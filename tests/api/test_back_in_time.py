@@ -1,14 +1,12 @@
 """Balances, holdings and calls after an older block, where the node keeps its state."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands.demo_node import start
 from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
@@ -17,7 +15,6 @@ from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
 from tests.support.scenario import STRANGERS
 
-DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 COUNTER = """
 pragma solidity ^0.8.0;
 contract Counter {
@@ -147,15 +144,11 @@ def pruned(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
 
 
 @pytest.fixture(scope="module")
-def demo(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
-    node = start(DEMO)
-    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
-        indexing.wait_for(node.recording.head)
-        yield create_app(indexing.settings).test_client()
-    node.stop()
+def recorded(demo: Indexing) -> FlaskClient:
+    return create_app(demo.settings).test_client()
 
 
-@pytest.mark.parametrize("node", ["pruned", "demo"])
+@pytest.mark.parametrize("node", ["pruned", "recorded"])
 def test_a_node_without_history_is_named(node: str, request: pytest.FixtureRequest) -> None:
     """Not taken for a node that is away; holdings come from the index's own transfers."""
     client: FlaskClient = request.getfixturevalue(node)

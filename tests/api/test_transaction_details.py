@@ -2,14 +2,12 @@
 
 import random
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands.demo_node import start
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
 from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres
@@ -22,7 +20,6 @@ from tests.support.storm import Storm
 from tests.support.summaries import Sentences
 from tests.support.truth import read_truth
 
-DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 MOST = 1000
 NO_ABI: Mapping[str, Any] = {}
 
@@ -38,18 +35,13 @@ class Chain(NamedTuple):
 
 @pytest.fixture(scope="module", params=["demo", "scenario", "storm"])
 def chain(request: pytest.FixtureRequest, postgres: Postgres, template: str) -> Iterator[Chain]:
+    if request.param == "demo":
+        settings = request.getfixturevalue("demo").settings
+        client = create_app(settings).test_client()
+        yield Chain(client, NO_ABI, Node(settings.rpc_urls[0]), is_recording=True)
+        return
     with postgres.cloned(template) as url:
-        yield from {"demo": demo, "scenario": scenario_chain, "storm": storm}[request.param](url)
-
-
-def demo(url: str) -> Iterator[Chain]:
-    node = start(DEMO)
-    with Indexing(url, node.url) as indexing:
-        indexing.wait_for(node.recording.head)
-        yield Chain(
-            create_app(indexing.settings).test_client(), NO_ABI, Node(node.url), is_recording=True
-        )
-    node.stop()
+        yield from {"scenario": scenario_chain, "storm": storm}[request.param](url)
 
 
 def scenario_chain(url: str) -> Iterator[Chain]:

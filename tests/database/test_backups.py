@@ -40,13 +40,10 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def server(folder: Path) -> Iterator[Postgres]:
     """One that keeps what it writes, and ends before the folder that it archives to."""
-    server = Postgres()
-    try:
+    with Postgres() as server:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
             execute(server.url("postgres"), f"ALTER SYSTEM SET {setting} = on")
         yield server
-    finally:
-        server.stop()
 
 
 def name_of(url: str) -> str:

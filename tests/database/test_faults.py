@@ -12,10 +12,10 @@ import pytest
 from tests.conftest import Played
 from tests.indexer.test_node_faults import head_hash, status, wait_until
 from tests.support.anvil import Anvil
-from tests.support.cutting_proxy import CommitCutter
 from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
+from tests.support.postgres_wires import CommitCutter
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -61,8 +61,7 @@ def finished_digest(indexed: Indexing) -> dict[str, tuple[int, str]]:
 def test_a_killed_server_costs_nothing(anvil: Anvil, scenario: Played) -> None:
     """SIGKILL of PostgreSQL during catch-up, and again while blocks are taken back."""
     chance = random.Random(2)
-    server = Postgres()
-    try:
+    with Postgres() as server:
         template = server.make_template()
         with server.cloned(template) as url:
             with IndexerProcess(url, scenario.anvil.url) as indexer:
@@ -87,8 +86,6 @@ def test_a_killed_server_costs_nothing(anvil: Anvil, scenario: Played) -> None:
                 newest = anvil.call("eth_getBlockByNumber", "latest", False)
                 indexer.wait_for(80, newest["hash"])
             assert digest(url) == fresh_digest(server, template, anvil)
-    finally:
-        server.stop()
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(

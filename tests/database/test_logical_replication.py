@@ -25,14 +25,10 @@ TABLES = ("blocks", "transactions", "token_transfers", "tokens")
 
 @pytest.fixture
 def servers() -> Iterator[tuple[Postgres, Postgres]]:
-    primary, warehouse = Postgres(), Postgres()
-    try:
+    with Postgres() as primary, Postgres() as warehouse:
         primary.make_template()
         warehouse.make_template()  # what `scan migrate` makes
         yield primary, warehouse
-    finally:
-        warehouse.stop()
-        primary.stop()
 
 
 def rows(url: str, table: str) -> list[tuple[object, ...]]:

@@ -216,26 +216,23 @@ def is_cached(server: str, database_url: str) -> bool:
 
 
 def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil: Anvil) -> None:
-    server = Postgres()
-    try:
-        with (
-            server.cloned(server.make_template()) as url,
-            gunicorn(url, RPC_URL=anvil.url, **UNLIMITED) as api,
-        ):
-            with Indexing(url, anvil.url) as indexing:
-                indexing.wait_for(0)
-            client = Client(api)
-            kept = asked_again(client)
-            for stop, start in ((server.halt, server.resume), (server.kill, server.start)):
-                stop()
-                wait_until(lambda: requests.get(f"{api}/readyz", timeout=5).status_code == 503)
-                # After SIGKILL its backends serve until they notice.
-                wait_until(lambda: [client.ask(NEWEST).status for _ in range(6)] == [503] * 6)
-                start()
-                wait_until(lambda: client.ask(NEWEST).status == 200)
-                assert asked_again(client) == kept
-    finally:
-        server.stop()
+    with (
+        Postgres() as server,
+        server.cloned(server.make_template()) as url,
+        gunicorn(url, RPC_URL=anvil.url, **UNLIMITED) as api,
+    ):
+        with Indexing(url, anvil.url) as indexing:
+            indexing.wait_for(0)
+        client = Client(api)
+        kept = asked_again(client)
+        for stop, start in ((server.halt, server.resume), (server.kill, server.start)):
+            stop()
+            wait_until(lambda: requests.get(f"{api}/readyz", timeout=5).status_code == 503)
+            # After SIGKILL its backends serve until they notice.
+            wait_until(lambda: [client.ask(NEWEST).status for _ in range(6)] == [503] * 6)
+            start()
+            wait_until(lambda: client.ask(NEWEST).status == 200)
+            assert asked_again(client) == kept
 
 
 def test_a_response_with_a_balance_of_another_block_is_not_cached(

@@ -4,7 +4,7 @@ import itertools
 import json
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +17,8 @@ from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.faulty_node import Fault, FaultyNode
-from tests.support.indexing import PATIENCE_S, Indexing
+from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -36,13 +37,6 @@ def status(database_url: str) -> dict[str, Any]:
         )
     finally:
         database.close()
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def wait_for_problem(database_url: str, words: str) -> None:

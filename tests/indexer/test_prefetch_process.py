@@ -6,7 +6,7 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,16 +24,10 @@ from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
 LONG = prefetch.MIN_PROCESS_BLOCKS + 100  # blocks
-
-
-def wait_until(holds: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def children(pid: int) -> list[int]:

@@ -3,7 +3,6 @@
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 from scan.database.connection import Database
@@ -27,12 +26,7 @@ class Indexing:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(PATIENCE_S)
         self._database.close()

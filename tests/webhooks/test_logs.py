@@ -14,7 +14,8 @@ from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Receiver
-from tests.support.webhooks import Hook, Webhooks, wait_until
+from tests.support.serving import wait_until
+from tests.support.webhooks import Hook, Webhooks
 
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
 A, B, C = (bytes([n]) * 32 for n in (0xA, 0xB, 0xC))
