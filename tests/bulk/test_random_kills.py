@@ -32,9 +32,8 @@ STAGES = ("spool", "inspect", "load", "accept")
 @pytest.fixture
 def server() -> Iterator[Postgres]:
     """Of its own: SIGKILL of one backend ends the sessions of all."""
-    server = Postgres()
-    yield server
-    server.stop()
+    with Postgres() as server:
+        yield server
 
 
 class Killer:
