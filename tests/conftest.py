@@ -196,9 +196,8 @@ def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Ind
     """The scenario's chain in a database, with everything derived from it; not to be changed."""
     with (
         postgres.cloned(template) as url,
-        Indexing(url, scenario.anvil.url) as indexing,
+        Indexing(url, scenario.anvil.url, until=scenario.anvil.head()) as indexing,
     ):
-        indexing.wait_for(scenario.anvil.head())
         yield indexing
 
 
@@ -212,8 +211,10 @@ def demo_node() -> Iterator[DemoNode]:
 @pytest.fixture(scope="session")
 def demo(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[Indexing]:
     """The demo chain in a database; not to be changed."""
-    with postgres.cloned(template) as url, Indexing(url, demo_node.url) as indexing:
-        indexing.wait_for(demo_node.recording.head)
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, demo_node.url, until=demo_node.recording.head) as indexing,
+    ):
         yield indexing
 
 

@@ -138,8 +138,7 @@ def pruned(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
         for _ in range(40):
             node.send(node.accounts[0], STRANGERS[0], value=1)
             node.mine()
-        with Indexing(url, node.url, traces="off") as indexing:
-            indexing.wait_for(node.head())
+        with Indexing(url, node.url, until=node.head(), traces="off") as indexing:
             yield create_app(indexing.settings).test_client()
 
 
@@ -167,8 +166,7 @@ def test_a_node_on_another_fork_does_not_answer_for_this_one(
 ) -> None:
     with Anvil() as node, postgres.cloned(template) as url:
         node.mine(5)
-        with Indexing(url, node.url) as indexing:
-            indexing.wait_for(5)
+        indexing = Indexing(url, node.url).run_until(5)
         node.reorganise(3)
         client = create_app(indexing.settings).test_client()
         path = f"/addresses/{node.accounts[0]}"

@@ -48,8 +48,7 @@ def scenario_chain(url: str) -> Iterator[Chain]:
     """Half of its contracts are verified."""
     with Anvil() as node:
         stage = play(node)
-        with Indexing(url, node.url) as indexing:
-            indexing.wait_for(node.head())
+        with Indexing(url, node.url, until=node.head()) as indexing:
             abis = verify(url, [*stage.contracts.values()][::2])
             yield Chain(create_app(indexing.settings).test_client(), abis, node)
 
@@ -59,8 +58,7 @@ def storm(url: str) -> Iterator[Chain]:
         weather = Storm(node, 1)
         with IndexerProcess(url, node.url) as indexer:
             weather.blow(indexer, 60)
-        with Indexing(url, node.url) as indexing:
-            indexing.wait_for(node.head())
+        with Indexing(url, node.url, until=node.head()) as indexing:
             abis = verify(url, [*weather.stage.contracts.values()][1::2])
             yield Chain(create_app(indexing.settings).test_client(), abis, node)
 

@@ -38,8 +38,7 @@ EMPTY = "".join(
 @pytest.fixture(scope="module")
 def indexed(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[Settings]:
     with postgres.cloned(template) as url:
-        with Indexing(url, demo_node.url) as indexing:
-            indexing.wait_for(demo_node.recording.head)
+        indexing = Indexing(url, demo_node.url).run_until(demo_node.recording.head)
         yield indexing.settings
 
 

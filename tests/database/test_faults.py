@@ -93,8 +93,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(
 ) -> None:
     with CommitCutter(database_url) as cutter:
         cutter.cuts = 2
-        with Indexing(cutter.url, scenario.anvil.url) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        Indexing(cutter.url, scenario.anvil.url).run_until(scenario.anvil.head())
         assert cutter.cuts == 0
     assert digest(database_url) == finished_digest
 
@@ -103,8 +102,7 @@ def test_a_read_only_database_is_told_and_waited_for(
     anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     name = database_url.split("/")[3].split("?")[0]
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(0)
+    with Indexing(database_url, anvil.url, until=0) as indexing:
         with administering(database_url) as cursor:
             cursor.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
         kill_backends(database_url)
@@ -127,8 +125,7 @@ CREATE TRIGGER fill BEFORE INSERT ON blocks FOR EACH ROW EXECUTE FUNCTION fill()
 
 def test_a_full_disk_is_told_and_waited_for(anvil: Anvil, database_url: str) -> None:
     """The server's answer is what a full disk gives; to fill one for real needs a mount."""
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(0)
+    with Indexing(database_url, anvil.url, until=0) as indexing:
         with administering(database_url) as cursor:
             cursor.execute(FILL)
         anvil.mine()

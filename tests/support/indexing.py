@@ -3,7 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
@@ -14,22 +14,35 @@ PATIENCE_S = 180.0
 
 
 class Indexing:
-    """Follows a node into a database for as long as the context lasts."""
+    """Follows a node into a database for as long as the context lasts.
 
-    def __init__(self, database_url: str, rpc_url: str, **settings: Any) -> None:
+    The context begins once the block `until` is indexed, where that is given.
+    """
+
+    def __init__(
+        self, database_url: str, rpc_url: str, *, until: int | None = None, **settings: Any
+    ) -> None:
+        self._until = until
         self.settings = settings_for(database_url, rpc_url, **settings)
         self._database = Database(database_url, statement_timeout_ms=10_000)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="indexing", daemon=True)
 
-    def __enter__(self) -> "Indexing":
+    def __enter__(self) -> Self:
         self._thread.start()
+        if self._until is not None:
+            self.wait_for(self._until)
         return self
 
     def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(PATIENCE_S)
         self._database.close()
+
+    def run_until(self, block_number: int) -> Self:
+        with self:
+            self.wait_for(block_number)
+        return self
 
     def wait_for(self, block_number: int) -> None:
         """Until the block is indexed, and balances and supplies are those of its state."""

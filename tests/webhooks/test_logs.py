@@ -203,8 +203,7 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
         return append(writer, head, batch, findings)
 
     monkeypatch.setattr(Writer, "append", register_then_append)
-    with Indexing(webhooks.settings.database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(webhooks.settings.database_url, anvil.url).run_until(anvil.head())
     rows = execute(
         webhooks.settings.database_url, "SELECT block_number FROM deliveries ORDER BY id"
     )
@@ -233,8 +232,7 @@ def test_logs_of_a_real_chain_are_sent_whatever_is_stored(
         anvil.transact(sender, coin, "mint", sender, 5)
         anvil.transact(sender, coin, "approve", anvil.accounts[1], 7)
         anvil.mine()
-    with Indexing(webhooks.settings.database_url, anvil.url, logs=stored) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(webhooks.settings.database_url, anvil.url, logs=stored).run_until(anvil.head())
     span = {"address": coin.address, "fromBlock": hex(first), "toBlock": "latest"}
     expected = [
         (int(found["blockNumber"], 16), int(found["logIndex"], 16), found["topics"], found["data"])
