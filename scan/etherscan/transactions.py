@@ -88,15 +88,16 @@ def _ordered(row: Row, names: Collection[str]) -> Row:
 
 def _complete(rows: list[Row]) -> list[Row]:
     """Adds fields that `missing` says the index does not have; reads nothing else from the node."""
-    needed = {_indexed(row): _content(row) for row in rows if row["missing"]}
+    needed = {}
+    for row in rows:
+        if row["missing"]:
+            called = row.get("called", row["to"]) or None
+            number = int(row["blockNumber"])
+            needed[IndexedTransaction(row["hash"], number, row["blockHash"], called)] = _content(
+                row
+            )
     sent = _read(needed) if needed else {}
     return [row | _of_node(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
-
-
-def _indexed(row: Row) -> IndexedTransaction:
-    called = row.get("called", row["to"])
-    number = int(row["blockNumber"])
-    return IndexedTransaction(row["hash"], number, row["blockHash"], called or None)
 
 
 def _content(row: Row) -> Content:

@@ -94,11 +94,11 @@ class Credentials:
         """
         key: ApiKey | None = None
         if caller.api_key is not None:
-            found = self._key_lookup.find_cached(caller.api_key)
-            if found is None and not may_wait:
+            cached = self._key_lookup.find_cached(caller.api_key)
+            if cached is None and not may_wait:
                 return None
             try:
-                key = found.key if found else self._key_lookup.find(caller.api_key)
+                key = cached.key if cached else self._key_lookup.find(caller.api_key)
             except Unavailable as unavailable:
                 return Charged(self._nothing_left(None), refusal=unavailable)
         charged_key = None if to_address else key
