@@ -1,7 +1,7 @@
 """Says what a transaction did, in one sentence of linked parts, by the forms of a table.
 
-The table is summary_sentences.json. Only what the indexed transfers and trades and the emitted events
-show is asserted; what no form fits is named by its method and contract.
+The table is summary_sentences.json. Only what the indexed transfers and trades and the emitted
+events show is asserted; what no form fits is named by its method and contract.
 """
 
 import json
