@@ -55,8 +55,8 @@ from scan.ethereum.transaction_reader import TransactionReader
 from scan.ethereum.transaction_traces import TransactionTraces
 from scan.etherscan import blueprint as etherscan
 from scan.etherscan.actions import PUBLISHED
-from scan.etherscan.caches import new_caches
 from scan.etherscan.replies import ETHERSCAN
+from scan.etherscan.transactions import FUNCTION_NAMES, new_function_names
 from scan.http.credentials import Credentials
 from scan.http.file_places import FilePlaces
 from scan.http.index_version import CHANNEL, IndexVersion
@@ -159,7 +159,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan"] = _services(settings)
-    app.extensions["scan.etherscan"] = new_caches()
+    app.extensions[FUNCTION_NAMES] = new_function_names()
     app.extensions["scan.streams"] = _streams(app)
     app.extensions["scan.pages"] = _site(app) if settings.pages else None
     for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):

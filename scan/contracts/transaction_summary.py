@@ -1,7 +1,7 @@
 """Says what a transaction did, in one sentence of linked parts, by the forms of a table.
 
-The table is summary_forms.json. Only what the indexed transfers and trades and the emitted events
-show is asserted; what no form fits is named by its method and contract.
+The table is summary_sentences.json. Only what the indexed transfers and trades and the emitted
+events show is asserted; what no form fits is named by its method and contract.
 """
 
 import json
@@ -30,7 +30,7 @@ from scan.contracts.summary_parts import (
 )
 from scan.hex import to_hex
 
-FORMS = json.loads(Path(__file__).with_name("summary_forms.json").read_text(encoding="utf-8"))
+FORMS = json.loads(Path(__file__).with_name("summary_sentences.json").read_text(encoding="utf-8"))
 ACTIONS = sorted(
     {action for action, _ in FORMS["recognised"].values()}
     | {form["action"] for form in (*FORMS["events"], *FORMS["methods"])}
