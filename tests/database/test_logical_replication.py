@@ -20,6 +20,7 @@ STATEMENTS = [
     for statement in re.sub(r"--.*", "", block).split(";")
     if statement.strip()
 ]
+PARTITIONED = "SELECT 1 FROM pg_class WHERE relname = 'transactions' AND relkind = 'p'"
 TABLES = ("blocks", "transactions", "token_transfers", "tokens")
 
 
@@ -76,7 +77,9 @@ def test_chosen_tables_follow_into_another_postgresql(servers: tuple[Postgres, P
     with Anvil() as anvil:
         token = anvil.deploy(anvil.accounts[0], "Coin", "Replica Coin", "RPL", 18)
         transfer(anvil, token, 5)
-        with Indexing(url, anvil.url, until=anvil.head()) as indexing:
+        # Of 20 rows: transactions are partitioned while they follow.
+        with Indexing(url, anvil.url, until=anvil.head(), partition_rows=20) as indexing:
+            assert execute(url, PARTITIONED) == []
             # What is there is copied; what comes, forks included, follows.
             execute(copy, re.sub(r"CONNECTION '[^']*'", f"CONNECTION '{address}'", subscribe))
             transfer(anvil, token, 5)
@@ -96,6 +99,7 @@ def test_chosen_tables_follow_into_another_postgresql(servers: tuple[Postgres, P
         heads = [anvil.call("eth_getBlockByNumber", hex(n), False) for n in range(len(hashes))]
         assert [hash for (hash,) in hashes] == [block["hash"] for block in heads]
         assert len(hashes) == anvil.head() + 1
+    assert execute(url, PARTITIONED) == [(1,)]
     for table in TABLES:
         assert rows(copy, table) and rows(copy, table) == rows(url, table), table
     execute(copy, "DROP SUBSCRIPTION chain")
