@@ -158,10 +158,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
-    app.extensions["scan"] = _services(settings)
+    app.extensions["scan"] = services = _services(settings)
     app.extensions["scan.etherscan"] = new_caches()
-    app.extensions["scan.streams"] = _streams(app)
-    app.extensions["scan.pages"] = _site(app) if settings.pages else None
+    app.extensions["scan.streams"] = Streams(services.reads, _version_listener(services))
+    app.extensions["scan.pages"] = (
+        Site(settings, services.sources.chain_id) if settings.pages else None
+    )
     for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
     app.register_blueprint(sourcify.blueprint)
@@ -290,16 +292,6 @@ def _services(settings: Settings) -> Services:
     )
 
 
-def _site(app: Flask) -> Site:
-    served: Services = app.extensions["scan"]
-    return Site(served.settings, served.sources.chain_id)
-
-
-def _streams(app: Flask) -> Streams:
-    served: Services = app.extensions["scan"]
-    return Streams(served.reads, _version_listener(served))
-
-
 def _version_listener(served: Services) -> Listener | None:
     """None where a replica is read, which receives no notifications."""
     if served.settings.reads_replica:
@@ -382,16 +374,13 @@ def _ours(error: HTTPException) -> errors.ScanError:
 
 
 def _nothing_at(path: str) -> str:
-    found = nearest_path(path, _rules())
-    if found is None:
-        return "Not found; /docs/ lists all endpoints."
-    return f"Not found; the nearest path is {found}."
-
-
-def _rules() -> list[str]:
-    """Those of the API and beside it; pages are for people, who follow links."""
+    # Paths of the API and beside it; pages are for people, who follow links.
     rules = current_app.url_map.iter_rules()
-    return [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
+    paths = [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
+    nearest = nearest_path(path, paths)
+    if nearest is None:
+        return "Not found; /docs/ lists all endpoints."
+    return f"Not found; the nearest path is {nearest}."
 
 
 def _answer_bug(error: Exception) -> Response:

@@ -41,12 +41,21 @@ def main() -> int:
     except BlockingIOError:
         print(f"bench: another run uses {options.folder}; set BENCH_DIR", file=sys.stderr)
         return 2
-    _publish(options, results)
+    targets = judge(results)
+    results["targets"] = [target._asdict() for target in targets]
+    options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    text = report.write(results, targets)
+    options.results.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(f"\n{text}\n{options.results} and {options.results.with_suffix('.md').name}")
     return 0
 
 
 def _run(options: Options) -> dict[str, Any]:
-    results: dict[str, Any] = {"options": _plain(options), "machine": _machine()}
+    hidden = ("only", "folder", "results")
+    results: dict[str, Any] = {
+        "options": {name: value for name, value in asdict(options).items() if name not in hidden},
+        "machine": _machine(),
+    }
     databases = Databases(options.folder)
     try:
         if options.wants("storage"):
@@ -60,20 +69,6 @@ def _run(options: Options) -> dict[str, Any]:
         databases.stop()
     results["machine"]["load_after"] = os.getloadavg()[0]
     return results
-
-
-def _publish(options: Options, results: dict[str, Any]) -> None:
-    targets = judge(results)
-    results["targets"] = [target._asdict() for target in targets]
-    options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    text = report.write(results, targets)
-    options.results.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(f"\n{text}\n{options.results} and {options.results.with_suffix('.md').name}")
-
-
-def _plain(options: Options) -> dict[str, Any]:
-    hidden = ("only", "folder", "results")
-    return {name: value for name, value in asdict(options).items() if name not in hidden}
 
 
 def _machine() -> dict[str, Any]:

@@ -49,7 +49,9 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
     """Results by case and server, and how the hottest address fares in the database."""
     url = databases.seeded(options.transactions, options.hot_share)
     small_url = databases.seeded(min(SMALL, options.transactions), options.hot_share)
-    files = _empty(options.folder / "cases")
+    files = options.folder / "cases"
+    shutil.rmtree(files, ignore_errors=True)
+    files.mkdir()
     with servers.started(options, url, small_url, files) as found:
         return Serving(options, url, small_url, files, found).run()
 
@@ -87,7 +89,13 @@ class Serving:
 
     def run(self) -> dict[str, Any]:
         wanted = [case for case in cases(self._facts) if _is_wanted(self._options, case)]
-        log.info("%d cases, about %.0f minutes", len(wanted), self._minutes(wanted))
+        columns = {"rivals": 6, "bare": 4, "nothing": 1}
+        measurements = sum(columns[case.beside] * self._options.rounds + 1 for case in wanted)
+        log.info(
+            "%d cases, about %.0f minutes",
+            len(wanted),
+            measurements * (self._options.seconds + 0.35) / 60,
+        )
         results = []
         for number, case in enumerate(wanted, 1):
             results.append(self._case(case))
@@ -99,11 +107,6 @@ class Serving:
             "cases": results,
             "hottest": self._hottest(),
         }
-
-    def _minutes(self, wanted: list[Case]) -> float:
-        columns = {"rivals": 6, "bare": 4, "nothing": 1}
-        measurements = sum(columns[case.beside] * self._options.rounds + 1 for case in wanted)
-        return measurements * (self._options.seconds + 0.35) / 60
 
     def _case(self, case: Case) -> dict[str, Any]:
         body, _ = ask(self._servers["scan"].url, case.requests[0])
@@ -127,7 +130,13 @@ class Serving:
         """What is measured for a case, by column, warmed up and ready to go."""
         columns = {"scan": self._wrk("scan", case)}
         if case.beside != "nothing":
-            columns["bare"] = self._wrk("bare", self._bare(case, body))
+            # The case for the bare server, which returns the same bytes to the same method.
+            name = f"body{time.monotonic_ns()}"  # it remembers what it has read
+            (self._files / name).write_bytes(body)
+            first = case.requests[0]
+            columns["bare"] = self._wrk(
+                "bare", case._replace(requests=[Request(first.method, f"/{name}", first.body)])
+            )
             columns["small"] = self._wrk("small", self._small[case.name, case.place])
         if case.beside != "nothing" and case.has_plain:
             columns["plain"] = self._wrk("plain", self._plain(case))
@@ -136,13 +145,6 @@ class Serving:
             columns["orm"] = self._wrk("orm", case)
         columns["pgbench"] = self._in_database(case)
         return columns
-
-    def _bare(self, case: Case, body: bytes) -> Case:
-        """The case for the bare server, which returns the same bytes to the same method."""
-        name = f"body{time.monotonic_ns()}"  # it remembers what it has read
-        (self._files / name).write_bytes(body)
-        first = case.requests[0]
-        return case._replace(requests=[Request(first.method, f"/{name}", first.body)])
 
     def _plain(self, case: Case) -> Case:
         """The case for the plain server, which runs the same statements with the same values."""
@@ -247,13 +249,6 @@ def _plain_request(recorded: RecordedRequest) -> tuple[object, ...]:
 
 def _text_length(value: object) -> int:
     return len(value) if isinstance(value, str) else -1
-
-
-def _empty(folder: Path) -> Path:
-    """The folder without what earlier runs have left in it."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    return folder
 
 
 def _median(found: list[Measured]) -> dict[str, Any]:

@@ -49,15 +49,12 @@ def _number(statement: Statement, literals: Mapping[str, object]) -> NumberedSta
     def place(match: re.Match[str]) -> str:
         name = match[1]
         if name in literals:
-            return _literal(literals[name])
+            # Literals are null, booleans, numbers and the service's own words.
+            value = literals[name]
+            if value is None:
+                return "NULL"
+            return f"'{value}'" if isinstance(value, str) else str(value)
         return f"${names.index(name) + 1}::{statement.types[name]}"
 
     text = re.sub(r"%\((\w+)\)s", place, statement.text)
     return NumberedStatement(text.replace("%%", "%"), names)
-
-
-def _literal(value: object) -> str:
-    """Literals are null, booleans, numbers and the service's own words."""
-    if value is None:
-        return "NULL"
-    return f"'{value}'" if isinstance(value, str) else str(value)

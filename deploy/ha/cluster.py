@@ -95,7 +95,9 @@ class Cluster:
         """Until every instance of the API answers, with the schema in place."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)  # PostgreSQL may run as another user
-        self._make_certificates()
+        # All machines are 127.0.0.1 here, so they share one.
+        folder = self.folder / "certificates"
+        subprocess.run([str(HERE / "make-certificates"), str(folder), "127.0.0.1"], check=True)
         for machine in MACHINES:
             self._start_etcd(machine)
         for machine in MACHINES:
@@ -114,11 +116,6 @@ class Cluster:
         self.processes.stop()
 
     # ---- the cluster of PostgreSQL
-
-    def _make_certificates(self) -> None:
-        """All machines are 127.0.0.1 here, so they share one."""
-        folder = self.folder / "certificates"
-        subprocess.run([str(HERE / "make-certificates"), str(folder), "127.0.0.1"], check=True)
 
     @property
     def certificates(self) -> Path:

@@ -27,19 +27,15 @@ def accepts(node: NodeSession, wallet: bytes, message_hash: bytes, signature: by
     try:
         if not data(node.call("eth_getCode", to_hex(wallet), "latest")):
             return None
-        return _is_valid(node, wallet, message_hash, signature)
+        call = {
+            "to": to_hex(wallet),
+            "gas": hex(_GAS),
+            "data": to_hex(MAGIC_VALUE + encode(["bytes32", "bytes"], [message_hash, signature])),
+        }
+        returned = data(node.call("eth_call", call, "latest"))
+        return returned[:32] == MAGIC_VALUE.ljust(32, b"\0")
     except (UpstreamFailed, NodeAway, BadHex) as error:
         log.warning("the signature of a contract wallet could not be checked: %s", error)
         return None
     except RpcError:
         return False
-
-
-def _is_valid(node: NodeSession, wallet: bytes, message_hash: bytes, signature: bytes) -> bool:
-    call = {
-        "to": to_hex(wallet),
-        "gas": hex(_GAS),
-        "data": to_hex(MAGIC_VALUE + encode(["bytes32", "bytes"], [message_hash, signature])),
-    }
-    returned = data(node.call("eth_call", call, "latest"))
-    return returned[:32] == MAGIC_VALUE.ljust(32, b"\0")

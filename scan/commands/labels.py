@@ -80,17 +80,13 @@ def read(lines: Iterable[str]) -> list[Label]:
     try:
         for row in rows:
             if row and not (rows.line_num == 1 and not row[0].strip().lower().startswith("0x")):
-                label = _label(row)
+                if len(row) != 2:
+                    raise InvalidParameter("expected two columns, address and label.")
+                text = parameters.text(row[1].strip(), "label", most=MAX_LABEL)
+                if not text.isprintable():
+                    raise InvalidParameter("label must be printable.")
+                label = Label(parameters.address(row[0].strip()), text)
                 labels[label.address] = label
     except (InvalidParameter, csv.Error) as error:
         raise InvalidParameter(f"line {rows.line_num}: {error}") from None
     return list(labels.values())
-
-
-def _label(row: list[str]) -> Label:
-    if len(row) != 2:
-        raise InvalidParameter("expected two columns, address and label.")
-    text = parameters.text(row[1].strip(), "label", most=MAX_LABEL)
-    if not text.isprintable():
-        raise InvalidParameter("label must be printable.")
-    return Label(parameters.address(row[0].strip()), text)

@@ -68,7 +68,14 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
             options.file.open(encoding="utf-8-sig", errors="replace") as file,
             database.transaction() as tx,
         ):
-            count, added = _store(tx, _selectors(_lines(file), faults))
+            # From text with one signature a line, or from a JSON object {"0x…": ["…"]}.
+            start = file.read(1)
+            while start and start.isspace():
+                start = file.read(1)
+            file.seek(0)
+            count, added = _store(
+                tx, _selectors(_json_lines(file) if start == "{" else _text_lines(file), faults)
+            )
             if faults.count and not options.skip_invalid:
                 raise InvalidParameter(
                     f"{faults.report()}\n{faults.count} lines are invalid, so nothing was stored;"
@@ -150,15 +157,6 @@ def _checked(line: Line) -> tuple[bytes, str]:
     if line.hash is not None and line.hash.lower() not in (to_hex(digest[:4]), to_hex(digest)):
         raise AbiError(f"its selector is {to_hex(digest[:4])}, not {line.hash[:66]}")
     return bytes(digest[:4]), text
-
-
-def _lines(file: TextIO) -> Iterator[Line]:
-    """From text with one signature a line, or from a JSON object {"0x…": ["…"]}."""
-    start = file.read(1)
-    while start and start.isspace():
-        start = file.read(1)
-    file.seek(0)
-    return _json_lines(file) if start == "{" else _text_lines(file)
 
 
 def _text_lines(file: TextIO) -> Iterator[Line]:

@@ -74,7 +74,15 @@ def decode_trace(
 ) -> list[DecodedFrame]:
     """With the ABIs of its first MAX_CONTRACTS contracts, within one budget."""
     budget = DecodingBudget()
-    contracts = abis.find_at_or_now(_emitters(trace, indexed), node, budget)
+    addresses = [
+        address
+        for frame in trace.frames
+        for address in (frame.to_address, *(log.address for log in frame.logs or ()))
+        if address is not None
+    ]
+    block = Block(indexed.block_number, indexed.block_hash)
+    emitters = [Emitter(address, block) for address in dict.fromkeys(addresses)]
+    contracts = abis.find_at_or_now(emitters[:MAX_CONTRACTS], node, budget)
     frames = [_decoded(frame, contracts, budget) for frame in trace.frames]
     imported = abis.imported(_selectors(frames))
     frames = [_with_imported(frame, contracts, imported, budget) for frame in frames]
@@ -96,17 +104,6 @@ def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame
     ]
 
 
-def _emitters(trace: TransactionTrace, indexed: IndexedTransaction) -> list[Emitter]:
-    addresses = [
-        address
-        for frame in trace.frames
-        for address in (frame.to_address, *(log.address for log in frame.logs or ()))
-        if address is not None
-    ]
-    block = Block(indexed.block_number, indexed.block_hash)
-    return [Emitter(address, block) for address in dict.fromkeys(addresses)][:MAX_CONTRACTS]
-
-
 def _is_function_call(frame: TraceFrame) -> bool:
     return (
         len(frame.input) >= 4
@@ -123,19 +120,15 @@ def _decoded(
     if _is_function_call(frame):
         function = decode_call(frame.input, contract.abis, contract.token_type, budget=budget)
     if function is not None and frame.failure is None:
-        result = _result(frame, function, contract, budget)
+        entries = functions_of(frame.input[:4], contract.abis, contract.token_type)
+        known = (
+            e for e in entries if (e.signature, e.source) == (function.signature, function.source)
+        )
+        result = decode_result(next(known), frame.output, budget=budget)
     logs = [
         (log, decode_event(log, contracts.get(log.address), budget)) for log in frame.logs or ()
     ]
     return DecodedFrame(frame, function, result, None, None if frame.logs is None else logs)
-
-
-def _result(
-    frame: TraceFrame, function: Decoded, contract: Contract, budget: DecodingBudget
-) -> Sequence[Argument] | None:
-    entries = functions_of(frame.input[:4], contract.abis, contract.token_type)
-    known = (e for e in entries if (e.signature, e.source) == (function.signature, function.source))
-    return decode_result(next(known), frame.output, budget=budget)
 
 
 def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:

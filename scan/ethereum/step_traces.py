@@ -26,7 +26,14 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
     steps, which some nodes do not record. Raises BadHex, KeyError, TypeError, IndexError or
     ValueError for what is malformed.
     """
-    outermost = _outermost(transaction)
+    to = transaction.contract_address or transaction.to_address
+    outermost: Frame = {
+        "type": "CALL" if transaction.contract_address is None else "CREATE",
+        "from": to_hex(transaction.from_address),
+        "to": None if to is None else to_hex(to),
+        "value": hex(transaction.value),
+        "calls": [],
+    }
     running: list[Frame] = [outermost]
     called: Frame | None = None
     for step in steps:
@@ -39,23 +46,17 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
         elif depth != len(running):
             raise BadHex(f"a step of depth {depth} follows one of depth {len(running)}")
         if called is not None:
-            _settle(called, _operand(step, 1))
+            # An instruction's result on the stack: the created address, or 0 if it failed.
+            result = _operand(step, 1)
+            if result == 0:
+                called["error"] = "failed"
+            elif called["type"] in _CREATIONS:
+                called["to"] = _address(result)
             called = None
         called = _called(running[-1], step)
     if called is not None or len(running) > 1:
         raise BadHex("the steps end inside a call")
     return outermost, _complete(outermost) and len(steps) > 0
-
-
-def _outermost(transaction: DecodedTransaction) -> Frame:
-    to = transaction.contract_address or transaction.to_address
-    return {
-        "type": "CALL" if transaction.contract_address is None else "CREATE",
-        "from": to_hex(transaction.from_address),
-        "to": None if to is None else to_hex(to),
-        "value": hex(transaction.value),
-        "calls": [],
-    }
 
 
 def _called(frame: Frame, step: Any) -> Frame | None:
@@ -75,14 +76,6 @@ def _called(frame: Frame, step: Any) -> Frame | None:
     inner |= {"type": kind, "calls": []}
     frame["calls"].append(inner)
     return inner
-
-
-def _settle(frame: Frame, result: int) -> None:
-    """An instruction's result on the stack: the created address, or 0 if it failed."""
-    if result == 0:
-        frame["error"] = "failed"
-    elif frame["type"] in _CREATIONS:
-        frame["to"] = _address(result)
 
 
 def _complete(outermost: Frame) -> bool:

@@ -74,7 +74,15 @@ class Dispatcher:
         try:
             while not self._stopping.is_set():
                 try:
-                    self._dispatch(threads, delivery)
+                    # Claim a queue for every free thread, and wait for changes.
+                    maintenance = Maintenance(self._queues)
+                    self._listener.register(self._queues.holder)
+                    while not self._stopping.is_set():
+                        while threads.has_free and (lease := self._claim(threads)):
+                            threads.submit(delivery.serve, lease)
+                        if maintenance.run_due():
+                            self._listener.wake()
+                        self._listener.wait()
                 except ScanError as error:
                     log.warning("deliveries paused: %s", error)
                     self._stopping.wait(PAUSE_S)
@@ -83,17 +91,6 @@ class Dispatcher:
             deadlines.close()
             threads.shutdown()
             self._listener.close()
-
-    def _dispatch(self, threads: LeaseThreads, delivery: LeaseDelivery) -> None:
-        """Claim a queue for every free thread, and wait for changes."""
-        maintenance = Maintenance(self._queues)
-        self._listener.register(self._queues.holder)
-        while not self._stopping.is_set():
-            while threads.has_free and (lease := self._claim(threads)):
-                threads.submit(delivery.serve, lease)
-            if maintenance.run_due():
-                self._listener.wake()
-            self._listener.wait()
 
     def _claim(self, threads: LeaseThreads) -> Lease | None:
         """Healthy receivers first, unless no thread serves the others."""
