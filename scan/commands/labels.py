@@ -8,8 +8,8 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from scan import parameters
-from scan.commands.startup import with_running_database
-from scan.database.connection import Database
+from scan.commands.startup import connected
+from scan.database.transaction import Row
 from scan.errors import InvalidParameter, ScanError
 from scan.settings import Settings
 
@@ -25,14 +25,13 @@ class Label(NamedTuple):
 
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
-    database = _database(settings)
     try:
         with options.file.open(encoding="utf-8-sig", newline="") as file:
             labels = read(file)
     except OSError as error:
         raise ScanError(f"{options.file}: {error.strerror}") from None
     stored = [label for label in labels if label.text]
-    with database.transaction() as tx:
+    with connected(settings, "scan-labels") as database, database.transaction() as tx:
         removed = tx.execute(
             "commands/labels_delete",
             addresses=[label.address for label in labels if not label.text],
@@ -49,13 +48,13 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:
-    for address, text in _database(settings).rows("commands/labels_list"):
+    for address, text in _stored(settings):
         print(address, text)
     return 0
 
 
 def export_file(settings: Settings, options: argparse.Namespace) -> int:
-    labels = _database(settings).rows("commands/labels_list")
+    labels = _stored(settings)
     try:
         with options.file.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("address", "label"), *labels])
@@ -65,9 +64,9 @@ def export_file(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _database(settings: Settings) -> Database:
-    url = with_running_database(settings).database_url
-    return Database(url, statement_timeout_ms=0, name="scan-labels")
+def _stored(settings: Settings) -> list[Row]:
+    with connected(settings, "scan-labels") as database:
+        return database.rows("commands/labels_list")
 
 
 def read(lines: Iterable[str]) -> list[Label]:

@@ -10,16 +10,16 @@ from typing import NamedTuple, TextIO
 from eth_hash.auto import keccak
 from tqdm import tqdm
 
-from scan.commands.startup import with_running_database
+from scan.commands.startup import connected
 from scan.contracts.abi import AbiError
 from scan.contracts.signature_text import canonical
 from scan.database import copy_format
-from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
 from scan.settings import Settings
 
+NAME = "scan-signatures"
 MAX_LINE = 10_000
 BATCH_ROWS = 10_000
 MAX_REPORTED = 20
@@ -62,10 +62,10 @@ class Faults:
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
     faults = Faults()
-    database = _database(settings)
     try:
         with (
             options.file.open(encoding="utf-8-sig", errors="replace") as file,
+            connected(settings, NAME) as database,
             database.transaction() as tx,
         ):
             # From text with one signature a line, or from a JSON object {"0x…": ["…"]}.
@@ -90,29 +90,24 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:
-    database = _database(settings)
     last: tuple[bytes, str] = (b"", "")
-    while rows := database.rows(
-        "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
-    ):
-        for selector, text in rows:
-            print(to_hex(bytes(selector)), text)
-        last = bytes(rows[-1][0]), rows[-1][1]
+    with connected(settings, NAME) as database:
+        while rows := database.rows(
+            "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
+        ):
+            for selector, text in rows:
+                print(to_hex(bytes(selector)), text)
+            last = bytes(rows[-1][0]), rows[-1][1]
     return 0
 
 
 def delete(settings: Settings, options: argparse.Namespace) -> int:
     """Deletes by selector or by signature."""
     selectors = [_selector(text) for text in options.selectors]
-    with _database(settings).transaction() as tx:
+    with connected(settings, NAME) as database, database.transaction() as tx:
         removed = tx.execute("commands/signatures_delete", selectors=selectors)
     print(f"{removed} signatures removed")
     return 0
-
-
-def _database(settings: Settings) -> Database:
-    url = with_running_database(settings).database_url
-    return Database(url, statement_timeout_ms=0, name="scan-signatures")
 
 
 def _selector(text: str) -> bytes:
