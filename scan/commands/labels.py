@@ -25,24 +25,25 @@ class Label(NamedTuple):
 
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
-    try:
-        with options.file.open(encoding="utf-8-sig", newline="") as file:
-            labels = read(file)
-    except OSError as error:
-        raise ScanError(f"{options.file}: {error.strerror}") from None
-    stored = [label for label in labels if label.text]
-    with connected(settings, "scan-labels") as database, database.transaction() as tx:
-        removed = tx.execute(
-            "commands/labels_delete",
-            addresses=[label.address for label in labels if not label.text],
-        )
-        # With `disable=None` the bar is shown only on a terminal.
-        with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
-            for first in range(0, len(stored), BATCH_ROWS):
-                batch = stored[first : first + BATCH_ROWS]
-                addresses, texts = zip(*batch, strict=True)
-                tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
-                bar.update(len(batch))
+    with connected(settings, "scan-labels") as database:
+        try:
+            with options.file.open(encoding="utf-8-sig", newline="") as file:
+                labels = read(file)
+        except OSError as error:
+            raise ScanError(f"{options.file}: {error.strerror}") from None
+        stored = [label for label in labels if label.text]
+        with database.transaction() as tx:
+            removed = tx.execute(
+                "commands/labels_delete",
+                addresses=[label.address for label in labels if not label.text],
+            )
+            # With `disable=None` the bar is shown only on a terminal.
+            with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
+                for first in range(0, len(stored), BATCH_ROWS):
+                    batch = stored[first : first + BATCH_ROWS]
+                    addresses, texts = zip(*batch, strict=True)
+                    tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
+                    bar.update(len(batch))
     print(f"{len(stored)} labels stored, {removed} removed")
     return 0
 

@@ -64,8 +64,8 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
     faults = Faults()
     try:
         with (
-            options.file.open(encoding="utf-8-sig", errors="replace") as file,
             connected(settings, NAME) as database,
+            options.file.open(encoding="utf-8-sig", errors="replace") as file,
             database.transaction() as tx,
         ):
             # From text with one signature a line, or from a JSON object {"0x…": ["…"]}.
