@@ -306,17 +306,17 @@ def _connect(settings: Settings, url: str) -> Database:
 
 
 def _middleware(app: Flask) -> Middleware:
-    parts: Services = app.extensions["scan"]
-    settings = parts.settings
+    services: Services = app.extensions["scan"]
+    settings = services.settings
     site: Site | None = app.extensions["scan.pages"]
     pages = None if site is None else site.interface()
-    listener = _version_listener(parts)
+    listener = _version_listener(services)
     index_version = IndexVersion(listener)
-    indexed_block = IndexedBlock(parts.reads, index_version, parts.waiting_threads)
+    indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
     credentials = Credentials(
-        parts.limiter,
-        parts.key_lookup,
-        parts.key_usage,
+        services.limiter,
+        services.key_lookup,
+        services.key_usage,
         trusted_proxies=settings.trusted_proxies,
         is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
     )
@@ -336,7 +336,7 @@ def _middleware(app: Flask) -> Middleware:
         },
         app.url_map.bind("").allowed_methods,
         Prerequisites(
-            app.url_map, app.view_functions, parts.sources.gateway, parts.waiting_threads
+            app.url_map, app.view_functions, services.sources.gateway, services.waiting_threads
         ),
         logs_requests=settings.log_requests,
         base_path=settings.base_path,

@@ -74,12 +74,12 @@ def _run(options: Options) -> dict[str, Any]:
 def _machine() -> dict[str, Any]:
     """What the numbers depend on; the load shows whether anything else ran."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     commit = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     named = subprocess.run(commit, capture_output=True, text=True, check=False)
     return {
         "processors": os.cpu_count(),
-        "model": found[1] if found else platform.machine(),
+        "model": model[1] if model else platform.machine(),
         "memory_gib": round(memory / 2**30),
         "python": platform.python_version(),
         "commit": named.stdout.strip() or "unknown",

@@ -52,8 +52,8 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
     files = options.folder / "cases"
     shutil.rmtree(files, ignore_errors=True)
     files.mkdir()
-    with servers.started(options, url, small_url, files) as found:
-        return Serving(options, url, small_url, files, found).run()
+    with servers.started(options, url, small_url, files) as started:
+        return Serving(options, url, small_url, files, started).run()
 
 
 class NumberedRounds:
@@ -76,31 +76,31 @@ class Serving:
     """One run over all cases that are wanted."""
 
     def __init__(
-        self, options: Options, url: str, small_url: str, files: Path, found: list[Server]
+        self, options: Options, url: str, small_url: str, files: Path, started: list[Server]
     ) -> None:
         self._options = options
         self._url = url
         self._files = files  # what bare and plain are to return
-        self._servers = {server.name: server for server in found}
+        self._servers = {server.name: server for server in started}
         self._recorder = Recorder(url, self._servers["node"].url)
         self._facts = _facts(url)
         self._small = {(c.name, c.place): c for c in cases(_facts(small_url))}
         self._pgbench = _pgbench()
 
     def run(self) -> dict[str, Any]:
-        wanted = [case for case in cases(self._facts) if _is_wanted(self._options, case)]
+        selected = [case for case in cases(self._facts) if _is_wanted(self._options, case)]
         columns = {"rivals": 6, "bare": 4, "nothing": 1}
-        measurements = sum(columns[case.beside] * self._options.rounds + 1 for case in wanted)
+        measurements = sum(columns[case.beside] * self._options.rounds + 1 for case in selected)
         log.info(
             "%d cases, about %.0f minutes",
-            len(wanted),
+            len(selected),
             measurements * (self._options.seconds + 0.35) / 60,
         )
         results = []
-        for number, case in enumerate(wanted, 1):
+        for number, case in enumerate(selected, 1):
             results.append(self._case(case))
             rates = {name: round(one["per_s"]) for name, one in results[-1]["servers"].items()}
-            log.info("%d/%d %s, %s: %s", number, len(wanted), case.name, case.place, rates)
+            log.info("%d/%d %s, %s: %s", number, len(selected), case.name, case.place, rates)
         return {
             "facts": self._facts._replace(people=[])._asdict(),
             "small": SMALL,
@@ -123,7 +123,7 @@ class Serving:
             "different_requests": len(case.requests),
             "body_bytes": len(body),
             "differs": self._differing(case, body),
-            "servers": {name: _median(found) for name, found in measured.items()},
+            "servers": {name: _median(measurements) for name, measurements in measured.items()},
         }
 
     def _columns(self, case: Case, body: bytes) -> dict[str, Round]:
@@ -251,13 +251,16 @@ def _text_length(value: object) -> int:
     return len(value) if isinstance(value, str) else -1
 
 
-def _median(found: list[Measured]) -> dict[str, Any]:
-    tails = [one.p99_ms for one in found if one.p99_ms is not None]
+def _median(measurements: list[Measured]) -> dict[str, Any]:
+    tails = [measurement.p99_ms for measurement in measurements if measurement.p99_ms is not None]
     return {
-        "per_s": statistics.median(one.per_s for one in found),
-        "p50_ms": statistics.median(one.p50_ms for one in found),
+        "per_s": statistics.median(measurement.per_s for measurement in measurements),
+        "p50_ms": statistics.median(measurement.p50_ms for measurement in measurements),
         "p99_ms": statistics.median(tails) if tails else None,
-        "failed": sum(one.failed for one in found),
-        "one_at_a_time": any(one.one_at_a_time for one in found),
-        "rounds": [{"per_s": one.per_s, "p50_ms": one.p50_ms} for one in found],
+        "failed": sum(measurement.failed for measurement in measurements),
+        "one_at_a_time": any(measurement.one_at_a_time for measurement in measurements),
+        "rounds": [
+            {"per_s": measurement.per_s, "p50_ms": measurement.p50_ms}
+            for measurement in measurements
+        ],
     }

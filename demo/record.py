@@ -80,10 +80,10 @@ class Recorder(ThreadingHTTPServer):
         self._lock = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def keep(self, asked: list[Any], answers: list[Any]) -> None:
+    def keep(self, requests: list[Any], answers: list[Any]) -> None:
         by_id = {answer["id"]: answer for answer in answers}
         with self._lock:
-            for request in asked:
+            for request in requests:
                 self._keep_one(request, by_id[request["id"]])
 
     def rows(self) -> list[dict[str, Any]]:
@@ -91,14 +91,14 @@ class Recorder(ThreadingHTTPServer):
             return list(self._rows.values())
 
     def _keep_one(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
-        asked = {"method": request["method"], "params": request.get("params", [])}
-        if asked["method"] in NOT_RECORDED:
+        call = {"method": request["method"], "params": request.get("params", [])}
+        if call["method"] in NOT_RECORDED:
             return
-        key = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
+        key = orjson.dumps(call, option=orjson.OPT_SORT_KEYS)
         if key not in self._rows:
             self.last_new_at = time.monotonic()
         outcome = {name: answer[name] for name in ("result", "error") if name in answer}
-        self._rows[key] = {**asked, **outcome}
+        self._rows[key] = {**call, **outcome}
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -37,10 +37,10 @@ class NumberedStatements:
         statement = self._statements[name]
         literals = {param: params[param] for param in sorted(statement.literals or ())}
         key = (name, *literals.values())
-        found = self._numbered.get(key)
-        if found is None:
-            found = self._numbered[key] = _number(statement, literals)
-        return found
+        numbered = self._numbered.get(key)
+        if numbered is None:
+            numbered = self._numbered[key] = _number(statement, literals)
+        return numbered
 
 
 def _number(statement: Statement, literals: Mapping[str, object]) -> NumberedStatement:

@@ -353,10 +353,10 @@ def scan(command: str) -> list[str]:
 
 
 def program(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
-    if found is None:
+    path = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if path is None:
         raise SystemExit(f"{name} is not installed; Debian has it (docs/high-availability.md)")
-    return found
+    return path
 
 
 def postgres_programs() -> Path:

@@ -111,12 +111,12 @@ class ContractAbis:
     ) -> dict[bytes, Contract]:
         """As find_at(), by address; where the node does not respond, as find()."""
         try:
-            found = self.find_at(emitters, node, budget)
+            contracts = self.find_at(emitters, node, budget)
         except (UpstreamFailed, Unavailable):
             if not node.failed:
                 raise
             return self.find({emitter.address for emitter in emitters}, budget)
-        return {emitter.address: contract for emitter, contract in found.items()}
+        return {emitter.address: contract for emitter, contract in contracts.items()}
 
     def function_text(self, selector: bytes, contract: Contract) -> str | None:
         """The signature of a contract's function; None where it is not known for sure."""

@@ -53,7 +53,9 @@ class DecodedFrame(NamedTuple):
             "output": to_hex(frame.output),
             "outputSize": frame.output_size,
             "function": None if self.function is None else self.function.record(),
-            "result": None if self.result is None else [each.record() for each in self.result],
+            "result": None
+            if self.result is None
+            else [argument.record() for argument in self.result],
             "reverted": frame.is_undone,
             "error": None if self.reason is None else self.reason.record(),
             "logs": None if self.logs is None else [_log_record(*log) for log in self.logs],
@@ -92,15 +94,15 @@ def decode_trace(
 def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame]:
     """A call that passes on an error that its own ABI does not have failed for the same reason."""
     known = {
-        each.reason.data: each.reason
-        for each in frames
-        if each.reason is not None and each.reason.decoded is not None
+        decoded.reason.data: decoded.reason
+        for decoded in frames
+        if decoded.reason is not None and decoded.reason.decoded is not None
     }
     return [
-        each
-        if each.reason is None or each.reason.kind != UNKNOWN_DATA
-        else each._replace(reason=known.get(each.reason.data, each.reason))
-        for each in frames
+        decoded
+        if decoded.reason is None or decoded.reason.kind != UNKNOWN_DATA
+        else decoded._replace(reason=known.get(decoded.reason.data, decoded.reason))
+        for decoded in frames
     ]
 
 
@@ -134,17 +136,17 @@ def _decoded(
 def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
     """Of what no ABI has decoded."""
     functions = {
-        each.frame.input[:4]
-        for each in frames
-        if each.function is None and _is_function_call(each.frame)
+        decoded.frame.input[:4]
+        for decoded in frames
+        if decoded.function is None and _is_function_call(decoded.frame)
     }
     topics = {
         log.topics[0][:4]
-        for each in frames
-        for log, event in each.logs or ()
+        for decoded in frames
+        for log, event in decoded.logs or ()
         if event is None and log.topics
     }
-    failures = [each.frame.failure for each in frames if each.frame.failure is not None]
+    failures = [decoded.frame.failure for decoded in frames if decoded.frame.failure is not None]
     return functions | topics | selectors_of(failures)
 
 

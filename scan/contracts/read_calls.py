@@ -161,8 +161,8 @@ class ReadCalls:
             if block is None:
                 returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
             else:
-                called = Call("eth_call", (call, block))
-                [returned] = past_state.read(node, block, [called], MAX_RESPONSE_BYTES)
+                eth_call = Call("eth_call", (call, block))
+                [returned] = past_state.read(node, block, [eth_call], MAX_RESPONSE_BYTES)
                 if isinstance(returned, RpcError):
                     raise returned
             return data(returned)

@@ -35,26 +35,26 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
         "calls": [],
     }
     running: list[Frame] = [outermost]
-    called: Frame | None = None
+    begun: Frame | None = None
     for step in steps:
         depth = step["depth"]
-        if called is not None and depth == len(running) + 1:
-            running.append(called)
-            called = None
+        if begun is not None and depth == len(running) + 1:
+            running.append(begun)
+            begun = None
         elif depth == len(running) - 1:
-            called = running.pop()
+            begun = running.pop()
         elif depth != len(running):
             raise BadHex(f"a step of depth {depth} follows one of depth {len(running)}")
-        if called is not None:
+        if begun is not None:
             # An instruction's result on the stack: the created address, or 0 if it failed.
             result = _operand(step, 1)
             if result == 0:
-                called["error"] = "failed"
-            elif called["type"] in _CREATIONS:
-                called["to"] = _address(result)
-            called = None
-        called = _called(running[-1], step)
-    if called is not None or len(running) > 1:
+                begun["error"] = "failed"
+            elif begun["type"] in _CREATIONS:
+                begun["to"] = _address(result)
+            begun = None
+        begun = _called(running[-1], step)
+    if begun is not None or len(running) > 1:
         raise BadHex("the steps end inside a call")
     return outermost, _complete(outermost) and len(steps) > 0
 
