@@ -50,6 +50,10 @@ class RangeFiles:
         return self.path("blocks", blocks).exists()
 
     def write(self, blocks: Range, tables: Mapping[str, pyarrow.Table]) -> None:
+        """Unless it is there: a process whose main process was killed, or another machine, may have
+        the same range in hand."""
+        if self.has(blocks):
+            return
         for kind in SPOOLED:  # blocks are the last
             write_file(self.path(kind, blocks), tables[kind])
 

@@ -41,6 +41,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     """DONE when the head is set; NOT_DONE when it was stopped, or failed, and may be continued."""
     try:
         from scan.bulk.chain_backfill import CannotBackfill, CannotBegin, ChainBackfill, Resources
+        from scan.bulk.memory import total_bytes
         from scan.bulk.spool import SpoolFailed
         from scan.bulk.warehouse import WarehouseError
     except ImportError as error:
@@ -53,13 +54,18 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     stop = threading.Event()
     if not options.automatic:  # else SIGTERM ends it at once, as SIGKILL may
         on_stop_signals(stop.set)
-    memory_bytes = options.memory * GB if options.memory else _memory_bytes() // 4
+    memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
+    index_bytes = min(memory_bytes // 8, 2 * GB)
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     backfill_database = Database(
         settings.database_url,
         statement_timeout_ms=0,
         name="scan-backfill",
-        session={"maintenance_work_mem": f"{min(memory_bytes // 8, 2 * GB) // 1024}kB"},
+        # Files go on from what was committed, so no commit may be lost where the server crashes.
+        session={
+            "maintenance_work_mem": f"{index_bytes // 1024}kB",
+            "synchronous_commit": "on",
+        },
     )
     with closing(backfill_database) as database:
         backfill = ChainBackfill(
@@ -71,6 +77,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 memory_bytes,
                 threads=len(os.sched_getaffinity(0)),
                 tables_at_once=options.tables_at_once,
+                index_bytes=index_bytes,
             ),
             partial(_differences, node, settings),
             stop,
@@ -114,10 +121,6 @@ def _differences(node: Node, settings: Settings, tx: Transaction) -> list[str]:
         if len(lines) >= MAX_SHOWN:
             break
     return lines[:MAX_SHOWN]
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _write_line(line: str) -> None:
