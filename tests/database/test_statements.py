@@ -78,7 +78,7 @@ def test_indexes_named_exist(path: Path) -> None:
 def test_a_file_holds_one_statement_that_something_runs(path: Path) -> None:
     body = re.sub(r"--[^\n]*|'[^']*'", "", path.read_text(encoding="utf-8")).strip()
     assert ";" not in body.removesuffix(";")
-    entity = re.sub(r"_list(_by_\w+)?$", "", path.stem)
+    entity = re.sub(r"_(list(_by_\w+)?|expect|compare|repair)$", "", path.stem)
     assert f'"{path.parent.name}/{path.stem}"' in PYTHON or f'"{entity}"' in PYTHON
 
 
