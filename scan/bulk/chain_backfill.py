@@ -8,6 +8,7 @@ table in a transaction. accept: blocks, and with them the head, from which the i
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
@@ -27,6 +28,7 @@ from scan.bulk.memory import (
 )
 from scan.bulk.progress import Progress
 from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, split
+from scan.bulk.shared_spool import ALL, Part, in_order, new_plan, write_plan
 from scan.bulk.spool import spooling
 from scan.bulk.warehouse import FILE, Warehouse
 from scan.database.connection import Database
@@ -86,6 +88,7 @@ class Resources(NamedTuple):
     threads: int
     tables_at_once: int  # that are loaded
     index_bytes: int  # maintenance_work_mem of each, in PostgreSQL
+    part: Part = ALL  # of the ranges, which is fetched before those of other machines
 
 
 class ChainBackfill:
@@ -239,19 +242,30 @@ class ChainBackfill:
     def _spool(self, plan: Plan) -> None:
         """Contracts of ranges that are there, in the chain's order, are inspected meanwhile."""
         files = RangeFiles(plan.folder)
-        files.remove_temporary()
+        files.remove_temporary(time.time())
+        selection = log_selection.read_stored(self._database)
+        write_plan(
+            plan.folder,
+            new_plan(
+                chain_identity.read_identity(self._source),
+                plan.first_block,
+                plan.last_block,
+                plan.range_blocks,
+                self._settings.traces,
+                selection,
+            ),
+        )
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
         for attempt in range(ATTEMPTS):
             missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
             if missing:
                 total = len(plan.ranges)
                 progress = self._progress.part("spool", "ranges", total, total - len(missing))
-                selection = log_selection.read_stored(self._database)
                 with spooling(
                     self._settings,
                     selection,
                     files,
-                    missing,
+                    in_order(plan.ranges, self._resources.part, missing),
                     self._resources.processes,
                     progress.advance,
                     self._stop,
@@ -259,6 +273,12 @@ class ChainBackfill:
                     self._inspect_behind(inspection, end)
             if self._stop.is_set():
                 return
+            partial = [blocks for blocks in plan.ranges if not files.is_whole(blocks)]
+            for blocks in partial:
+                log.warning("the files of blocks %d to %d are not whole", *blocks)
+                files.remove(blocks)
+            if partial:
+                continue
             broken = list(broken_links(files, plan.ranges))
             if not broken:
                 break
@@ -280,7 +300,7 @@ class ChainBackfill:
             if not inspection.is_next_there():
                 self._stop.wait(POLL_S)
                 continue
-            if not inspection.is_next_linked():
+            if not inspection.is_next_whole() or not inspection.is_next_linked():
                 return
             if inspector is None:
                 inspector = self._new_inspector(inspection.files)

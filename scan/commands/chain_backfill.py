@@ -42,12 +42,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     try:
         from scan.bulk.chain_backfill import CannotBackfill, CannotBegin, ChainBackfill, Resources
         from scan.bulk.memory import total_bytes
+        from scan.bulk.shared_spool import Part
         from scan.bulk.spool import SpoolFailed
         from scan.bulk.warehouse import WarehouseError
     except ImportError as error:
-        raise ExtraMissing(
-            f"this needs the extra `bulk` ({error.name} is not installed): {INSTALL}"
-        ) from None
+        raise _extra_missing(error) from None
     settings = with_running_database(settings)
     require_node(settings)
     prepare_database(settings, may_be_away=False)
@@ -78,6 +77,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 threads=len(os.sched_getaffinity(0)),
                 tables_at_once=options.tables_at_once,
                 index_bytes=index_bytes,
+                part=Part(*options.part),
             ),
             partial(_differences, node, settings),
             stop,
@@ -110,6 +110,33 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if options.automatic:
         print(reason, flush=True)
     return NOT_DONE
+
+
+def fetch(settings: Settings, options: argparse.Namespace) -> int:
+    """DONE when no range of this part is missing; NOT_DONE when it was stopped, or failed."""
+    try:
+        from scan.bulk.shared_spool import NoSpool, Part, fetch_share
+        from scan.bulk.spool import SpoolFailed
+    except ImportError as error:
+        raise _extra_missing(error) from None
+    require_node(settings)
+    stop = threading.Event()
+    on_stop_signals(stop.set)
+    folder = Path(options.folder).absolute()
+    try:
+        fetched = fetch_share(settings, folder, Part(*options.part), options.workers, stop)
+    except (NoSpool, SpoolFailed, NodeError, RpcError, OSError) as error:
+        _write_line(str(error))
+        return NOT_DONE
+    if stop.is_set():
+        _write_line("stopped, or the main run needs no more files")
+        return NOT_DONE
+    _write_line(f"{fetched} ranges were missing and are there now")
+    return DONE
+
+
+def _extra_missing(error: ImportError) -> ExtraMissing:
+    return ExtraMissing(f"this needs the extra `bulk` ({error.name} is not installed): {INSTALL}")
 
 
 def _differences(node: Node, settings: Settings, tx: Transaction) -> list[str]:
