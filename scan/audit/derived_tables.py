@@ -33,6 +33,11 @@ DERIVED = {
     "token_holders": Derivation(
         "audit/token_holders_expect", "audit/token_holders_compare", "audit/token_holders_repair"
     ),
+    "token_holder_ranges": Derivation(
+        "audit/token_holder_ranges_expect",
+        "audit/token_holder_ranges_compare",
+        "audit/token_holder_ranges_repair",
+    ),
     "item_balances": Derivation(
         "audit/item_balances_expect", "audit/item_balances_compare", "audit/item_balances_repair"
     ),
