@@ -24,6 +24,7 @@ from scan.settings import Settings
 DERIVED = (
     "blocks",
     "token_holders",
+    "token_holder_ranges",
     "item_balances",
     "token_items",
     "tokens",
