@@ -104,11 +104,13 @@ def _load(database: Database, warehouse: Warehouse, step: str, writer_pid: int) 
 
 
 def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
+    tx.execute("bulk/wal_compression_off")
     indexes: Sequence[tuple[str, str]] = [
         (drop, create) for drop, create in tx.rows("bulk/indexes_list", table=table)
     ]
     for drop, _ in indexes:
         tx.script(drop)
+    tx.script(f"TRUNCATE {table}")  # in this transaction: with wal_level=minimal no WAL of its rows
     _copy(tx, warehouse, table)
     for _, create in indexes:
         tx.script(create)
