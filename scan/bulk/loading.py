@@ -104,7 +104,6 @@ def _load(database: Database, warehouse: Warehouse, step: str, writer_pid: int) 
 
 
 def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
-    tx.execute("bulk/wal_compression_off")
     indexes: Sequence[tuple[str, str]] = [
         (drop, create) for drop, create in tx.rows("bulk/indexes_list", table=table)
     ]
