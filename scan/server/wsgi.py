@@ -21,6 +21,12 @@ CORS = (
 )
 
 
+JSON = ("Content-Type", "application/json")
+# Headers of a response that a client has to check with each use.
+REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same list may be a file
+WELL_FORMED = frozenset({*CORS, JSON, *REVALIDATED})
+
+
 class WsgiResponse(NamedTuple):
     """A whole response. `route` is the one it is counted for in the metrics."""
 
@@ -33,7 +39,7 @@ class WsgiResponse(NamedTuple):
 def json_response(status: int, value: object, headers: list[tuple[str, str]]) -> WsgiResponse:
     """A response that Flask does not see."""
     body = orjson.dumps(value)
-    fixed = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+    fixed = [JSON, ("Content-Length", str(len(body)))]
     return WsgiResponse(f"{status} {HTTPStatus(status).phrase}", [*fixed, *headers], body)
 
 
