@@ -49,7 +49,7 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
     """Results by case and server, and how the hottest address fares in the database."""
     url = databases.seeded(options.transactions, options.hot_share)
     small_url = databases.seeded(min(SMALL, options.transactions), options.hot_share)
-    files = _empty(options.folder / "cases")
+    files = emptied(options.folder / "cases")
     with servers.started(options, url, small_url, files) as found:
         return Serving(options, url, small_url, files, found).run()
 
@@ -122,6 +122,11 @@ class Serving:
             "differs": self._differing(case, body),
             "servers": {name: _median(found) for name, found in measured.items()},
         }
+
+    def beside_plain(self, name: str) -> dict[str, Round]:
+        """Pages of a list that are in no cache, by column: plain and scan."""
+        [case] = [case for case in cases(self._facts) if (case.name, case.place) == (name, "any")]
+        return {"plain": self._wrk("plain", self._plain(case)), "scan": self._wrk("scan", case)}
 
     def _columns(self, case: Case, body: bytes) -> dict[str, Round]:
         """What is measured for a case, by column, warmed up and ready to go."""
@@ -249,7 +254,7 @@ def _text_length(value: object) -> int:
     return len(value) if isinstance(value, str) else -1
 
 
-def _empty(folder: Path) -> Path:
+def emptied(folder: Path) -> Path:
     """The folder without what earlier runs have left in it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
