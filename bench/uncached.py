@@ -8,6 +8,7 @@ where the values scatter. Where the processors are busy, requests per second fol
 worker and PostgreSQL together; where they are not, the worker's, which one interpreter lock bounds.
 """
 
+import signal
 import statistics
 import sys
 from typing import NamedTuple
@@ -31,6 +32,7 @@ class Cost(NamedTuple):
 
 def main() -> int:
     require_wrk()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what was started is stopped
     rounds = int(sys.argv[1]) if len(sys.argv) > 1 else ROUNDS
     options = Options.from_environment()
     options.folder.mkdir(parents=True, exist_ok=True)
