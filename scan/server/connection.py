@@ -3,7 +3,6 @@ still to be sent. gunicorn parses requests and writes responses."""
 
 import io
 import socket
-from collections.abc import Iterable
 from enum import Enum
 from typing import Any
 
@@ -11,12 +10,11 @@ from gunicorn.http.body import Body, ChunkedReader
 from gunicorn.http.errors import LimitRequestHeaders, NoMoreData, ParseException
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
-from gunicorn.http.wsgi import Response, create
+from gunicorn.http.wsgi import create
 
 from scan.server.chunked_body import ChunkedBody
 from scan.server.file_body import FileBody
 from scan.server.received_bytes import MoreNeeded, ReceivedBytes
-from scan.server.wsgi import WELL_FORMED
 
 MAX_HEAD_BYTES = 64 * 1024
 # The largest body that any path takes is 5 MiB; who announces more is refused without reading it.
@@ -82,18 +80,6 @@ class ResponseBuffer:
         if self._file is not None:
             self._file.close()
             self._file = None
-
-
-class CheckedResponse(Response):  # type: ignore[misc]  # gunicorn has no types
-    """gunicorn checks each header by three regular expressions; not those known to be well-formed,
-    which half of them are, a tenth of a response from the cache."""
-
-    def process_headers(self, headers: Iterable[tuple[str, str]]) -> None:
-        for header in headers:
-            if header in WELL_FORMED:
-                self.headers.append(header)
-            else:
-                super().process_headers((header,))
 
 
 class State(Enum):
@@ -183,7 +169,7 @@ class Connection:
         self.received.release()
         self.request = request
         self.response, self.environ = create(
-            request, self.to_send, self.client, self._server, self._cfg, CheckedResponse
+            request, self.to_send, self.client, self._server, self._cfg
         )
         self.environ["wsgi.multithread"] = True
         return True

@@ -21,10 +21,8 @@ CORS = (
 )
 
 
-JSON = ("Content-Type", "application/json")
 # Headers of a response that a client has to check with each use.
 REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same list may be a file
-WELL_FORMED = frozenset({*CORS, JSON, *REVALIDATED})
 
 
 class WsgiResponse(NamedTuple):
@@ -39,7 +37,7 @@ class WsgiResponse(NamedTuple):
 def json_response(status: int, value: object, headers: list[tuple[str, str]]) -> WsgiResponse:
     """A response that Flask does not see."""
     body = orjson.dumps(value)
-    fixed = [JSON, ("Content-Length", str(len(body)))]
+    fixed = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
     return WsgiResponse(f"{status} {HTTPStatus(status).phrase}", [*fixed, *headers], body)
 
 

@@ -25,10 +25,7 @@ CLASSES: list[tuple[Any, list[str]]] = [
     (message, ["Request"]),
     (message.Request, ["should_close"]),
     (wsgi, ["create", "Response"]),
-    (
-        wsgi.Response,
-        ["start_response", "process_headers", "write", "close", "should_close", "force_close"],
-    ),
+    (wsgi.Response, ["start_response", "write", "close", "should_close", "force_close"]),
     (Logger, ["access", "setup"]),
     (
         errors,
