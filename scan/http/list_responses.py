@@ -7,9 +7,10 @@ import flask
 from flask import request
 
 from scan import parameters
-from scan.errors import InvalidParameter, RateLimited
+from scan.errors import InvalidParameter
 from scan.exports.list_file import Format, ListFile, ListSource, write_list
 from scan.hex import to_hex
+from scan.http.credentials import rate_limited
 from scan.http.list_format import PARAMETER, TYPES, file_format
 from scan.http.lists import PAGED, list_body, next_link, window_of
 from scan.http.requests import client_address, query_arguments, reader
@@ -85,20 +86,12 @@ def _send_file(
     with ExitStack() as until_sent:
         until_sent.enter_context(places.open.place(client))
         with places.writing.place():
-            _charge(client)
+            charged = services().limiter.charge_file(client)
+            if not charged.allowed:
+                raise rate_limited(charged, "files")
             written = write_list(reader(), source, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)
     return _response(source, chosen, written, body, arguments)
-
-
-def _charge(client: str) -> None:
-    result = services().limiter.charge_file(client)
-    if not result.allowed:
-        wait_s = result.retry_after_s
-        raise RateLimited(
-            f"Rate limit of {result.limit} files exceeded; try again in {wait_s} s.",
-            headers={"Retry-After": str(wait_s)},
-        )
 
 
 def _response(
