@@ -68,6 +68,7 @@ from scan.http.prerequisites import Prerequisites
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import request_state_of
 from scan.http.requests import MAX_BODY_BYTES, reader
+from scan.http.responses import JsonResponse
 from scan.http.services import Services
 from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import accounts as page_accounts
@@ -229,7 +230,8 @@ class Application(Flask):
             response = self.view_functions[rule.endpoint](**arguments)
         except Exception as error:
             response = self.handle_user_exception(error)
-        return self.make_response(response)
+        # What Flask would make of another type runs the application that it is.
+        return response if isinstance(response, JsonResponse) else self.make_response(response)
 
     def do_teardown_request(self, exc: BaseException | None = None) -> None:
         pass

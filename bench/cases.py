@@ -110,8 +110,10 @@ def _details(facts: Facts) -> Iterator[Case]:
     yield Case("address", "one", [_get(f"/addresses/{USUAL}")], has_plain=False)
     yield Case("address, the hottest", "one", [_get(f"/addresses/{HOT}")], has_plain=False)
     yield Case("address", "any", people, has_plain=False)
-    yield Case("transaction", "one", [_get(f"/transactions/{transactions[0]}")], "bare")
-    yield Case("transaction", "any", [_get(f"/transactions/{hash_}") for hash_ in transactions])
+    one = [_get(f"/transactions/{transactions[0]}")]
+    yield Case("transaction", "one", one, "bare", has_plain=False)
+    any_one = [_get(f"/transactions/{hash_}") for hash_ in transactions]
+    yield Case("transaction", "any", any_one, has_plain=False)
     yield _one("block", f"/blocks/{facts.blocks // 2}")
     yield _one("token", f"/tokens/{HOT_TOKEN}")
     held = [_get(f"/addresses/{USUAL}/tokens")]

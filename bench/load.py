@@ -96,7 +96,7 @@ def by_pgbench(
     command += ["--jobs=1", f"--time={seconds}"]
     for number, statement in enumerate(statements[:MAX_SCRIPTS]):
         script = scripts / f"{number}.sql"
-        script.write_text(" ".join(statement.split()) + ";\n")
+        script.write_text(f"{statement}\n;\n")  # in lines, since some end in a comment
         command.append(f"--file={script}")
     done = subprocess.run([*command, url], capture_output=True, text=True, check=True)
     per_s = float(_found(r"tps = ([0-9.]+)", done.stdout))

@@ -49,9 +49,7 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
     """Results by case and server, and how the hottest address fares in the database."""
     url = databases.seeded(options.transactions, options.hot_share)
     small_url = databases.seeded(min(SMALL, options.transactions), options.hot_share)
-    files = options.folder / "cases"
-    shutil.rmtree(files, ignore_errors=True)
-    files.mkdir()
+    files = emptied(options.folder / "cases")
     with servers.started(options, url, small_url, files) as started:
         return Serving(options, url, small_url, files, started).run()
 
@@ -125,6 +123,11 @@ class Serving:
             "differs": self._differing(case, body),
             "servers": {name: _median(measurements) for name, measurements in measured.items()},
         }
+
+    def beside_plain(self, name: str) -> dict[str, Round]:
+        """Pages of a list that are in no cache, by column: plain and scan."""
+        [case] = [case for case in cases(self._facts) if (case.name, case.place) == (name, "any")]
+        return {"plain": self._wrk("plain", self._plain(case)), "scan": self._wrk("scan", case)}
 
     def _columns(self, case: Case, body: bytes) -> dict[str, Round]:
         """What is measured for a case, by column, warmed up and ready to go."""
@@ -249,6 +252,13 @@ def _plain_request(recorded: RecordedRequest) -> tuple[object, ...]:
 
 def _text_length(value: object) -> int:
     return len(value) if isinstance(value, str) else -1
+
+
+def emptied(folder: Path) -> Path:
+    """The folder without what earlier runs have left in it."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    return folder
 
 
 def _median(measurements: list[Measured]) -> dict[str, Any]:
