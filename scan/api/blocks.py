@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.errors import NotFound
 from scan.http.list_responses import LISTED, ORDERED, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 from scan.queries import blocks, entities
 from scan.queries.entities import FILTER_KEYS
 from scan.queries.pages import Page, Window

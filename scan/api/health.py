@@ -3,12 +3,12 @@
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
 from scan.http.requests import reader
-from scan.http.responses import json_value
+from scan.http.responses import Response, json_value
 from scan.http.services import services
 from scan.queries import network
 

@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 from scan.queries import internal_transfers, summaries, transactions
 from scan.queries.pages import Page, Window
 

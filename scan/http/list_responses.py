@@ -3,7 +3,8 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 
-from flask import Response, request
+import flask
+from flask import request
 
 from scan import parameters
 from scan.errors import InvalidParameter
@@ -13,6 +14,7 @@ from scan.http.credentials import rate_limited
 from scan.http.list_format import PARAMETER, TYPES, file_format
 from scan.http.lists import PAGED, list_body, next_link, window_of
 from scan.http.requests import client_address, query_arguments, reader
+from scan.http.responses import Response
 from scan.http.services import services
 from scan.queries import entities, network
 from scan.queries.entities import FILTER_KEYS, RANGE
@@ -121,5 +123,5 @@ def _response(
         content_type = f"{content_type}; charset=utf-8; header=present"
     if request.method == "HEAD":
         body.close()
-        return Response(headers=headers, content_type=content_type)
-    return Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
+        return flask.Response(headers=headers, content_type=content_type)
+    return flask.Response(body, headers=headers, content_type=content_type, direct_passthrough=True)

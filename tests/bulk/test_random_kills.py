@@ -130,6 +130,7 @@ def _backends(database_url: str) -> list[int]:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)  # 100 s where nothing else runs
 def test_a_backfill_that_is_killed_thirty_times_is_that_of_the_indexer(
     server: Postgres, anvil: Anvil, tmp_path: Path
 ) -> None:
