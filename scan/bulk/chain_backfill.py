@@ -368,12 +368,12 @@ class ChainBackfill:
                 warehouse, self._database, files, ranges, lambda: progress.advance(1)
             )
             buckets = derivation.buckets_for(files, ranges, self._resources.memory_bytes)
+            remaining = {step for step in loading.STEPS if step not in plan.loaded}
+            loading.make_partitions(
+                self._database, warehouse, remaining, self._settings.partition_rows
+            )
             loader = loading.Loader(
-                self._database,
-                warehouse,
-                self._resources.tables_at_once,
-                self._writer_pid,
-                self._settings.partition_rows,
+                self._database, warehouse, self._resources.tables_at_once, self._writer_pid
             )
             with closing(loader):
                 self._load_tables(plan, warehouse, buckets, loader)

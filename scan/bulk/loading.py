@@ -1,6 +1,6 @@
 """Tables loaded and counters set: each in one transaction, with a note that it is done."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
 
@@ -53,10 +53,8 @@ class Loader:
         warehouse: Warehouse,
         tables_at_once: int,
         writer_pid: int,
-        partition_rows: int,
     ) -> None:
         """`writer_pid`: the session of PostgreSQL that has the writer's lock."""
-        self._partition_rows = partition_rows
         self._database = database
         self._warehouse = warehouse
         self._writer_pid = writer_pid
@@ -85,15 +83,26 @@ class Loader:
     def _load(self, step: str, warehouse: Warehouse) -> None:
         try:
             with closing(warehouse):
-                _load(self._database, warehouse, step, self._writer_pid, self._partition_rows)
+                _load(self._database, warehouse, step, self._writer_pid)
         finally:
             self._database.close()  # this thread's connection
 
 
-def _load(
-    database: Database, warehouse: Warehouse, step: str, writer_pid: int, partition_rows: int
+def make_partitions(
+    database: Database, warehouse: Warehouse, tables: Collection[str], rows: int
 ) -> None:
-    """Partitions, rows and then indexes, whole or not at all."""
+    """Of those of the tables that are long, none of which is loaded: one after the other, since
+    each reads the definitions of views and functions, which locks other tables."""
+    for table in partitions.TABLES:
+        if table in tables:
+            [(count,)] = warehouse.rows("bulk/rows_count", table=table)
+            with database.transaction() as tx:
+                require_writer(tx)
+                partitions.make_empty(tx, table, rows, count)
+
+
+def _load(database: Database, warehouse: Warehouse, step: str, writer_pid: int) -> None:
+    """Rows first and then indexes, whole or not at all."""
     with database.transaction() as tx:
         if step != COUNTERS:
             tx.script(f"LOCK TABLE {step} IN ACCESS EXCLUSIVE MODE")
@@ -108,9 +117,6 @@ def _load(
         if step == COUNTERS:
             _set_counters(tx, warehouse)
         else:
-            if step in partitions.TABLES:
-                [(rows,)] = warehouse.rows("bulk/rows_count", table=step)
-                partitions.make_empty(tx, step, partition_rows, rows)
             _load_table(tx, warehouse, step)
         tx.execute("bulk/state_add_loaded", table=step)
 
