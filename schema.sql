@@ -1220,130 +1220,155 @@ $$;
 CREATE OR REPLACE FUNCTION transaction_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM transactions t
-            WHERE l IN ('transactions_by_address', 'transactions_by_from') AND t.from_address = k
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l IN ('transactions_by_address', 'transactions_by_to')
-                AND t.to_address = k AND t.to_address <> t.from_address
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l = 'transactions_by_to' AND t.to_address = k
-                AND t.to_address IS NOT DISTINCT FROM t.from_address
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l = 'transactions_by_address'
-                AND t.contract_address = k AND t.contract_address <> t.from_address
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l = 'coin_by_from' AND t.from_address = k AND t.status AND t.value > 0
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l = 'coin_by_to' AND coalesce(t.to_address, t.contract_address) = k
-                AND t.status AND t.value > 0
-                AND coalesce(t.to_address, t.contract_address) <> t.from_address
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    RETURN counted + (SELECT count(*) FROM (
+        SELECT 1 FROM transactions t
+        WHERE l IN ('transactions_by_address', 'transactions_by_from') AND t.from_address = k
+            AND t.ordinal >= since AND t.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM transactions t
+        WHERE l IN ('transactions_by_address', 'transactions_by_to')
+            AND t.to_address = k AND t.to_address <> t.from_address
+            AND t.ordinal >= since AND t.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM transactions t
+        WHERE l = 'transactions_by_to' AND t.to_address = k
+            AND t.to_address IS NOT DISTINCT FROM t.from_address
+            AND t.ordinal >= since AND t.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM transactions t
+        WHERE l = 'transactions_by_address'
+            AND t.contract_address = k AND t.contract_address <> t.from_address
+            AND t.ordinal >= since AND t.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM transactions t
+        WHERE l = 'coin_by_from' AND t.from_address = k AND t.status AND t.value > 0
+            AND t.ordinal >= since AND t.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM transactions t
+        WHERE l = 'coin_by_to' AND coalesce(t.to_address, t.contract_address) = k
+            AND t.status AND t.value > 0
+            AND coalesce(t.to_address, t.contract_address) <> t.from_address
+            AND t.ordinal >= since AND t.ordinal < bound) AS passed);
 END
 $$;
 
 CREATE OR REPLACE FUNCTION token_transfer_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM token_transfers x
-            WHERE l IN ('token_transfers_by_address', 'token_transfers_by_from') AND x.from_address = k
-                AND x.ordinal >= c.ordinal AND x.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM token_transfers x
-            WHERE l IN ('token_transfers_by_address', 'token_transfers_by_to')
-                AND x.to_address = k AND x.to_address <> x.from_address
-                AND x.ordinal >= c.ordinal AND x.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM token_transfers x
-            WHERE l = 'token_transfers_by_to' AND x.to_address = k
-                AND x.to_address IS NOT DISTINCT FROM x.from_address
-                AND x.ordinal >= c.ordinal AND x.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM token_transfers x
-            WHERE l = 'token_transfers_by_token' AND x.token_address = k
-                AND x.ordinal >= c.ordinal AND x.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    RETURN counted + (SELECT count(*) FROM (
+        SELECT 1 FROM token_transfers x
+        WHERE l IN ('token_transfers_by_address', 'token_transfers_by_from') AND x.from_address = k
+            AND x.ordinal >= since AND x.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM token_transfers x
+        WHERE l IN ('token_transfers_by_address', 'token_transfers_by_to')
+            AND x.to_address = k AND x.to_address <> x.from_address
+            AND x.ordinal >= since AND x.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM token_transfers x
+        WHERE l = 'token_transfers_by_to' AND x.to_address = k
+            AND x.to_address IS NOT DISTINCT FROM x.from_address
+            AND x.ordinal >= since AND x.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM token_transfers x
+        WHERE l = 'token_transfers_by_token' AND x.token_address = k
+            AND x.ordinal >= since AND x.ordinal < bound) AS passed);
 END
 $$;
 
 CREATE OR REPLACE FUNCTION internal_transfer_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM internal_transfers i
-            WHERE l IN ('internal_transfers_by_address', 'internal_transfers_by_from') AND i.from_address = k
-                AND i.ordinal >= c.ordinal AND i.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM internal_transfers i
-            WHERE l IN ('internal_transfers_by_address', 'internal_transfers_by_to')
-                AND i.to_address = k AND i.to_address <> i.from_address
-                AND i.ordinal >= c.ordinal AND i.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM internal_transfers i
-            WHERE l = 'internal_transfers_by_to' AND i.to_address = k
-                AND i.to_address IS NOT DISTINCT FROM i.from_address
-                AND i.ordinal >= c.ordinal AND i.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    RETURN counted + (SELECT count(*) FROM (
+        SELECT 1 FROM internal_transfers i
+        WHERE l IN ('internal_transfers_by_address', 'internal_transfers_by_from') AND i.from_address = k
+            AND i.ordinal >= since AND i.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM internal_transfers i
+        WHERE l IN ('internal_transfers_by_address', 'internal_transfers_by_to')
+            AND i.to_address = k AND i.to_address <> i.from_address
+            AND i.ordinal >= since AND i.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM internal_transfers i
+        WHERE l = 'internal_transfers_by_to' AND i.to_address = k
+            AND i.to_address IS NOT DISTINCT FROM i.from_address
+            AND i.ordinal >= since AND i.ordinal < bound) AS passed);
 END
 $$;
 
 CREATE OR REPLACE FUNCTION dex_trade_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM dex_trades d
-            WHERE l = 'dex_trades_by_maker' AND d.maker = k
-                AND d.ordinal >= c.ordinal AND d.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM dex_trades d
-            WHERE l = 'dex_trades_by_pool' AND d.pool_address = k
-                AND d.ordinal >= c.ordinal AND d.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM dex_trades d
-            WHERE l = 'dex_trades_by_dex'
-                AND d.dex_id = (
-                    SELECT x.dex_id FROM dexes x
-                    WHERE x.name = CASE l WHEN 'dex_trades_by_dex' THEN convert_from(k, 'UTF8') END)
-                AND d.ordinal >= c.ordinal AND d.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    RETURN counted + (SELECT count(*) FROM (
+        SELECT 1 FROM dex_trades d
+        WHERE l = 'dex_trades_by_maker' AND d.maker = k
+            AND d.ordinal >= since AND d.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM dex_trades d
+        WHERE l = 'dex_trades_by_pool' AND d.pool_address = k
+            AND d.ordinal >= since AND d.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM dex_trades d
+        WHERE l = 'dex_trades_by_dex'
+            AND d.dex_id = (
+                SELECT x.dex_id FROM dexes x
+                WHERE x.name = CASE l WHEN 'dex_trades_by_dex' THEN convert_from(k, 'UTF8') END)
+            AND d.ordinal >= since AND d.ordinal < bound) AS passed);
 END
 $$;
 
 CREATE OR REPLACE FUNCTION log_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM logs g
-            WHERE l = 'logs_by_address' AND g.address = k
-                AND g.ordinal >= c.ordinal AND g.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM logs g
-            WHERE l = 'logs_by_topic0'
-                AND g.topic_id = (SELECT e.topic_id FROM event_topics e WHERE e.topic0 = k)
-                AND g.ordinal >= c.ordinal AND g.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    RETURN counted + (SELECT count(*) FROM (
+        SELECT 1 FROM logs g
+        WHERE l = 'logs_by_address' AND g.address = k
+            AND g.ordinal >= since AND g.ordinal < bound
+        UNION ALL
+        SELECT 1 FROM logs g
+        WHERE l = 'logs_by_topic0'
+            AND g.topic_id = (SELECT e.topic_id FROM event_topics e WHERE e.topic0 = k)
+            AND g.ordinal >= since AND g.ordinal < bound) AS passed);
 END
 $$;
 

@@ -60,24 +60,24 @@ WITH entries AS MATERIALIZED (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT dex_trade_record(d,
-            (SELECT t.hash FROM transactions t
-                WHERE t.ordinal = b.transactions_before + d.transaction_index),
-            (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
-            b.timestamp, i, o)::text
-        FROM dex_trades d
-        JOIN blocks b ON b.number = d.block_number
-        LEFT JOIN tokens i ON i.address = d.token_in
-        LEFT JOIN tokens o ON o.address = d.token_out
-        WHERE d.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),
     CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
         THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
+FROM page
+CROSS JOIN LATERAL (
+    SELECT dex_trade_record(d,
+        (SELECT t.hash FROM transactions t
+            WHERE t.ordinal = b.transactions_before + d.transaction_index),
+        (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
+        b.timestamp, i, o)::text AS record, d.block_number
     FROM dex_trades d
     JOIN blocks b ON b.number = d.block_number
-    WHERE d.ordinal = max(page.ordinal)),
-    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+    LEFT JOIN tokens i ON i.address = d.token_in
+    LEFT JOIN tokens o ON o.address = d.token_out
+    WHERE d.ordinal = page.ordinal
+    LIMIT 1
+) AS entry;

@@ -80,22 +80,22 @@ WITH entries AS MATERIALIZED (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
-            ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text
-        FROM internal_transfers i
-        JOIN blocks b ON b.number = i.block_number
-        JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
-        WHERE i.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),
     CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
         THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
-    FROM internal_transfers i
-    JOIN blocks b ON b.number = i.block_number
-    WHERE i.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s),
     untraced_blocks()
-FROM page;
+FROM page
+CROSS JOIN LATERAL (
+    SELECT CASE %(form)s
+        WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
+        ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text AS record, i.block_number
+    FROM internal_transfers i
+    JOIN blocks b ON b.number = i.block_number
+    JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
+    WHERE i.ordinal = page.ordinal
+    LIMIT 1
+) AS entry;

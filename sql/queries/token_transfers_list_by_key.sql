@@ -85,29 +85,29 @@ WITH entries AS MATERIALIZED (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN (
-                SELECT etherscan_token_transfer_record(
-                    x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-                FROM transactions t
-                WHERE t.ordinal = b.transactions_before + x.transaction_index)
-            ELSE token_transfer_record(x,
-                (SELECT t.hash FROM transactions t
-                    WHERE t.ordinal = b.transactions_before + x.transaction_index),
-                k,
-                b.timestamp)::text END
-        FROM token_transfers x
-        JOIN blocks b ON b.number = x.block_number
-        JOIN tokens k ON k.address = x.token_address
-        WHERE x.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),
     CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
         THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
+FROM page
+CROSS JOIN LATERAL (
+    SELECT CASE %(form)s
+        WHEN 'etherscan' THEN (
+            SELECT etherscan_token_transfer_record(
+                x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+            FROM transactions t
+            WHERE t.ordinal = b.transactions_before + x.transaction_index)
+        ELSE token_transfer_record(x,
+            (SELECT t.hash FROM transactions t
+                WHERE t.ordinal = b.transactions_before + x.transaction_index),
+            k,
+            b.timestamp)::text END AS record, x.block_number
     FROM token_transfers x
     JOIN blocks b ON b.number = x.block_number
-    WHERE x.ordinal = max(page.ordinal)),
-    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+    JOIN tokens k ON k.address = x.token_address
+    WHERE x.ordinal = page.ordinal
+    LIMIT 1
+) AS entry;

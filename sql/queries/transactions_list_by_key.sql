@@ -91,21 +91,21 @@ WITH entries AS MATERIALIZED (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_transaction_record(
-                t, b, (SELECT max(newest.number) FROM blocks newest))::text
-            ELSE transaction_record(t, b) END
-        FROM transactions t
-        JOIN blocks b ON b.number = t.block_number
-        WHERE t.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),
     CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
         THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
+FROM page
+CROSS JOIN LATERAL (
+    SELECT CASE %(form)s
+        WHEN 'etherscan' THEN etherscan_transaction_record(
+            t, b, (SELECT max(newest.number) FROM blocks newest))::text
+        ELSE transaction_record(t, b) END AS record, t.block_number
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number
-    WHERE t.ordinal = max(page.ordinal)),
-    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+    WHERE t.ordinal = page.ordinal
+    LIMIT 1
+) AS entry;
