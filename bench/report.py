@@ -43,7 +43,7 @@ def _serving(serving: dict[str, Any]) -> str:
     ]
     rows = [_case(case) for case in serving["cases"]]
     notes = list(_notes(serving["cases"]))
-    return "\n".join(["## Requests a second", "", *_table(head, rows), *notes])
+    return "\n".join(["## Requests per second", "", *_table(head, rows), *notes])
 
 
 def _case(case: dict[str, Any]) -> list[str]:
@@ -68,11 +68,11 @@ def _rate(server: dict[str, Any] | None) -> str:
 
 def _notes(cases: list[dict[str, Any]]) -> Iterator[str]:
     if any(one["one_at_a_time"] for case in cases for one in case["servers"].values()):
-        yield "\n\\* slower than a measurement: one request at a time, one after the other"
+        yield "\n\\* one request takes longer than a measurement lasts: single requests were timed"
     for case in cases:
         name = f"{case['name']}, {case['place']}"
         if case["differs"]:
-            yield f"\n{name}: {', '.join(case['differs'])} returned something else"
+            yield f"\n{name}: the response of {', '.join(case['differs'])} differs"
         failed = {name: one["failed"] for name, one in case["servers"].items() if one["failed"]}
         if failed:
             yield f"\n{name}: failed requests {failed}"
@@ -96,10 +96,10 @@ def _ingest(ingest: dict[str, Any]) -> str:
     fetching = ingest["steps"].get("fetch process", [0, 0.0, 0])[1]
     text = (
         f"{ingest['blocks']:,} blocks, {ingest['transactions']:,} transactions in {seconds:.1f} s;"
-        f" processor time of the indexer {processor:.1f} s, of the process that fetches for it"
+        f" CPU time of the indexer {processor:.1f} s, of its fetching process"
         f" {fetching:.1f} s, of PostgreSQL {ingest['database_processor_s']:.1f} s, of the synthetic"
         f" node {ingest['node_processor_s']:.1f} s. Memory of the first two, MiB: {_some(memory)}"
-        + ("" if growth is None else f" ({growth:.2f} times a third of the way)")
+        + ("" if growth is None else f" (at the end {growth:.2f} times that after a third)")
         + "."
     )
     clock = _table(["step", "wall s", "of the whole", "processor s"], steps)
@@ -118,29 +118,29 @@ def _some(values: list[int], most: int = 12) -> str:
 
 def _storage(storage: dict[str, Any]) -> str:
     rows = [
-        [name, f"{found['rows']:,}", f"{found['bytes'] / 2**20:,.1f}", _each(found)]
-        for name, found in storage["tables"].items()
+        [name, f"{table['rows']:,}", f"{table['bytes'] / 2**20:,.1f}", _bytes_per_row(table)]
+        for name, table in storage["tables"].items()
     ]
     text = (
-        f"A transaction takes {storage['bytes_per_transaction']:.0f} bytes: its row and indexes"
-        f" {storage['of_which_its_own_row_and_indexes']:.0f}, its share of rows kept for each"
-        f" address {storage['of_which_per_address_rows']:.0f}, the rest is blocks. A token transfer"
-        f" takes {storage['bytes_per_token_transfer']:.0f} with its indexes; beside it, its share"
-        f" of holders {storage['beside_it_holders']:.0f}, and of rows kept for each address"
-        f" {storage['beside_it_per_address_rows']:.0f}."
+        f"A transaction takes {storage['bytes_per_transaction']:.0f} bytes: row and indexes"
+        f" {storage['of_which_its_own_row_and_indexes']:.0f}, its share of the rows per address"
+        f" {storage['of_which_per_address_rows']:.0f}, the rest its share of blocks."
+        f" A token transfer takes {storage['bytes_per_token_transfer']:.0f} with its indexes;"
+        f" in addition, its share of holders takes {storage['beside_it_holders']:.0f}, and of the"
+        f" rows per address {storage['beside_it_per_address_rows']:.0f}."
     )
-    table = _table(["table with its indexes", "rows", "MiB", "bytes a row"], rows)
-    return "\n".join(["## Storage", "", *table, "", text])
+    lines = _table(["table with its indexes", "rows", "MiB", "bytes/row"], rows)
+    return "\n".join(["## Storage", "", *lines, "", text])
 
 
-def _each(found: dict[str, Any]) -> str:
-    return f"{found['bytes'] / found['rows']:.0f}" if found["rows"] else ""
+def _bytes_per_row(table: dict[str, Any]) -> str:
+    return f"{table['bytes'] / table['rows']:.0f}" if table["rows"] else ""
 
 
 def _targets(targets: list[Target]) -> str:
     words = {True: "met", False: "NOT MET", None: "not measured"}
-    rows = [[target.text, words[target.met], target.found] for target in targets]
-    return "\n".join(["## Targets", "", *_table(["target", "", "found"], rows)])
+    rows = [[target.text, words[target.met], target.result] for target in targets]
+    return "\n".join(["## Targets", "", *_table(["target", "", "result"], rows)])
 
 
 def _table(head: list[str], rows: list[list[str]]) -> list[str]:

@@ -15,7 +15,7 @@ class Target(NamedTuple):
 
     text: str
     met: bool | None
-    found: str
+    result: str
 
 
 class Ratio(NamedTuple):
@@ -84,11 +84,11 @@ def _ends(cases: list[dict[str, Any]]) -> list[Ratio]:
 
 
 def _hottest(serving: dict[str, Any]) -> Target:
-    where, slowest = max(serving["hottest"].items(), key=lambda found: found[1])
+    where, slowest = max(serving["hottest"].items(), key=lambda case: case[1])
     entries = serving["facts"]["hot_transactions"]
     text = "an address with 10 M transactions: under 5 ms in the database"
-    found = f"{slowest:.2f} ms ({where}) with {entries:,} transactions"
-    return Target(text, slowest < 5 if entries >= 0.99 * TEN_MILLION else None, found)
+    result = f"{slowest:.2f} ms ({where}) with {entries:,} transactions"
+    return Target(text, slowest < 5 if entries >= 0.99 * TEN_MILLION else None, result)
 
 
 def _ingest(ingest: dict[str, Any] | None) -> Iterator[Target]:
@@ -99,42 +99,42 @@ def _ingest(ingest: dict[str, Any] | None) -> Iterator[Target]:
     yield Target("indexing at 0.3 of a raw COPY", share >= 0.3, f"{share:.2f}")
     yield Target("indexing 15,000 transactions/s", speed >= 15_000, f"{speed:,.0f}")
     growth = memory_growth(ingest["samples"])
-    found = "too short a run" if growth is None else f"{growth:.2f} times a third of the way"
+    result = "too short a run" if growth is None else f"{growth:.2f} times a third of the way"
     long_enough = growth is not None and ingest["transactions"] >= 1_000_000
     text = "the indexer's memory flat over 1 M transactions"
-    yield Target(text, growth < 1.1 if growth and long_enough else None, found)
+    yield Target(text, growth < 1.1 if growth and long_enough else None, result)
 
 
 def _storage(storage: dict[str, Any] | None) -> Iterator[Target]:
     if not storage:
         return
     for text, most, name in (
-        ("at most 450 bytes a transaction, shares included", 450, "bytes_per_transaction"),
-        ("at most 400 bytes a token transfer", 400, "bytes_per_token_transfer"),
+        ("at most 450 bytes per transaction, with shares", 450, "bytes_per_transaction"),
+        ("at most 400 bytes per token transfer", 400, "bytes_per_token_transfer"),
     ):
         yield Target(text, storage[name] <= most, f"{storage[name]:.0f}")
 
 
-def _least(text: str, least: float, found: list[Ratio]) -> Target:
-    return _worst(text, found, min, lambda value: value >= least)
+def _least(text: str, least: float, ratios: list[Ratio]) -> Target:
+    return _worst(text, ratios, min, lambda value: value >= least)
 
 
-def _most(text: str, most: float, found: list[Ratio]) -> Target:
-    return _worst(text, found, max, lambda value: value <= most)
+def _most(text: str, most: float, ratios: list[Ratio]) -> Target:
+    return _worst(text, ratios, max, lambda value: value <= most)
 
 
 def _worst(
     text: str,
-    found: list[Ratio],
+    ratios: list[Ratio],
     choose: Callable[[list[Ratio]], Ratio],
     holds: Callable[[float], bool],
 ) -> Target:
-    if not found:
+    if not ratios:
         return Target(text, None, "nothing measured")
-    met = [ratio for ratio in found if holds(ratio.value)]
-    worst = choose(found)
-    text_found = f"{len(met)} of {len(found)} cases, worst {worst.value:.2f} ({worst.where})"
-    return Target(text, len(met) == len(found), text_found)
+    met = [ratio for ratio in ratios if holds(ratio.value)]
+    worst = choose(ratios)
+    result = f"{len(met)} of {len(ratios)} cases, worst {worst.value:.2f} ({worst.where})"
+    return Target(text, len(met) == len(ratios), result)
 
 
 def _where(case: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ table in a transaction. accept: blocks, and with them the head, from which the i
 import logging
 import shutil
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import closing
@@ -16,9 +17,18 @@ from typing import NamedTuple
 
 from scan.bulk import derivation, loading
 from scan.bulk.contracts import Inspection, RangeInspector
-from scan.bulk.estimates import WORKER_BYTES, Estimate, TooLittleRoom, estimate, require_room
+from scan.bulk.estimates import Estimate, TooLittleRoom, estimate, require_room
+from scan.bulk.memory import (
+    MemoryNeed,
+    TooLittleMemory,
+    available_bytes,
+    load_need,
+    require_memory,
+    spool_need,
+)
 from scan.bulk.progress import Progress
 from scan.bulk.range_files import SELECTED, Range, RangeFiles, broken_links, split
+from scan.bulk.shared_spool import ALL, Part, in_order, new_plan, write_plan
 from scan.bulk.spool import spooling
 from scan.bulk.warehouse import FILE, Warehouse
 from scan.database.connection import Database
@@ -28,6 +38,7 @@ from scan.indexer import chain_identity, log_selection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.writer import Writer, copy_contracts
+from scan.queries import disk
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -76,6 +87,8 @@ class Resources(NamedTuple):
     memory_bytes: int  # of DuckDB; beyond it spills to the folder
     threads: int
     tables_at_once: int  # that are loaded
+    index_bytes: int  # maintenance_work_mem of each, in PostgreSQL
+    part: Part = ALL  # of the ranges, which is fetched before those of other machines
 
 
 class ChainBackfill:
@@ -100,6 +113,7 @@ class ChainBackfill:
         self._progress = Progress(database)
         self._writer_pid = 0
         self._estimate: Estimate | None = None
+        self._needs: list[MemoryNeed] = []
 
     def begin(
         self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
@@ -115,22 +129,31 @@ class ChainBackfill:
             stored = chain_identity.check(self._node, self._database)
             if stored is not None and settings.logs not in ("", stored.logs):
                 raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
+            try:
+                self._require_memory(
+                    plan.stage, plan.first_block, plan.last_block, plan.range_blocks
+                )
+            except TooLittleMemory as error:
+                raise CannotBackfill(str(error)) from None
             return plan
         chain = chain_identity.store_or_check(
             self._node, self._database, settings.start_block, settings.logs
         )
         if not self._database.value("bulk/index_is_empty"):
-            raise CannotBegin("the database holds a chain already, which the indexer continues")
+            raise CannotBegin(
+                "the database holds a chain already, which the indexer continues"
+                + (f"; the files in {folder} may be deleted" if folder.exists() else "")
+            )
         if self._database.value("indexer/webhooks_find_active"):
             raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:
             last_block = self._source.head()[0] - settings.finality
         if last_block < chain.start_block:
             raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
-        self._estimate = estimate(self._node, chain.start_block, last_block)
         try:
-            require_room(self._database, folder, self._estimate)
-        except TooLittleRoom as error:
+            self._require_memory("spool", chain.start_block, last_block, range_blocks)
+            require_room(self._database, folder, self._estimated(chain.start_block, last_block))
+        except (TooLittleRoom, TooLittleMemory) as error:
             raise CannotBegin(str(error)) from None
         shutil.rmtree(folder, ignore_errors=True)  # of an earlier one
         with self._database.transaction() as tx:
@@ -146,17 +169,20 @@ class ChainBackfill:
 
     def describe(self, plan: Plan) -> str:
         """What it will do and take."""
+        memory = ", ".join(
+            f"{need.size / GB:.1f} GB {need.stage} ({need.parts})" for need in self._needs
+        )
+        free = available_bytes()
+        memory = f"memory at most: {memory}" + (
+            f"; {free / GB:.1f} GB is available" if free else ""
+        )
         needed = self._estimate
-        if needed is None:
-            return f"continuing at stage {plan.stage}, up to block {plan.last_block}"
-        resources = self._resources
+        if plan.stage != "spool" or needed is None:
+            return f"continuing at stage {plan.stage}, up to block {plan.last_block}; {memory}"
         return (
             f"blocks {plan.first_block} to {plan.last_block}, about {needed.transactions:,}"
             f" transactions (from a sample); about {needed.file_bytes / GB:.1f} GB of files in"
-            f" {plan.folder} meanwhile, {needed.table_bytes / GB:.1f} GB in the database;"
-            f" {resources.memory_bytes / GB:.1f} GB of memory, {resources.processes} times"
-            f" {WORKER_BYTES / GB:.1f} GB for processes that fetch, and {resources.tables_at_once}"
-            " times maintenance_work_mem"
+            f" {plan.folder} meanwhile, {needed.table_bytes / GB:.1f} GB in the database; {memory}"
         )
 
     def discard(self) -> None:
@@ -190,6 +216,25 @@ class ChainBackfill:
                     self._reset(plan)
         return self._plan() is None
 
+    def _estimated(self, first: int, last: int) -> Estimate:
+        """Raises NodeError."""
+        if self._estimate is None:
+            self._estimate = estimate(self._node, first, last)
+        return self._estimate
+
+    def _require_memory(self, stage: str, first: int, last: int, range_blocks: int) -> None:
+        """Of the stages from this one on; raises TooLittleMemory and NodeError."""
+        resources = self._resources
+        is_local = disk.folder(self._database) is not None
+        index_bytes = resources.index_bytes if is_local else 0
+        self._needs = [load_need(resources.memory_bytes, resources.tables_at_once, index_bytes)]
+        if stage == "spool":
+            transactions = self._estimated(first, last).busiest * min(
+                range_blocks, last - first + 1
+            )
+            self._needs.insert(0, spool_need(resources.processes, transactions))
+        require_memory(self._needs, available_bytes())
+
     def _acquire_lock(self) -> None:
         Writer(self._database).acquire_lock()
         self._writer_pid = int(self._database.value("bulk/writer_get_pid"))
@@ -197,19 +242,30 @@ class ChainBackfill:
     def _spool(self, plan: Plan) -> None:
         """Contracts of ranges that are there, in the chain's order, are inspected meanwhile."""
         files = RangeFiles(plan.folder)
-        files.remove_temporary()
+        files.remove_temporary(time.time())
+        selection = log_selection.read_stored(self._database)
+        write_plan(
+            plan.folder,
+            new_plan(
+                chain_identity.read_identity(self._source),
+                plan.first_block,
+                plan.last_block,
+                plan.range_blocks,
+                self._settings.traces,
+                selection,
+            ),
+        )
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
         for attempt in range(ATTEMPTS):
             missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
             if missing:
                 total = len(plan.ranges)
                 progress = self._progress.part("spool", "ranges", total, total - len(missing))
-                selection = log_selection.read_stored(self._database)
                 with spooling(
                     self._settings,
                     selection,
                     files,
-                    missing,
+                    in_order(plan.ranges, self._resources.part, missing),
                     self._resources.processes,
                     progress.advance,
                     self._stop,
@@ -217,6 +273,12 @@ class ChainBackfill:
                     self._inspect_behind(inspection, end)
             if self._stop.is_set():
                 return
+            partial = [blocks for blocks in plan.ranges if not files.is_whole(blocks)]
+            for blocks in partial:
+                log.warning("the files of blocks %d to %d are not whole", *blocks)
+                files.remove(blocks)
+            if partial:
+                continue
             broken = list(broken_links(files, plan.ranges))
             if not broken:
                 break
@@ -238,7 +300,7 @@ class ChainBackfill:
             if not inspection.is_next_there():
                 self._stop.wait(POLL_S)
                 continue
-            if not inspection.is_next_linked():
+            if not inspection.is_next_whole() or not inspection.is_next_linked():
                 return
             if inspector is None:
                 inspector = self._new_inspector(inspection.files)

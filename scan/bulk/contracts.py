@@ -109,6 +109,9 @@ class Inspection:
     def is_next_there(self) -> bool:
         return self.files.has(self.remaining[0])
 
+    def is_next_whole(self) -> bool:
+        return self.files.is_whole(self.remaining[0])
+
     def is_next_linked(self) -> bool:
         """To the range before it."""
         parent_hash = self.files.ends(self.remaining[0]).parent_hash

@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 from shutil import disk_usage
+from statistics import fmean
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
@@ -15,7 +16,6 @@ SAMPLE_BLOCKS = 100
 # events and what DuckDB derives. Tables: rows and indexes, measured at 10 M transactions.
 FILE_BYTES = 300
 TABLE_BYTES = 1_200
-WORKER_BYTES = 250_000_000  # of memory: 200 MB with 150 transactions a block, 500 blocks a range
 OBVIOUS = 0.8  # of an estimate that may be as wrong
 GB = 10**9
 
@@ -28,15 +28,21 @@ class Estimate(NamedTuple):
     transactions: int
     file_bytes: int
     table_bytes: int
+    busiest: float  # transactions of a block, in the tenth of the chain that has most
 
 
 def estimate(node: Node, first: int, last: int) -> Estimate:
     """Raises NodeError."""
     numbers = sorted(random.sample(range(first, last + 1), min(SAMPLE_BLOCKS, last - first + 1)))
     calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in numbers]
-    transactions = _mean(list(node.results(calls))) * (last - first + 1)
+    counts = _counts(list(node.results(calls)))
+    transactions = fmean(counts) * (last - first + 1)
+    tenth = -(-len(counts) // 10)
     return Estimate(
-        int(transactions), int(transactions * FILE_BYTES), int(transactions * TABLE_BYTES)
+        int(transactions),
+        int(transactions * FILE_BYTES),
+        int(transactions * TABLE_BYTES),
+        max(fmean(counts[start : start + tenth]) for start in range(0, len(counts), tenth)),
     )
 
 
@@ -68,8 +74,8 @@ def _existing(path: Path) -> Path:
     return path
 
 
-def _mean(headers: Sequence[Any]) -> float:
+def _counts(headers: Sequence[Any]) -> list[int]:
     try:
-        return sum(len(header["transactions"]) for header in headers) / len(headers)
+        return [len(header["transactions"]) for header in headers]
     except (TypeError, KeyError) as error:
         raise NodeError(f"the node's answer is malformed: {error!r}") from error

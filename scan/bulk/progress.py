@@ -77,11 +77,10 @@ class Progress:
         self._database.close()  # this thread's connection
 
 
-class PartProgress:
+class PartLog:
     """Counts units of a part; those of an earlier run say nothing of the speed."""
 
-    def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int) -> None:
-        self._whole = whole
+    def __init__(self, name: str, unit: str, total: int, done: int = 0) -> None:
         self._name, self._unit = name, unit
         self._total, self._done, self._done_before = total, done, done
         self._transactions = 0
@@ -90,7 +89,6 @@ class PartProgress:
     def advance(self, units: int, transactions: int = 0) -> None:
         self._done += units
         self._transactions += transactions
-        self.show()
         now = time.monotonic()
         if now - self._logged_at < EVERY_S and self._done < self._total:
             return
@@ -108,6 +106,18 @@ class PartProgress:
             f", {speed:.0f} transactions/s" if self._transactions else "",
             f"{left_s / 60:.0f} min" if left_s > 120 else f"{left_s:.0f} s",
         )
+
+
+class PartProgress(PartLog):
+    """With its share of the whole."""
+
+    def __init__(self, whole: Progress, name: str, unit: str, total: int, done: int) -> None:
+        super().__init__(name, unit, total, done)
+        self._whole = whole
+
+    def advance(self, units: int, transactions: int = 0) -> None:
+        super().advance(units, transactions)
+        self.show()
 
     def show(self) -> None:
         first, last = PARTS[self._name]

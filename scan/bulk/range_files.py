@@ -4,6 +4,7 @@ The file of a range's blocks is written last, so a range is there where that fil
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,10 +12,13 @@ import pyarrow
 from pyarrow import parquet
 
 from scan.bulk.block_columns import SPOOLED
-from scan.exports.columns import write_file
+from scan.exports.columns import schema, write_file
 
 # Kinds that are selected from candidates, by what contracts are.
 SELECTED = {"token_transfers": "transfer_events", "dex_trades": "swap_events"}
+
+
+TEMPORARY_S = 600.0  # a file is written within seconds
 
 
 class Range(NamedTuple):
@@ -50,8 +54,32 @@ class RangeFiles:
         return self.path("blocks", blocks).exists()
 
     def write(self, blocks: Range, tables: Mapping[str, pyarrow.Table]) -> None:
+        """Unless it is there: a process whose main process was killed, or another machine, may have
+        the same range in hand."""
+        if self.has(blocks):
+            return
         for kind in SPOOLED:  # blocks are the last
             write_file(self.path(kind, blocks), tables[kind])
+
+    def is_whole(self, blocks: Range) -> bool:
+        """Whether another machine's files have the rows and columns that they must have."""
+        try:
+            rows = {kind: self._require_columns(kind, blocks) for kind in SPOOLED}
+            columns = ["number", "transaction_count"]
+            table = parquet.read_table(self.path("blocks", blocks), columns=columns)
+        except (OSError, pyarrow.ArrowException, ValueError):
+            return False
+        numbers: list[int] = table["number"].to_pylist()
+        transactions: list[int] = table["transaction_count"].to_pylist()
+        is_range = numbers == list(range(blocks.first, blocks.last + 1))
+        return is_range and sum(transactions) == rows["transactions"]
+
+    def _require_columns(self, kind: str, blocks: Range) -> int:
+        """How many rows it has; raises ValueError."""
+        file = parquet.ParquetFile(self.path(kind, blocks))
+        if not file.schema_arrow.equals(schema(SPOOLED[kind])):
+            raise ValueError("other columns")
+        return int(file.metadata.num_rows)
 
     def ends(self, blocks: Range) -> RangeEnds:
         hashes = parquet.read_table(self.path("blocks", blocks), columns=["hash", "parent_hash"])
@@ -67,10 +95,12 @@ class RangeFiles:
         for kind in [*reversed(list(SPOOLED)), *SELECTED]:
             self.path(kind, blocks).unlink(missing_ok=True)
 
-    def remove_temporary(self) -> None:
-        """What killed processes left behind, while none runs."""
+    def remove_temporary(self, now_s: float) -> None:
+        """What killed processes left behind; other machines may be writing some just now."""
         for path in self.folder.glob("*/.*"):
-            path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):
+                if path.stat().st_mtime < now_s - TEMPORARY_S:
+                    path.unlink()
 
 
 def broken_links(files: RangeFiles, ranges: list[Range]) -> Iterator[tuple[Range, Range]]:

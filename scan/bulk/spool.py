@@ -120,7 +120,9 @@ def spooling(
 
 def spool_range(task: RangeTask) -> int:
     """In a worker; how many transactions the range has. Raises SpoolFailed."""
-    selection, blocks = task.selection, task.blocks
+    selection, blocks, files = task.selection, task.blocks, RangeFiles(Path(task.folder))
+    if files.has(blocks):
+        return 0  # of another machine, meanwhile
     key = (task.rpc_urls, task.ca_bundle, task.traces)
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
@@ -135,7 +137,7 @@ def spool_range(task: RangeTask) -> int:
             if attempt == ATTEMPTS - 1:
                 raise SpoolFailed(f"{task}: {error}") from None
             time.sleep(min(0.25 * 2.0**attempt, MAX_PAUSE_S))
-    RangeFiles(Path(task.folder)).write(blocks, tables.finish())
+    files.write(blocks, tables.finish())
     return transactions
 
 

@@ -47,6 +47,12 @@ are then loaded table by table, indexes last. Needs the extra `bulk`, and no run
 indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
 are shown when all is done. After an interruption, the next run continues. See docs/bulk.md."""
 
+BACKFILL_FETCH = """\
+Fetches a part of the blocks of a bulk backfill that was begun on another machine, into the folder
+that both share. It needs that folder and RPC_URL, no database. Of four machines, the first one runs
+`scan backfill chain --part 1/4`, the others this command with 2/4, 3/4 and 4/4. What a machine does
+not finish, the first one fetches. See docs/bulk.md."""
+
 BACKFILL_DAILY = """\
 Counts the days (UTC) that an older version indexed, for /api/v1/stats/daily and the page of charts.
 Starts with the newest day. The indexer and the API may run meanwhile. After an interruption, the
@@ -263,11 +269,29 @@ def _add_backfill(commands: Any) -> None:
     chain.add_argument(
         "--last-block", type=int, help="default: SCAN_FINALITY blocks behind the node's head"
     )
+    chain.add_argument(
+        "--part", type=_part, default=(1, 1), help="fetch this part first, such as 1/4"
+    )
     # As the indexer starts it: why it does not go on is its only output.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
         "--discard", action="store_true", help="end an unfinished backfill; empties the index"
     )
+
+    text = "fetch a part of the blocks of a bulk backfill that another machine runs"
+    fetch = _add(actions, "fetch", text, BACKFILL_FETCH, "chain_backfill.fetch")
+    fetch.add_argument("--folder", required=True, help="of the backfill, on shared storage")
+    fetch.add_argument("--part", type=_part, required=True, help="such as 2/4")
+    fetch.add_argument(
+        "--workers", type=_count, default=os.cpu_count(), help="processes that fetch"
+    )
+
+
+def _part(text: str) -> tuple[int, int]:
+    number, _, count = text.partition("/")
+    if not (number.isdecimal() and count.isdecimal() and 1 <= int(number) <= int(count) <= 1000):
+        raise argparse.ArgumentTypeError("must be a part of so many, such as 2/4")
+    return int(number), int(count)
 
 
 def _count(text: str) -> int:

@@ -41,25 +41,30 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     """DONE when the head is set; NOT_DONE when it was stopped, or failed, and may be continued."""
     try:
         from scan.bulk.chain_backfill import CannotBackfill, CannotBegin, ChainBackfill, Resources
+        from scan.bulk.memory import total_bytes
+        from scan.bulk.shared_spool import Part
         from scan.bulk.spool import SpoolFailed
         from scan.bulk.warehouse import WarehouseError
     except ImportError as error:
-        raise ExtraMissing(
-            f"this needs the extra `bulk` ({error.name} is not installed): {INSTALL}"
-        ) from None
+        raise _extra_missing(error) from None
     settings = with_running_database(settings)
     require_node(settings)
     prepare_database(settings, may_be_away=False)
     stop = threading.Event()
     if not options.automatic:  # else SIGTERM ends it at once, as SIGKILL may
         on_stop_signals(stop.set)
-    memory_bytes = options.memory * GB if options.memory else _memory_bytes() // 4
+    memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
+    index_bytes = min(memory_bytes // 8, 2 * GB)
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
     backfill_database = Database(
         settings.database_url,
         statement_timeout_ms=0,
         name="scan-backfill",
-        session={"maintenance_work_mem": f"{min(memory_bytes // 8, 2 * GB) // 1024}kB"},
+        # Files go on from what was committed, so no commit may be lost where the server crashes.
+        session={
+            "maintenance_work_mem": f"{index_bytes // 1024}kB",
+            "synchronous_commit": "on",
+        },
     )
     with closing(backfill_database) as database:
         backfill = ChainBackfill(
@@ -71,6 +76,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 memory_bytes,
                 threads=len(os.sched_getaffinity(0)),
                 tables_at_once=options.tables_at_once,
+                index_bytes=index_bytes,
+                part=Part(*options.part),
             ),
             partial(_differences, node, settings),
             stop,
@@ -105,6 +112,33 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     return NOT_DONE
 
 
+def fetch(settings: Settings, options: argparse.Namespace) -> int:
+    """DONE when no range of this part is missing; NOT_DONE when it was stopped, or failed."""
+    try:
+        from scan.bulk.shared_spool import NoSpool, Part, fetch_share
+        from scan.bulk.spool import SpoolFailed
+    except ImportError as error:
+        raise _extra_missing(error) from None
+    require_node(settings)
+    stop = threading.Event()
+    on_stop_signals(stop.set)
+    folder = Path(options.folder).absolute()
+    try:
+        fetched = fetch_share(settings, folder, Part(*options.part), options.workers, stop)
+    except (NoSpool, SpoolFailed, NodeError, RpcError, OSError) as error:
+        _write_line(str(error))
+        return NOT_DONE
+    if stop.is_set():
+        _write_line("stopped, or the main run needs no more files")
+        return NOT_DONE
+    _write_line(f"{fetched} ranges were missing and are there now")
+    return DONE
+
+
+def _extra_missing(error: ImportError) -> ExtraMissing:
+    return ExtraMissing(f"this needs the extra `bulk` ({error.name} is not installed): {INSTALL}")
+
+
 def _differences(node: Node, settings: Settings, tx: Transaction) -> list[str]:
     """Of a sample of blocks from the node's, in the transaction that makes them visible."""
     comparison = NodeComparison(tx, node, settings)
@@ -114,10 +148,6 @@ def _differences(node: Node, settings: Settings, tx: Transaction) -> list[str]:
         if len(lines) >= MAX_SHOWN:
             break
     return lines[:MAX_SHOWN]
-
-
-def _memory_bytes() -> int:
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def _write_line(line: str) -> None:

@@ -90,3 +90,9 @@ def translated_errors() -> Iterator[None]:
         ) from error
     except (psycopg2.OperationalError, psycopg2.InterfaceError) as error:
         raise ConnectionLost("The database is restarting; try again shortly.") from error
+    except psycopg2.DatabaseError as error:
+        # Without a code it is libpq's: "server closed the connection unexpectedly" is not always an
+        # OperationalError where the server's process was killed.
+        if error.pgcode is not None:
+            raise
+        raise ConnectionLost("The database is restarting; try again shortly.") from error

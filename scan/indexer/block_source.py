@@ -5,6 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+from scan.ethereum.block_hashing import header_hash
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, decode_block
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
@@ -25,6 +26,7 @@ log = logging.getLogger(__name__)
 # 620 bytes, the cheapest byte of input 4 gas and two digits: enough for 58 M gas of nothing else in
 # one transaction. More is the node's fault. A receipt of 59 MB took 236 MiB.
 MAX_BLOCK_BYTES = 96 * 1024 * 1024
+MAX_HEADER_READS = 4  # of one that contradicts its hash
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, in one request's blocks
 ROW_BYTES = 512
 
@@ -46,6 +48,7 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
+        self._has_standard_headers = False  # one has matched its hash
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
 
@@ -69,7 +72,8 @@ class BlockSource:
         """
         blocks: list[DecodedBlock] = []
         size = 0
-        for number, (header, receipts) in enumerate(self._pairs(first, last), start=first):
+        for number, pair in enumerate(self._pairs(first, last), start=first):
+            header, receipts = self._matching_its_hash(*pair, number)
             if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
                 block = self._large_block(number)
             else:
@@ -84,6 +88,29 @@ class BlockSource:
             FetchedBlock(block, *traced)
             for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
+
+    def _matching_its_hash(self, header: Any, receipts: Any, number: int) -> tuple[Any, Any]:
+        """The block and its receipts, read again where a field of the header must be wrong.
+
+        Chains whose headers have further fields never match. Where they did until now and the node
+        repeats what it said, a hard fork may have added one: the block is taken as it is.
+        """
+        headers = [header]
+        while not isinstance(header, AnswerTooLarge):
+            if _matches_its_hash(header):
+                self._has_standard_headers = True
+                break
+            if not self._has_standard_headers:
+                break
+            if len(headers) == MAX_HEADER_READS:
+                if any(other != header for other in headers):
+                    raise MalformedBlock(f"block {number}: its header does not match its hash")
+                log.warning("block %d, and maybe later ones, do not match their hash", number)
+                self._has_standard_headers = False
+                break
+            [(header, receipts)] = self._pairs(number, number)
+            headers.append(header)
+        return header, receipts
 
     def text(self, first: int, last: int) -> bytes | None:
         """The node's answer for these blocks and their receipts, for those who parse it themselves.
@@ -182,6 +209,13 @@ def _block_calls(first: int, last: int) -> list[Call]:
             Call("eth_getBlockReceipts", (hex(number),)),
         )
     ]
+
+
+def _matches_its_hash(header: Any) -> bool:
+    try:
+        return header_hash(header) == data(header["hash"], 32)
+    except (BadHex, KeyError, TypeError, AttributeError):
+        return False
 
 
 def _hashes(header: Any) -> list[Any]:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from typing import NamedTuple
 
 from scan.ethereum.client import NodeError
 from scan.indexer.block_rows import BlockRows, event_count, log_characters
@@ -16,9 +17,12 @@ from scan.indexer.reorganisation import ForkPatience, are_linked
 from scan.indexer.status_report import StatusReporter
 from scan.indexer.writer import IndexedHead, Writer
 
-BATCH_TRANSACTIONS = 6_000  # in one database transaction
-BATCH_BLOCKS = 400
-BATCH_EVENTS = 40_000
+# In one database transaction. The larger a batch, the fewer pages of tables that exceed the memory
+# are read for each of its rows: see docs/scaling.md.
+BATCH_TRANSACTIONS = 24_000
+BATCH_BLOCKS = 1_600
+BATCH_EVENTS = 80_000
+BATCH_S = 10.0  # a slow node's blocks are not kept back until a batch is full
 BATCH_LOG_CHARACTERS = 64 * 1024 * 1024
 # For webhooks that watch another emitter since: blocks fetched ahead lack its logs, and are fetched
 # again. Somebody may register such webhooks all the time, so not more often.
@@ -118,20 +122,46 @@ def _require_links(parent_hash: bytes | None, batch: Batch, genesis_hash: bytes)
         )
 
 
+class _BatchSize(NamedTuple):
+    blocks: int = 0
+    transactions: int = 0
+    events: int = 0
+    log_characters: int = 0
+
+    def plus(self, blocks: Batch) -> "_BatchSize":
+        return _BatchSize(
+            self.blocks + len(blocks),
+            self.transactions + sum(block.transaction_count for block in blocks),
+            self.events + sum(map(event_count, blocks)),
+            self.log_characters + sum(map(log_characters, blocks)),
+        )
+
+    @property
+    def is_full(self) -> bool:
+        return (
+            self.blocks >= BATCH_BLOCKS
+            or self.transactions >= BATCH_TRANSACTIONS
+            or self.events >= BATCH_EVENTS
+            or self.log_characters >= BATCH_LOG_CHARACTERS
+        )
+
+
+EMPTY = _BatchSize()
+
+
 def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
     """Yields batches for one database transaction; blocks before a failure are yielded first."""
     batch: Batch = []
+    size = EMPTY
+    began = time.monotonic()
     try:
         for blocks in fetched:
             batch += blocks
-            if (
-                len(batch) >= BATCH_BLOCKS
-                or sum(block.transaction_count for block in batch) >= BATCH_TRANSACTIONS
-                or sum(map(event_count, batch)) >= BATCH_EVENTS
-                or sum(map(log_characters, batch)) >= BATCH_LOG_CHARACTERS
-            ):
-                full, batch = batch, []
+            size = size.plus(blocks)
+            if size.is_full or time.monotonic() >= began + BATCH_S:
+                full, batch, size = batch, [], EMPTY
                 yield full
+                began = time.monotonic()
     except Exception:
         if batch:
             yield batch

@@ -12,7 +12,8 @@ FETCH_BLOCKS = 20  # in one request, at most
 # 39.6 us of processor a transaction with 3,000 in one request, 30.9 with 750, 39.9 with 450 (least
 # of eight rounds on a busy machine).
 FETCH_TRANSACTIONS = 750
-FETCHES_AHEAD = 12  # of what is written: more than a batch
+FETCHES_AHEAD = 40  # of what is written: more than a batch
+CHARACTERS_AHEAD = 64 * 1024 * 1024  # of stored logs; then no more are requested
 FIRST_CONCURRENCY = 3
 MAX_CONCURRENCY = 6  # each may hold an answer of MAX_ANSWER_BYTES
 MAX_REFUSALS = 3  # of a request, before the catch-up is given up for a while

@@ -7,9 +7,14 @@ from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
-from scan.indexer.block_rows import BlockRows
+from scan.indexer.block_rows import BlockRows, log_characters
 from scan.indexer.block_source import BlockSource
-from scan.indexer.fetch_limit import FETCHES_AHEAD, MAX_CONCURRENCY, FetchLimit
+from scan.indexer.fetch_limit import (
+    CHARACTERS_AHEAD,
+    FETCHES_AHEAD,
+    MAX_CONCURRENCY,
+    FetchLimit,
+)
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch_process import (
     FetchedRows,
@@ -26,6 +31,7 @@ MIN_PROCESS_BLOCKS = 200  # fewer are fetched before a process has started
 CHECK_STOP_S = 0.2
 
 _Submit = Callable[[int, int], "Future[FetchedRows]"]
+_Pending = deque[tuple["Future[FetchedRows]", int]]
 
 
 class BlockPrefetcher:
@@ -86,10 +92,10 @@ class BlockPrefetcher:
         self, submit: _Submit, first: int, last: int, seconds: StageSeconds
     ) -> Generator[list[BlockRows]]:
         """Some requests ahead at any time; what one left out of its range comes next."""
-        pending: deque[tuple[Future[FetchedRows], int]] = deque()
+        pending: _Pending = deque()
         try:
             while not self._stop.is_set():
-                while first <= last and len(pending) < FETCHES_AHEAD:
+                while first <= last and not _are_enough(pending):
                     range_last = min(first + self._limit.blocks - 1, last)
                     pending.append((submit(first, range_last), range_last))
                     first = range_last + 1
@@ -112,3 +118,15 @@ class BlockPrefetcher:
         finally:
             for future, _ in pending:
                 future.cancel()
+
+
+def _are_enough(pending: _Pending) -> bool:
+    if len(pending) >= FETCHES_AHEAD:
+        return True
+    fetched = (future.result() for future, _ in pending if _has_rows(future))
+    characters = sum(log_characters(block) for rows in fetched for block in rows.blocks)
+    return len(pending) > 0 and characters >= CHARACTERS_AHEAD
+
+
+def _has_rows(future: "Future[FetchedRows]") -> bool:
+    return future.done() and not future.cancelled() and future.exception() is None

@@ -97,6 +97,7 @@ WITH seen AS (
         internal, internal_sent, internal_received,
         coin_sent, coin_received, withdrawals, produced, net
     FROM deltas
+    ORDER BY address -- so that each page of the index is visited once
     ON CONFLICT (address) DO UPDATE SET
         first_seen = least(a.first_seen, EXCLUDED.first_seen),
         last_seen = greatest(a.last_seen, EXCLUDED.last_seen),

@@ -21,6 +21,7 @@ WITH moves AS (
     INSERT INTO token_holders AS h (holder, token_address, balance)
     SELECT holder, token_address, amount
     FROM deltas
+    ORDER BY holder, token_address -- so that each page of the primary key is visited once
     ON CONFLICT (holder, token_address) DO UPDATE SET balance = h.balance + EXCLUDED.balance
     RETURNING h.holder, h.token_address, h.balance
 )

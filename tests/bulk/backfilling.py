@@ -1,13 +1,16 @@
-"""A bulk backfill in this process, but for its worker."""
+"""A bulk backfill in this process, but for its worker; or in one that a test may kill."""
 
+import sys
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from scan.bulk.chain_backfill import ChainBackfill, Resources
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.settings import Settings
+from tests.support.indexer_process import PATIENCE_S, IndexerProcess
 from tests.support.indexing import Indexing
 
 MEMORY_BYTES = 256 * 1024 * 1024
@@ -28,7 +31,7 @@ def backfill(
             settings,
             database,
             Node(settings.rpc_urls),
-            Resources(1, MEMORY_BYTES, threads=2, tables_at_once=2),
+            Resources(1, MEMORY_BYTES, threads=2, tables_at_once=2, index_bytes=MEMORY_BYTES // 8),
             lambda _: differences,
             threading.Event(),
         )
@@ -43,3 +46,40 @@ def follow(settings: Settings, head: int) -> None:
     options = {"traces": settings.traces} | ({"logs": settings.logs} if settings.logs else {})
     with Indexing(settings.database_url, ",".join(settings.rpc_urls), **options) as indexing:
         indexing.wait_for(head)
+
+
+class BackfillProcess(IndexerProcess):
+    """`scan backfill chain` as operators run it; what it left goes on after kill()."""
+
+    def __init__(
+        self,
+        database_url: str,
+        rpc_url: str,
+        folder: Path,
+        last_block: int,
+        *,
+        workers: int = 1,
+        range_blocks: int = 16,
+    ) -> None:
+        super().__init__(database_url, rpc_url, SCAN_DATA_DIR=str(folder))
+        self.command = (
+            *(sys.executable, "-m", "scan", "backfill", "chain", f"--folder={folder}/files"),
+            *(f"--workers={workers}", f"--range-blocks={range_blocks}"),
+            f"--last-block={last_block}",
+        )
+
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        assert self._process is not None
+        return self._process.poll()
+
+    def wait(self) -> int:
+        assert self._process is not None
+        return self._process.wait(PATIENCE_S)
+
+    def wait_until(self, is_it: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_it():
+            assert time.monotonic() < deadline, self.tail()
+            assert self.exit_code() is None, self.tail()
+            time.sleep(0.005)

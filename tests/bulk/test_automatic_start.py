@@ -123,9 +123,9 @@ def test_webhooks_that_are_active_have_the_index_filled_block_after_block(
 
 def test_too_small_a_disk_is_refused(database_url: str, tmp_path: Path) -> None:
     database = Database(database_url, statement_timeout_ms=0)
-    require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 12_000))
+    require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 12_000, 1.0))
     with pytest.raises(TooLittleRoom, match="a bulk backfill needs about"):
-        require_room(database, tmp_path / "bulk" / "files", Estimate(10, 10**18, 12_000))
+        require_room(database, tmp_path / "bulk" / "files", Estimate(10, 10**18, 12_000, 1.0))
     with pytest.raises(TooLittleRoom, match="a bulk backfill needs about"):
-        require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 10**18))
+        require_room(database, tmp_path / "bulk" / "files", Estimate(10, 3000, 10**18, 1.0))
     database.close()

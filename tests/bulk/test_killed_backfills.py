@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,33 +11,12 @@ import pytest
 
 from scan.bulk import worker_pool
 from scan.bulk.worker_pool import TaskFailed, WorkerPool
+from tests.bulk.backfilling import BackfillProcess
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
-from tests.support.indexer_process import PATIENCE_S, ROOT, IndexerProcess
+from tests.support.indexer_process import ROOT
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest, fresh_digest
-
-
-class BackfillProcess(IndexerProcess):
-    """`scan backfill chain` as operators run it; what it left goes on after kill()."""
-
-    def __init__(self, database_url: str, rpc_url: str, folder: Path, last_block: int) -> None:
-        super().__init__(database_url, rpc_url, SCAN_DATA_DIR=str(folder))
-        self.command = (
-            *(sys.executable, "-m", "scan", "backfill", "chain", "--workers=1"),
-            *("--range-blocks=16", f"--last-block={last_block}", f"--folder={folder}/files"),
-        )
-
-    def wait(self) -> int:
-        assert self._process is not None
-        return self._process.wait(PATIENCE_S)
-
-    def wait_until(self, is_it: Callable[[], bool]) -> None:
-        deadline = time.monotonic() + PATIENCE_S
-        while not is_it():
-            assert time.monotonic() < deadline, self.tail()
-            assert self._process is not None and self._process.poll() is None, self.tail()
-            time.sleep(0.005)
 
 
 @pytest.mark.long

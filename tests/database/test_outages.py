@@ -11,6 +11,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from bench.seed import seed
+from scan.database.errors import ConnectionLost, translated_errors
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
@@ -67,6 +68,15 @@ def asked(client: FlaskClient) -> list[tuple[str, str, Any]]:
 def ask(client: FlaskClient, request: tuple[str, str, Any]) -> Any:
     method, path, body = request
     return client.open(path, method=method, json=body) if body else client.open(path, method=method)
+
+
+@pytest.mark.parametrize(
+    "kind", [psycopg2.DatabaseError, psycopg2.OperationalError, psycopg2.InterfaceError]
+)
+def test_a_broken_connection_is_one_whatever_psycopg2_calls_it(kind: type[Exception]) -> None:
+    """A DatabaseError came once from a statement whose server process was killed."""
+    with pytest.raises(ConnectionLost), translated_errors():
+        raise kind("server closed the connection unexpectedly")
 
 
 def require_unavailable(answer: Any) -> None:

@@ -3,6 +3,7 @@
 import itertools
 import json
 import logging
+import random
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -125,6 +126,51 @@ def test_a_node_that_offers_less_gives_the_same_tables(
 
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = poor
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def altered_headers(alter: Callable[[dict[str, Any]], None]) -> Fault:
+    """Of blocks above 3, after which a source knows that this chain's headers have their hash."""
+
+    def reply(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        answers = forward(calls)
+        for answer in answers:
+            header = answer.get("result")
+            if (
+                isinstance(header, dict)
+                and "receiptsRoot" in header
+                and int(header["number"], 16) > 3
+            ):
+                alter(header)
+        return faulty_node.Reply(body=answers)
+
+    return reply
+
+
+def test_a_header_with_one_wrong_field_is_read_again(
+    scenario: Played, indexed: Indexing, database_url: str
+) -> None:
+    dice = random.Random(1)
+
+    def alter(header: dict[str, Any]) -> None:
+        if dice.random() < 0.3:
+            field = dice.choice(("timestamp", "gasUsed", "gasLimit", "baseFeePerGas"))
+            header[field] = hex(int(header[field], 16) + dice.randint(1, 10**6))
+
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = altered_headers(alter)
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(scenario.anvil.head())
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+def test_headers_that_a_hard_fork_changes_are_taken(
+    scenario: Played, indexed: Indexing, database_url: str
+) -> None:
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = altered_headers(lambda header: header.pop("withdrawalsRoot"))
         with Indexing(database_url, node.url) as indexing:
             indexing.wait_for(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)

@@ -1,0 +1,80 @@
+"""How blocks that were fetched are put into batches, and how many are fetched ahead."""
+
+from collections import deque
+from concurrent.futures import Future
+
+import pytest
+
+from scan.indexer import catch_up, prefetch
+from scan.indexer.block_rows import BlockRows
+from scan.indexer.prefetch_process import FetchedRows
+
+TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
+
+
+def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
+    return BlockRows(
+        number=number,
+        hash=b"",
+        parent_hash=b"",
+        columns={},
+        transaction_count=transactions,
+        transactions="",
+        emitters="",
+        possible_contracts=(b"a",) * 10,
+        created=frozenset(),
+        transfer_logs=[],
+        swap_logs=[],
+        internal_transfers="",
+        internal_transfer_count=0,
+        is_traced=None,
+        withdrawals="",
+        logs=logs,
+        first_topics=(),
+        watched_logs=[],
+    )
+
+
+def sizes(blocks: list[BlockRows]) -> list[int]:
+    return [len(batch) for batch in catch_up._batches([each] for each in blocks)]
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "blocks"),
+    [
+        ("BATCH_BLOCKS", 3, 3),
+        ("BATCH_TRANSACTIONS", 400, 4),
+        ("BATCH_EVENTS", 20, 2),
+        ("BATCH_LOG_CHARACTERS", 45, 5),
+    ],
+)
+def test_a_batch_ends_at_each_of_its_limits(
+    monkeypatch: pytest.MonkeyPatch, limit: str, most: int, blocks: int
+) -> None:
+    monkeypatch.setattr(catch_up, limit, most)
+    chain = [block(number, logs="x" * 9) for number in range(2 * blocks + 1)]
+    assert sizes(chain) == [blocks, blocks, 1]
+
+
+def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    chain = [block(number) for number in range(4)]
+    assert sizes(chain) == [4]
+    monkeypatch.setattr(catch_up, "BATCH_S", 0.0)
+    assert sizes(chain) == [1, 1, 1, 1]
+
+
+def fetched(logs: str) -> tuple["Future[FetchedRows]", int]:
+    future: Future[FetchedRows] = Future()
+    future.set_result(FetchedRows([block(1, logs=logs)], 0.0, 0.0))
+    return future, 1
+
+
+def test_logs_as_long_as_contracts_make_them_are_not_fetched_far_ahead() -> None:
+    assert not prefetch._are_enough(deque())
+    assert not prefetch._are_enough(deque([fetched("")] * (prefetch.FETCHES_AHEAD - 1)))
+    assert prefetch._are_enough(deque([fetched("")] * prefetch.FETCHES_AHEAD))
+    assert not prefetch._are_enough(deque([fetched(TOO_LARGE)]))
+    assert prefetch._are_enough(deque([fetched(TOO_LARGE)] * 2))
+    failed: Future[FetchedRows] = Future()
+    failed.set_exception(OSError())
+    assert not prefetch._are_enough(deque([(failed, 1), (Future(), 2), fetched(TOO_LARGE)]))
