@@ -36,22 +36,7 @@ SELECT index_version(),
     count(*),
     null::bigint,
     CASE WHEN count(*) = %(limit)s
-        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+        THEN CASE %(direction)s WHEN 'asc' THEN max(entry.ordinal) ELSE min(entry.ordinal) END END,
     (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page
-CROSS JOIN LATERAL (
-    SELECT dex_trade_record(d,
-        (SELECT t.hash FROM transactions t
-            WHERE t.ordinal = b.transactions_before + d.transaction_index),
-        (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
-        b.timestamp, i, o)::text AS record, d.block_number
-    FROM dex_trades d
-    JOIN blocks b ON b.number = d.block_number
-    LEFT JOIN tokens i ON i.address = d.token_in
-    LEFT JOIN tokens o ON o.address = d.token_out
-    WHERE d.ordinal = page.ordinal
-        AND (%(lowest)s IS NULL OR d.ordinal >= %(lowest)s)
-        AND (%(highest)s IS NULL OR d.ordinal <= %(highest)s)
-    LIMIT 1
-) AS entry;
+FROM dex_trade_records(ARRAY(SELECT ordinal FROM page)) AS entry;

@@ -92,20 +92,8 @@ SELECT index_version(),
     count(*),
     null::bigint,
     CASE WHEN count(*) = %(limit)s
-        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+        THEN CASE %(direction)s WHEN 'asc' THEN max(entry.ordinal) ELSE min(entry.ordinal) END END,
     (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s),
     untraced_blocks()
-FROM page
-CROSS JOIN LATERAL (
-    SELECT CASE %(form)s
-        WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
-        ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text AS record, i.block_number
-    FROM internal_transfers i
-    JOIN blocks b ON b.number = i.block_number
-    JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
-    WHERE i.ordinal = page.ordinal
-        AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
-        AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
-    LIMIT 1
-) AS entry;
+FROM internal_transfer_records(ARRAY(SELECT ordinal FROM page), %(form)s) AS entry;

@@ -105,27 +105,7 @@ SELECT index_version(),
     count(*),
     null::bigint,
     CASE WHEN count(*) = %(limit)s
-        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+        THEN CASE %(direction)s WHEN 'asc' THEN max(entry.ordinal) ELSE min(entry.ordinal) END END,
     (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page
-CROSS JOIN LATERAL (
-    SELECT CASE %(form)s
-        WHEN 'etherscan' THEN (
-            SELECT etherscan_token_transfer_record(
-                x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-            FROM transactions t
-            WHERE t.ordinal = b.transactions_before + x.transaction_index)
-        ELSE token_transfer_record(x,
-            (SELECT t.hash FROM transactions t
-                WHERE t.ordinal = b.transactions_before + x.transaction_index),
-            k,
-            b.timestamp)::text END AS record, x.block_number
-    FROM token_transfers x
-    JOIN blocks b ON b.number = x.block_number
-    JOIN tokens k ON k.address = x.token_address
-    WHERE x.ordinal = page.ordinal
-        AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
-        AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
-    LIMIT 1
-) AS entry;
+FROM token_transfer_records(ARRAY(SELECT ordinal FROM page), %(form)s) AS entry;

@@ -118,19 +118,7 @@ SELECT index_version(),
     count(*),
     null::bigint,
     CASE WHEN count(*) = %(limit)s
-        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
+        THEN CASE %(direction)s WHEN 'asc' THEN max(entry.ordinal) ELSE min(entry.ordinal) END END,
     (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page
-CROSS JOIN LATERAL (
-    SELECT CASE %(form)s
-        WHEN 'etherscan' THEN etherscan_transaction_record(
-            t, b, (SELECT max(newest.number) FROM blocks newest))::text
-        ELSE transaction_record(t, b) END AS record, t.block_number
-    FROM transactions t
-    JOIN blocks b ON b.number = t.block_number
-    WHERE t.ordinal = page.ordinal
-        AND (%(lowest)s IS NULL OR t.ordinal >= %(lowest)s)
-        AND (%(highest)s IS NULL OR t.ordinal <= %(highest)s)
-    LIMIT 1
-) AS entry;
+FROM transaction_records(ARRAY(SELECT ordinal FROM page), %(form)s) AS entry;
