@@ -29,6 +29,8 @@ _OWN_FOLDERS = {
     *("static", "token", "tx", "v2"),
 }
 FAR_BEHIND = 100_000
+PARTITION_ROWS = 100_000_000
+LEAST_PARTITION_ROWS = 1_000
 _T = TypeVar("_T")
 _D = TypeVar("_D")
 
@@ -51,6 +53,7 @@ class Settings:
     confirmations: int = 0
     finality: int = 256
     bulk_backfill_blocks: int | None = FAR_BEHIND  # None: off
+    partition_rows: int = PARTITION_ROWS
     rate_limit_anonymous: str = "10/minute"
     rate_limit_key: str = "100/minute"
     rate_limit_address: str = "1000/minute"
@@ -118,6 +121,9 @@ class Settings:
             confirmations=read("SCAN_CONFIRMATIONS", _integer(0, 100_000), 0),
             finality=read("SCAN_FINALITY", _integer(1, 1_000_000), 256),
             bulk_backfill_blocks=read("SCAN_BULK_BACKFILL", _bulk_backfill, FAR_BEHIND),
+            partition_rows=read(
+                "SCAN_PARTITION_ROWS", _integer(LEAST_PARTITION_ROWS, 10**12), PARTITION_ROWS
+            ),
             rate_limit_anonymous=read("SCAN_RATE_LIMIT_ANONYMOUS", _rate, "10/minute"),
             rate_limit_key=read("SCAN_RATE_LIMIT_KEY", _rate, "100/minute"),
             rate_limit_address=read("SCAN_RATE_LIMIT_ADDRESS", _rate, "1000/minute"),

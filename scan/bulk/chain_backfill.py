@@ -369,7 +369,11 @@ class ChainBackfill:
             )
             buckets = derivation.buckets_for(files, ranges, self._resources.memory_bytes)
             loader = loading.Loader(
-                self._database, warehouse, self._resources.tables_at_once, self._writer_pid
+                self._database,
+                warehouse,
+                self._resources.tables_at_once,
+                self._writer_pid,
+                self._settings.partition_rows,
             )
             with closing(loader):
                 self._load_tables(plan, warehouse, buckets, loader)

@@ -7,6 +7,7 @@ from contextlib import closing
 from scan.bulk.warehouse import Warehouse
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
+from scan.indexer import partitions
 from scan.indexer.writer import NotTheWriter
 
 # What gives the rows of each table.
@@ -47,9 +48,15 @@ class Loader:
     """Loads several tables at the same time, each by a thread with sessions of its own."""
 
     def __init__(
-        self, database: Database, warehouse: Warehouse, tables_at_once: int, writer_pid: int
+        self,
+        database: Database,
+        warehouse: Warehouse,
+        tables_at_once: int,
+        writer_pid: int,
+        partition_rows: int,
     ) -> None:
         """`writer_pid`: the session of PostgreSQL that has the writer's lock."""
+        self._partition_rows = partition_rows
         self._database = database
         self._warehouse = warehouse
         self._writer_pid = writer_pid
@@ -78,13 +85,15 @@ class Loader:
     def _load(self, step: str, warehouse: Warehouse) -> None:
         try:
             with closing(warehouse):
-                _load(self._database, warehouse, step, self._writer_pid)
+                _load(self._database, warehouse, step, self._writer_pid, self._partition_rows)
         finally:
             self._database.close()  # this thread's connection
 
 
-def _load(database: Database, warehouse: Warehouse, step: str, writer_pid: int) -> None:
-    """Rows first and then indexes, whole or not at all."""
+def _load(
+    database: Database, warehouse: Warehouse, step: str, writer_pid: int, partition_rows: int
+) -> None:
+    """Partitions, rows and then indexes, whole or not at all."""
     with database.transaction() as tx:
         if step != COUNTERS:
             tx.script(f"LOCK TABLE {step} IN ACCESS EXCLUSIVE MODE")
@@ -99,6 +108,9 @@ def _load(database: Database, warehouse: Warehouse, step: str, writer_pid: int) 
         if step == COUNTERS:
             _set_counters(tx, warehouse)
         else:
+            if step in partitions.TABLES:
+                [(rows,)] = warehouse.rows("bulk/rows_count", table=step)
+                partitions.make_empty(tx, step, partition_rows, rows)
             _load_table(tx, warehouse, step)
         tx.execute("bulk/state_add_loaded", table=step)
 

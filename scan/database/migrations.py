@@ -220,23 +220,43 @@ def _finish(database: Database, migration: Migration) -> bool:
 def _build_indexes(database: Database, schema: str) -> bool:
     """Those of schema.sql that its tables lack; one that was interrupted is built anew."""
     statements = {match[1]: match[0] for match in _INDEX.finditer(schema)}
-    tables = [match[2] for match in _INDEX.finditer(schema)]
+    tables = {match[1]: match[2] for match in _INDEX.finditer(schema)}
     if not database.value("database/index_builds_lock"):
         raise LockNotGranted("Another process is building indexes.")
     try:
-        names = list(statements)
-        for name, is_interrupted in database.rows(
-            "database/indexes_list_missing", names=names, tables=tables
+        for name, is_interrupted, is_partitioned in database.rows(
+            "database/indexes_list_missing", names=list(tables), tables=list(tables.values())
         ):
             log.info("building index %s", name)
-            if is_interrupted:
-                database.execute_script(f"DROP INDEX CONCURRENTLY {name}")
-            database.execute_script(
-                statements[name].replace("INDEX IF NOT EXISTS", "INDEX CONCURRENTLY", 1)
-            )
+            if is_partitioned:
+                _build_in_partitions(database, name, tables[name], statements[name])
+            else:
+                _build_index(database, name, statements[name], is_interrupted)
     finally:
         database.rows("database/index_builds_unlock")
     return True
+
+
+def _build_index(database: Database, name: str, statement: str, is_interrupted: bool) -> None:
+    if is_interrupted:
+        database.execute_script(f"DROP INDEX CONCURRENTLY {name}")
+    database.execute_script(statement.replace("INDEX IF NOT EXISTS", "INDEX CONCURRENTLY", 1))
+
+
+def _build_in_partitions(database: Database, name: str, table: str, statement: str) -> None:
+    """PostgreSQL builds no index of a partitioned table CONCURRENTLY: it is made without those of
+    partitions, and valid once each partition has one that is attached to it."""
+    with _locked(database, LOCK_WAIT_MS) as tx:
+        tx.script(statement.replace(f" ON {table}", f" ON ONLY {table}", 1))
+    for partition, part_name, is_interrupted in database.rows(
+        "database/partitions_list_without_index", index=name, table=table
+    ):
+        part_statement = statement.replace(name, part_name, 1)
+        part_statement = part_statement.replace(f" ON {table}", f" ON {partition}", 1)
+        if is_interrupted is not False:
+            _build_index(database, part_name, part_statement, is_interrupted is True)
+        with _locked(database, LOCK_WAIT_MS) as tx:
+            tx.execute("database/indexes_attach", index=name, part=part_name)
 
 
 def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:

@@ -59,7 +59,7 @@ class ChainIndexer:
         self._status = status
         self._source = BlockSource(node, traces=settings.traces)
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
-        self._writer = Writer(database)
+        self._writer = Writer(database, settings.partition_rows)
         self._patience = ForkPatience()
         self._catch_up = CatchUp(self._writer, self._prefetcher, status, self._patience, stop)
         self._refresher = StaleStateRefresher(node, database, self._writer)

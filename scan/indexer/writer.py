@@ -9,7 +9,7 @@ from typing import NamedTuple
 from scan.database import copy_format
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
-from scan.indexer import items, webhook_events
+from scan.indexer import items, partitions, webhook_events
 from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import (
     EMITTER_COLUMNS,
@@ -27,7 +27,9 @@ from scan.indexer.contract_inspection import (
     RejectedEmitter,
     TokenSupply,
 )
+from scan.indexer.partitions import Partitions
 from scan.observability import metrics
+from scan.settings import PARTITION_ROWS
 
 TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
 
@@ -58,13 +60,15 @@ class NotTheWriter(Exception):
 class Writer:
     """The only writer of chain data."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, partition_rows: int = PARTITION_ROWS) -> None:
         self._database = database
+        self._partitions = Partitions(database, partition_rows)
 
     def acquire_lock(self) -> None:
         """Held as long as this connection exists; raises NotTheWriter if another process has it."""
         if not self._database.value("indexer/writer_lock"):
             raise NotTheWriter
+        self._partitions.forget()
 
     def head(self) -> IndexedHead | None:
         return read_head(self._database)
@@ -75,11 +79,15 @@ class Writer:
         """Write blocks that follow the head, and all derived data; returns the new head."""
         first, last = batch[0].number, batch[-1].number
         before = head.totals if head else RowCounts()
+        counts = _row_counts(batch, findings)
+        for table in partitions.TABLES:
+            count = getattr(before, table)
+            self._partitions.prepare(table, count, count + sum(getattr(e, table) for e in counts))
         with self._locked_transaction(head) as tx:
             if head is not None:
                 _forget_uncounted_days(tx, head)
             forget_uncounted_candles(tx, head)
-            totals = _copy_blocks(tx, before, batch, findings)
+            totals = _copy_blocks(tx, before, batch, counts)
             transaction_lines = (
                 line for e in batch for line in e.transactions.splitlines(keepends=True)
             )
@@ -296,14 +304,12 @@ def _without_nested_loops(tx: Transaction) -> Iterator[None]:
     tx.execute("indexer/planner_allow_nested_loops", allowed=True)
 
 
-def _copy_blocks(
-    tx: Transaction, totals: RowCounts, batch: Sequence[BlockRows], findings: ContractFindings
-) -> RowCounts:
+def _row_counts(batch: Sequence[BlockRows], findings: ContractFindings) -> list[RowCounts]:
+    """Of each block."""
     transfers = Counter(number for number, _ in findings.transfers)
     trades = Counter(trade.block_number for trade in findings.trades)
-    rows = []
-    for block in batch:
-        counts = RowCounts(
+    return [
+        RowCounts(
             transactions=block.transaction_count,
             token_transfers=transfers[block.number],
             dex_trades=trades[block.number],
@@ -312,6 +318,15 @@ def _copy_blocks(
             untraced=int(block.is_traced is False),
             logs=len(block.first_topics),
         )
+        for block in batch
+    ]
+
+
+def _copy_blocks(
+    tx: Transaction, totals: RowCounts, batch: Sequence[BlockRows], counts_of: Sequence[RowCounts]
+) -> RowCounts:
+    rows = []
+    for block, counts in zip(batch, counts_of, strict=True):
         rows.append(
             {
                 **block.columns,

@@ -1,5 +1,6 @@
 """The real indexer, run inside a test until it has nothing left to do."""
 
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -9,9 +10,11 @@ from typing import Any
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.follower import Follower
-from scan.settings import Settings
+from scan.settings import PARTITION_ROWS, Settings
 
 PATIENCE_S = 180.0
+# With a small one, such as 40, every test that indexes a chain has partitions.
+TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", PARTITION_ROWS))
 
 
 class Indexing:
@@ -80,6 +83,7 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
         rpc_urls=tuple(rpc_url.split(",")),
         log_requests=True,
         **{
+            "partition_rows": TEST_PARTITION_ROWS,
             "rate_limit_anonymous": "100000/second",
             "rate_limit_key": "100000/second",
             "rate_limit_pages": "100000/second",

@@ -1,0 +1,203 @@
+"""Partitions of the long tables: made ahead of the rows, so that every write has its partition.
+
+A table is a plain one until it nears `rows` rows. Then a constraint that bounds its ordinals is
+added, validated beside the writer, and the table becomes the first partition: see
+partition_table() in schema.sql. Every step is a short transaction whose result is seen in the
+catalog, so that after a kill the next indexer goes on. A step waits for locks LOCK_WAIT_MS, and
+readers behind it as long; if that was too short, the next batch tries again.
+"""
+
+import logging
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
+
+from scan.database.connection import Database
+from scan.database.errors import LockNotGranted
+from scan.database.transaction import Transaction
+from scan.errors import ScanError, Unavailable
+
+log = logging.getLogger(__name__)
+
+TABLES = ("transactions", "token_transfers", "dex_trades", "internal_transfers", "logs")
+LOCK_WAIT_MS = 200
+PATIENCE_S = 10.0  # for a lock without which the next batch cannot be written
+PAUSE_S = 0.5
+NEVER = sys.maxsize
+
+
+class TableState(NamedTuple):
+    """`bound`: the first ordinal that the newest partition does not take; of a plain table the one
+    that its constraint refuses, None without one."""
+
+    is_partitioned: bool
+    bound: int | None
+    is_validated: bool
+
+
+def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
+    """Partitions of `rows` rows for `needed` ones, in a table without rows that is locked."""
+    if needed <= rows - rows // 10 or _read_state(tx, table).is_partitioned:
+        return
+    tx.execute("indexer/partitions_add_bound", table=table, bound=rows)
+    tx.execute("indexer/partitions_validate_bound", table=table)
+    obstacle = _make(tx, table, rows)
+    if obstacle is not None:
+        log.warning("%s stays one table: %s", table, obstacle)
+        return
+    for first in range(rows, needed + rows // 10, rows):
+        tx.execute("indexer/partitions_add", table=table, first=first, bound=first + rows)
+
+
+def _read_state(source: Database | Transaction, table: str) -> TableState:
+    row = source.row("indexer/partitions_get_state", table=table)
+    if row is None:
+        raise Unavailable(f"There is no table {table}.")
+    return TableState(*row)
+
+
+def _make(tx: Transaction, table: str, bound: int) -> str | None:
+    """Why the table stays a plain one, then without the constraint; None if it does not."""
+    obstacle: str | None = tx.value("indexer/partitions_make", table=table, bound=bound)
+    if obstacle is not None:
+        tx.execute("indexer/partitions_drop_bound", table=table)
+    return obstacle
+
+
+class CannotPartition(Exception):
+    """Something stands on the table that partitions do not allow; it stays a plain one."""
+
+
+class Partitions:
+    """Of one database, for its only writer."""
+
+    def __init__(self, database: Database, rows: int) -> None:
+        """`rows` that a partition made from now on takes."""
+        self._database = database
+        self._rows = rows
+        self._ahead = rows // 10  # so many rows before its end the next one is made
+        self._enough: dict[str, int] = {}  # by table: up to so many rows nothing is to be made
+        self._tasks: dict[str, threading.Thread] = {}
+
+    def forget(self) -> None:
+        """What is known of the tables: another indexer may have changed them."""
+        self._enough.clear()
+
+    def prepare(self, table: str, count: int, needed: int) -> None:
+        """Before a table of `count` rows is written up to `needed` rows.
+
+        Raises LockNotGranted where a reader holds a lock without which the rows find no partition.
+        """
+        if needed <= self._enough.get(table, 0):
+            return
+        deadline = time.monotonic() + PATIENCE_S
+        while True:
+            try:
+                self._enough[table] = self._prepare(table, count, needed)
+                return
+            except CannotPartition as error:
+                log.warning("%s stays one table: %s", table, error)
+                self._enough[table] = NEVER
+            except LockNotGranted:
+                bound = self._state(table).bound
+                if bound is None or needed <= bound:
+                    self._enough[table] = needed
+                elif time.monotonic() > deadline:
+                    raise
+                else:
+                    time.sleep(PAUSE_S)
+                    continue
+            return
+
+    def _prepare(self, table: str, count: int, needed: int) -> int:
+        """Up to how many rows nothing more is to be made."""
+        state = self._state(table)
+        if not state.is_partitioned:
+            threshold = self._rows - self._ahead
+            if state.bound is None and needed <= threshold:
+                return threshold
+            bound = state.bound or self._add_bound(table, count)
+            if not state.is_validated and not self._validate(table, is_urgent=needed > bound):
+                return needed
+            self._convert(table, bound)
+            state = self._state(table)
+        if state.bound is None:
+            raise Unavailable(f"The table {table} has no partition.")
+        return self._add(table, state.bound, needed)
+
+    def _state(self, table: str) -> TableState:
+        return _read_state(self._database, table)
+
+    def _add_bound(self, table: str, count: int) -> int:
+        bound = ((count + self._ahead // 2) // self._rows + 1) * self._rows
+        with self._locked() as tx:
+            tx.execute("indexer/partitions_add_bound", table=table, bound=bound)
+        return bound
+
+    def _validate(self, table: str, *, is_urgent: bool) -> bool:
+        """Whether it is validated by now; it reads the table, and nobody waits for it."""
+        self._begin(table, "indexer/partitions_validate_bound")
+        if not is_urgent:
+            return False
+        self._tasks[table].join()
+        if not self._state(table).is_validated:
+            self._database.rows("indexer/partitions_validate_bound", table=table)
+        return True
+
+    def _convert(self, table: str, bound: int) -> None:
+        started = time.monotonic()
+        with self._locked() as tx:
+            obstacle = _make(tx, table, bound)
+        if obstacle is not None:
+            raise CannotPartition(obstacle)
+        elapsed_ms = (time.monotonic() - started) * 1000
+        log.info("%s is partitioned from ordinal %d on; %.0f ms", table, bound, elapsed_ms)
+        self._analyze(table)
+
+    def _add(self, table: str, bound: int, needed: int) -> int:
+        """Partitions from `bound` on; up to how many rows they are enough."""
+        is_new = False
+        while bound < needed + self._ahead:
+            end = (bound // self._rows + 1) * self._rows
+            with self._locked() as tx:
+                tx.execute("indexer/partitions_add", table=table, first=bound, bound=end)
+            bound, is_new = end, True
+        if is_new:
+            log.info("%s has partitions for the ordinals below %d", table, bound)
+            self._analyze(table)
+        return bound - self._ahead
+
+    def _analyze(self, table: str) -> None:
+        """autovacuum analyzes partitions, and never the table that they make up."""
+        self._begin(table, "indexer/partitions_analyze")
+
+    @contextmanager
+    def _locked(self) -> Iterator[Transaction]:
+        """A transaction of the only writer's; raises LockNotGranted."""
+        with self._database.transaction() as tx:
+            tx.execute("database/lock_timeout_set", milliseconds=str(LOCK_WAIT_MS))
+            if not tx.value("indexer/writer_lock_transaction"):
+                raise LockNotGranted("Another indexer writes to this database.")
+            yield tx
+
+    def _begin(self, table: str, statement: str) -> None:
+        """Run a statement beside the writer, unless one for the table still runs."""
+        running = self._tasks.get(table)
+        if running is None or not running.is_alive():
+            task = threading.Thread(
+                target=self._run, args=(table, statement), name=f"partitions-{table}", daemon=True
+            )
+            self._tasks[table] = task
+            task.start()
+
+    def _run(self, table: str, statement: str) -> None:
+        started = time.monotonic()
+        try:
+            with suppress(ScanError):  # the next partition, or the next start, does it again
+                self._database.rows(statement, table=table)
+                log.info("%s of %s: %.1f s", statement, table, time.monotonic() - started)
+        finally:
+            self._database.close()  # this thread's connection

@@ -1,0 +1,5 @@
+-- Statistics of a whole partitioned table; autovacuum makes those of its partitions.
+-- params: table text
+-- returns: one row without a value
+-- index: none
+SELECT analyze_partitioned(%(table)s);

@@ -1,0 +1,9 @@
+-- Takes the bound of a plain table away.
+-- params: table text
+-- returns: nothing
+-- index: none
+DO $$
+BEGIN
+    EXECUTE format('ALTER TABLE %%I DROP CONSTRAINT %%I', %(table)s, %(table)s || '_bound');
+END
+$$;
