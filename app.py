@@ -55,8 +55,8 @@ from scan.ethereum.transaction_reader import TransactionReader
 from scan.ethereum.transaction_traces import TransactionTraces
 from scan.etherscan import blueprint as etherscan
 from scan.etherscan.actions import PUBLISHED
-from scan.etherscan.caches import new_caches
 from scan.etherscan.replies import ETHERSCAN
+from scan.etherscan.transactions import FUNCTION_NAMES, new_function_names
 from scan.http.credentials import Credentials
 from scan.http.file_places import FilePlaces
 from scan.http.index_version import CHANNEL, IndexVersion
@@ -68,6 +68,7 @@ from scan.http.prerequisites import Prerequisites
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import request_state_of
 from scan.http.requests import MAX_BODY_BYTES, reader
+from scan.http.responses import JsonResponse
 from scan.http.services import Services
 from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import accounts as page_accounts
@@ -158,10 +159,12 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
-    app.extensions["scan"] = _services(settings)
-    app.extensions["scan.etherscan"] = new_caches()
-    app.extensions["scan.streams"] = _streams(app)
-    app.extensions["scan.pages"] = _site(app) if settings.pages else None
+    app.extensions["scan"] = services = _services(settings)
+    app.extensions[FUNCTION_NAMES] = new_function_names()
+    app.extensions["scan.streams"] = Streams(services.reads, _version_listener(services))
+    app.extensions["scan.pages"] = (
+        Site(settings, services.sources.chain_id) if settings.pages else None
+    )
     for module in (*OUTSIDE, etherscan, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
     app.register_blueprint(sourcify.blueprint)
@@ -227,7 +230,8 @@ class Application(Flask):
             response = self.view_functions[rule.endpoint](**arguments)
         except Exception as error:
             response = self.handle_user_exception(error)
-        return self.make_response(response)
+        # What Flask would make of another type runs the application that it is.
+        return response if isinstance(response, JsonResponse) else self.make_response(response)
 
     def do_teardown_request(self, exc: BaseException | None = None) -> None:
         pass
@@ -291,16 +295,6 @@ def _services(settings: Settings) -> Services:
     )
 
 
-def _site(app: Flask) -> Site:
-    served: Services = app.extensions["scan"]
-    return Site(served.settings, served.sources.chain_id)
-
-
-def _streams(app: Flask) -> Streams:
-    served: Services = app.extensions["scan"]
-    return Streams(served.reads, _version_listener(served))
-
-
 def _version_listener(served: Services) -> Listener | None:
     """None where a replica is read, which receives no notifications."""
     if served.settings.reads_replica:
@@ -315,17 +309,17 @@ def _connect(settings: Settings, url: str) -> Database:
 
 
 def _middleware(app: Flask) -> Middleware:
-    parts: Services = app.extensions["scan"]
-    settings = parts.settings
+    services: Services = app.extensions["scan"]
+    settings = services.settings
     site: Site | None = app.extensions["scan.pages"]
     pages = None if site is None else site.interface()
-    listener = _version_listener(parts)
+    listener = _version_listener(services)
     index_version = IndexVersion(listener)
-    indexed_block = IndexedBlock(parts.reads, index_version, parts.waiting_threads)
+    indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
     credentials = Credentials(
-        parts.limiter,
-        parts.key_lookup,
-        parts.key_usage,
+        services.limiter,
+        services.key_lookup,
+        services.key_usage,
         trusted_proxies=settings.trusted_proxies,
         is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
     )
@@ -345,7 +339,7 @@ def _middleware(app: Flask) -> Middleware:
         },
         app.url_map.bind("").allowed_methods,
         Prerequisites(
-            app.url_map, app.view_functions, parts.sources.gateway, parts.waiting_threads
+            app.url_map, app.view_functions, services.sources.gateway, services.waiting_threads
         ),
         logs_requests=settings.log_requests,
         base_path=settings.base_path,
@@ -383,16 +377,13 @@ def _ours(error: HTTPException) -> errors.ScanError:
 
 
 def _nothing_at(path: str) -> str:
-    found = nearest_path(path, _rules())
-    if found is None:
-        return "Not found; /docs/ lists all endpoints."
-    return f"Not found; the nearest path is {found}."
-
-
-def _rules() -> list[str]:
-    """Those of the API and beside it; pages are for people, who follow links."""
+    # Paths of the API and beside it; pages are for people, who follow links.
     rules = current_app.url_map.iter_rules()
-    return [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
+    paths = [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
+    nearest = nearest_path(path, paths)
+    if nearest is None:
+        return "Not found; /docs/ lists all endpoints."
+    return f"Not found; the nearest path is {nearest}."
 
 
 def _answer_bug(error: Exception) -> Response:

@@ -19,10 +19,10 @@ except SettingError as error:
 def _raise_descriptor_limit():
     """How many files the worker may have open: an idle connection needs one."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = 16_384 if hard == resource.RLIM_INFINITY else min(hard, 16_384)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
-        return wanted
+    raised = 16_384 if hard == resource.RLIM_INFINITY else min(hard, 16_384)
+    if soft != resource.RLIM_INFINITY and soft < raised:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (raised, hard))
+        return raised
     return 16_384 if soft == resource.RLIM_INFINITY else soft
 
 
@@ -95,8 +95,8 @@ def post_worker_init(worker):
     if _settings.database_url:
         from scan.verification.job_runner import JobRunner
 
-        parts = worker.wsgi.extensions["scan"]
-        worker.verification_jobs = JobRunner(parts.writes, parts.verifier, parts.jobs)
+        services = worker.wsgi.extensions["scan"]
+        worker.verification_jobs = JobRunner(services.writes, services.verifier, services.jobs)
         worker.verification_jobs.start()
     if _settings.delivers and _settings.database_url:
         from scan.webhooks.dispatcher import Dispatcher

@@ -310,6 +310,103 @@ CREATE INDEX IF NOT EXISTS token_holders_by_balance
 -- serves indexer/token_holders_sweep
 CREATE INDEX IF NOT EXISTS token_holders_at_zero ON token_holders (holder) WHERE balance = 0;
 
+-- How many holders of a token have balances in a range, so that a page in the middle of a large token's
+-- holders starts near by. Only of tokens that have rows here, which indexer/tokens_add_holders decides;
+-- triggers of token_holders count them, whoever writes there.
+CREATE TABLE IF NOT EXISTS token_holder_ranges (
+    token_address bytea NOT NULL,
+    balance_range integer NOT NULL, -- see holder_range()
+    holder_count bigint NOT NULL,
+    -- serves queries/tokens_list_holders
+    PRIMARY KEY (token_address, balance_range)
+) WITH (fillfactor = 70);          -- counts change in place
+
+-- In which range a holder is: ranges follow each other as (balance, holder) do. A range has the balances
+-- with the same two leading digits and number of digits. Of those the least (1200 of 1200 to 1299), which
+-- many may hold alike, has a range for each first byte of the holder's address. Null: holds nothing.
+CREATE OR REPLACE FUNCTION holder_range(balance numeric, holder bytea) RETURNS integer
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN balance > 0 THEN
+    (length(balance::text) * 90 + rpad(left(balance::text, 2), 2, '0')::integer - 100) * 257
+        + CASE WHEN ltrim(substr(balance::text, 3), '0') = '' THEN get_byte(holder, 0)
+            ELSE 256 END END;
+
+-- The first (balance, holder) of a range: no row before it is in the range, and none after it in the
+-- range before.
+CREATE OR REPLACE FUNCTION range_balance(balance_range integer) RETURNS numeric
+LANGUAGE sql IMMUTABLE
+RETURN ((balance_range / 257 % 90 + 10) || 'e' || (balance_range / 257 / 90 - 1))::numeric;
+
+CREATE OR REPLACE FUNCTION range_holder(balance_range integer) RETURNS bytea
+LANGUAGE sql IMMUTABLE
+RETURN CASE balance_range % 257 WHEN 0 THEN '\x'::bytea
+    WHEN 256 THEN decode(repeat('ff', 21), 'hex')
+    ELSE decode(lpad(to_hex(balance_range % 257), 2, '0'), 'hex') END;
+
+-- Those of some tokens that are counted by range.
+CREATE OR REPLACE FUNCTION tokens_counted_by_range(tokens bytea[]) RETURNS SETOF bytea
+LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT k.token_address
+    FROM unnest(tokens) AS k (token_address)
+    CROSS JOIN LATERAL (
+        SELECT
+        FROM token_holder_ranges r
+        WHERE r.token_address = k.token_address
+        ORDER BY r.balance_range -- so that the index is read, whatever share of all rows it has
+        LIMIT 1) AS counted
+$$;
+
+-- Its argument: 1 for rows that came, -1 for rows that went.
+CREATE OR REPLACE FUNCTION count_holder_ranges() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT AS $$
+DECLARE
+    counted bytea[] := ARRAY(SELECT tokens_counted_by_range(
+        ARRAY(SELECT DISTINCT c.token_address FROM changed c)));
+BEGIN
+    INSERT INTO token_holder_ranges AS r (token_address, balance_range, holder_count)
+    SELECT c.token_address, holder_range(c.balance, c.holder), count(*) * TG_ARGV[0]::integer
+    FROM changed c
+    WHERE c.token_address = ANY (counted) AND c.balance > 0
+    GROUP BY 1, 2
+    ON CONFLICT (token_address, balance_range)
+        DO UPDATE SET holder_count = r.holder_count + EXCLUDED.holder_count;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE FUNCTION move_between_holder_ranges() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT AS $$
+DECLARE
+    counted bytea[] := ARRAY(SELECT tokens_counted_by_range(
+        ARRAY(SELECT DISTINCT c.token_address FROM changed c)));
+BEGIN
+    INSERT INTO token_holder_ranges AS r (token_address, balance_range, holder_count)
+    SELECT m.token_address, m.balance_range, sum(m.change)
+    FROM (
+        SELECT c.token_address, holder_range(c.balance, c.holder) AS balance_range, 1 AS change
+        FROM changed c
+        WHERE c.token_address = ANY (counted) AND c.balance > 0
+        UNION ALL
+        SELECT b.token_address, holder_range(b.balance, b.holder), -1
+        FROM before b
+        WHERE b.token_address = ANY (counted) AND b.balance > 0
+    ) AS m
+    GROUP BY 1, 2
+    HAVING sum(m.change) <> 0
+    ON CONFLICT (token_address, balance_range)
+        DO UPDATE SET holder_count = r.holder_count + EXCLUDED.holder_count;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER holders_inserted AFTER INSERT ON token_holders
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_holder_ranges('1');
+CREATE OR REPLACE TRIGGER holders_deleted AFTER DELETE ON token_holders
+    REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_holder_ranges('-1');
+CREATE OR REPLACE TRIGGER holders_updated AFTER UPDATE ON token_holders
+    REFERENCING OLD TABLE AS before NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION move_between_holder_ranges();
+
 -- Items: every id of a BEP721 or BEP1155 that was ever moved, named by the ordinal of its first
 -- transfer. That transfer has the id, of up to 78 digits, which so stands in no index here.
 CREATE TABLE IF NOT EXISTS token_items (

@@ -41,12 +41,21 @@ def main() -> int:
     except BlockingIOError:
         print(f"bench: another run uses {options.folder}; set BENCH_DIR", file=sys.stderr)
         return 2
-    _publish(options, results)
+    targets = judge(results)
+    results["targets"] = [target._asdict() for target in targets]
+    options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    text = report.write(results, targets)
+    options.results.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(f"\n{text}\n{options.results} and {options.results.with_suffix('.md').name}")
     return 0
 
 
 def _run(options: Options) -> dict[str, Any]:
-    results: dict[str, Any] = {"options": _plain(options), "machine": _machine()}
+    hidden = ("only", "folder", "results")
+    results: dict[str, Any] = {
+        "options": {name: value for name, value in asdict(options).items() if name not in hidden},
+        "machine": _machine(),
+    }
     databases = Databases(options.folder)
     try:
         if options.wants("storage"):
@@ -62,29 +71,15 @@ def _run(options: Options) -> dict[str, Any]:
     return results
 
 
-def _publish(options: Options, results: dict[str, Any]) -> None:
-    targets = judge(results)
-    results["targets"] = [target._asdict() for target in targets]
-    options.results.write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
-    text = report.write(results, targets)
-    options.results.with_suffix(".md").write_text(text, encoding="utf-8")
-    print(f"\n{text}\n{options.results} and {options.results.with_suffix('.md').name}")
-
-
-def _plain(options: Options) -> dict[str, Any]:
-    hidden = ("only", "folder", "results")
-    return {name: value for name, value in asdict(options).items() if name not in hidden}
-
-
 def _machine() -> dict[str, Any]:
     """What the numbers depend on; the load shows whether anything else ran."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    found = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    model = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     commit = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     named = subprocess.run(commit, capture_output=True, text=True, check=False)
     return {
         "processors": os.cpu_count(),
-        "model": found[1] if found else platform.machine(),
+        "model": model[1] if model else platform.machine(),
         "memory_gib": round(memory / 2**30),
         "python": platform.python_version(),
         "commit": named.stdout.strip() or "unknown",

@@ -43,17 +43,19 @@ def main() -> None:
     parser.add_argument(
         "--cgroup-memory-mb", type=int, help="of PostgreSQL with its part of the page cache"
     )
+    parser.add_argument("--wal-level", default="replica", choices=("minimal", "replica"))
     parser.add_argument("--memory", type=int, help="GB, as of scan backfill chain")
     parser.add_argument("--only", choices=("index", "bulk"))
     options = parser.parse_args()
     folder = options.folder.absolute()
     folder.mkdir(parents=True, exist_ok=True)
     blocks = options.transactions // BLOCK_TRANSACTIONS
-    databases = _databases(folder, options.shared_buffers)
+    databases = _databases(folder, options.shared_buffers, options.wal_level)
     results: dict[str, Any] = {
         "transactions": blocks * BLOCK_TRANSACTIONS,
         "shared_buffers": options.shared_buffers,
         "cgroup_memory_mb": options.cgroup_memory_mb,
+        "wal_level": options.wal_level,
         "load_before": os.getloadavg(),
     }
     port = free_port()
@@ -74,11 +76,13 @@ def main() -> None:
     print(json.dumps(results, indent=1))
 
 
-def _databases(folder: Path, shared_buffers: str) -> Databases:
+def _databases(folder: Path, shared_buffers: str, wal_level: str) -> Databases:
     databases = Databases(folder)
     with connected(databases.url("postgres")) as cursor:
         cursor.execute(f"ALTER SYSTEM SET shared_buffers = '{shared_buffers}'")
         cursor.execute("ALTER SYSTEM SET track_io_timing = on")
+        cursor.execute(f"ALTER SYSTEM SET wal_level = {wal_level}")
+        cursor.execute(f"ALTER SYSTEM SET max_wal_senders = {0 if wal_level == 'minimal' else 10}")
     databases.stop()
     return Databases(folder)
 

@@ -110,8 +110,10 @@ def _details(facts: Facts) -> Iterator[Case]:
     yield Case("address", "one", [_get(f"/addresses/{USUAL}")], has_plain=False)
     yield Case("address, the hottest", "one", [_get(f"/addresses/{HOT}")], has_plain=False)
     yield Case("address", "any", people, has_plain=False)
-    yield Case("transaction", "one", [_get(f"/transactions/{transactions[0]}")], "bare")
-    yield Case("transaction", "any", [_get(f"/transactions/{found}") for found in transactions])
+    one = [_get(f"/transactions/{transactions[0]}")]
+    yield Case("transaction", "one", one, "bare", has_plain=False)
+    any_one = [_get(f"/transactions/{hash_}") for hash_ in transactions]
+    yield Case("transaction", "any", any_one, has_plain=False)
     yield _one("block", f"/blocks/{facts.blocks // 2}")
     yield _one("token", f"/tokens/{HOT_TOKEN}")
     held = [_get(f"/addresses/{USUAL}/tokens")]
@@ -196,8 +198,8 @@ def _windows(
     last = max(1, -(-total // LIMIT))
     for place, page in (("first", 1), ("last", last)):
         yield Case(name, place, [_query(entity, keys, (page - 1) * LIMIT)], beside)
-    asked = [_query(entity, keys, number - 1) for number in _drawn(total)]
-    yield Case(name, "any", asked, "bare")
+    requests = [_query(entity, keys, number - 1) for number in _drawn(total)]
+    yield Case(name, "any", requests, "bare")
 
 
 def _drawn(most: int) -> list[int]:

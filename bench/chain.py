@@ -181,7 +181,7 @@ class _Writer:
             "gasUsed": hex(gas_used),
             "cumulativeGasUsed": hex(100_000 * (index + 1)),
             "effectiveGasPrice": price,
-            "contractAddress": _created(index) if kind == "create" else None,
+            "contractAddress": f"0x%(scatter)s{index:022x}05" if kind == "create" else None,
             "logsBloom": BLOOM,
             "logs": [common | log | {"transactionHash": transaction_hash} for log in logs],
         }
@@ -259,10 +259,6 @@ def _header(seed: int) -> bytes:
 
 def _written(kind: str, number: int) -> str:
     return "0x" + _address(kind, number).decode()
-
-
-def _created(index: int) -> str:
-    return f"0x%(scatter)s{index:022x}05"
 
 
 def _word(address: str) -> str:

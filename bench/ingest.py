@@ -59,12 +59,12 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
     ):
         wait_until_it_answers(url, node, node_log)
         log.info("indexing %d blocks of 150 transactions", options.ingest_blocks)
-        found = _index(options, filled, url, node.pid)
+        results = _index(options, filled, url, node.pid)
         log.info("copying the same rows")
-        found["raw_copy"] = _copy(filled, copied, found["transactions"])
+        results["raw_copy"] = _copy(filled, copied, results["transactions"])
         log.info("exporting the same range with ethereum-etl")
-        found["ethereum_etl"] = peer.export(options, url)
-    return found
+        results["ethereum_etl"] = peer.export(options, url)
+    return results
 
 
 def _index(options: Options, database_url: str, node_url: str, node_pid: int) -> dict[str, Any]:
@@ -165,10 +165,10 @@ def _copy(filled: str, copied: str, transactions: int) -> dict[str, Any]:
 
 
 def _rows(cursor: Any, table: str, column: str, first: int) -> bytes:
-    found = io.BytesIO()
+    text = io.BytesIO()
     span = f"{column} BETWEEN {first} AND {first + COPY_BLOCKS - 1}"
-    cursor.copy_expert(f"COPY (SELECT * FROM {table} WHERE {span}) TO STDOUT", found)  # noqa: S608
-    return found.getvalue()
+    cursor.copy_expert(f"COPY (SELECT * FROM {table} WHERE {span}) TO STDOUT", text)  # noqa: S608
+    return text.getvalue()
 
 
 def memory_growth(samples: list[dict[str, Any]]) -> float | None:

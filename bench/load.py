@@ -45,9 +45,9 @@ def ask(url: str, request: Request) -> tuple[bytes, float]:
     """The answer and how many seconds it took; raises URLError unless its status is 200."""
     body = request.body.encode() or None
     headers = {"Content-Type": "application/json"} if body else {}
-    asked = HttpRequest(url + request.path, body, headers, method=request.method)
+    http_request = HttpRequest(url + request.path, body, headers, method=request.method)
     began = time.perf_counter()
-    with urlopen(asked, timeout=TIMEOUT_S) as response:
+    with urlopen(http_request, timeout=TIMEOUT_S) as response:
         answer = response.read()
     return answer, time.perf_counter() - began
 
@@ -96,7 +96,7 @@ def by_pgbench(
     command += ["--jobs=1", f"--time={seconds}"]
     for number, statement in enumerate(statements[:MAX_SCRIPTS]):
         script = scripts / f"{number}.sql"
-        script.write_text(" ".join(statement.split()) + ";\n")
+        script.write_text(f"{statement}\n;\n")  # in lines, since some end in a comment
         command.append(f"--file={script}")
     done = subprocess.run([*command, url], capture_output=True, text=True, check=True)
     per_s = float(_found(r"tps = ([0-9.]+)", done.stdout))

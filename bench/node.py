@@ -65,10 +65,10 @@ class Node:
         return self._chain.block(height) if whole else self._chain.header(height)
 
     def answer(self, body: bytes) -> bytes:
-        asked = orjson.loads(body)
-        if isinstance(asked, list):
-            return b"[" + b",".join(map(self._reply, asked)) + b"]"
-        return self._reply(asked)
+        payload = orjson.loads(body)
+        if isinstance(payload, list):
+            return b"[" + b",".join(map(self._reply, payload)) + b"]"
+        return self._reply(payload)
 
     def _reply(self, call: dict[str, Any]) -> bytes:
         method = self._methods.get(call["method"])

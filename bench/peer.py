@@ -67,8 +67,8 @@ def _export(command: Path, folder: Path, node_url: str, last_block: int) -> None
     with transactions.open(newline="") as rows, hashes.open("w") as out:
         out.writelines(f"{row['hash']}\n" for row in csv.DictReader(rows))
     outputs = [f"--receipts-output={receipts}", f"--logs-output={logs}"]
-    wanted = f"--transaction-hashes={hashes}"
-    _run([str(command), "export_receipts_and_logs", wanted, *node, *outputs])
+    hash_file = f"--transaction-hashes={hashes}"
+    _run([str(command), "export_receipts_and_logs", hash_file, *node, *outputs])
     files = [f"--logs={logs}", f"--output={transfers}"]
     _run([str(command), "extract_token_transfers", *files, workers])
 

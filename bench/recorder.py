@@ -4,6 +4,8 @@ import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from psycopg2.extensions import AsIs
+
 from app import create_app
 from bench.cases import Request, with_unused_parameter
 from bench.databases import connected
@@ -56,12 +58,17 @@ class Recorder:
             Database.prepared_row = prepared_row  # type: ignore[method-assign]
 
     def texts(self, requests: Sequence[Request]) -> list[str]:
-        """The statement behind each request with its values in its text."""
+        """The statement behind each request with its values, and their types, in its text."""
+        texts = []
         with connected(self._url) as cursor:
-            return [
-                cursor.mogrify(self._statements[found.statement].text, found.params).decode()
-                for found in self.record(requests)
-            ]
+            for recorded in self.record(requests):
+                statement = self._statements[recorded.statement]
+                values = {
+                    name: AsIs(cursor.mogrify(f"%s::{type_}", [recorded.params[name]]).decode())
+                    for name, type_ in statement.types.items()
+                }
+                texts.append(cursor.mogrify(statement.text, values).decode())
+        return texts
 
     def _record(self, request: Request) -> RecordedRequest:
         self._ran.clear()

@@ -83,7 +83,7 @@ def _ingest(ingest: dict[str, Any]) -> str:
     rows = [
         ["raw COPY of the base rows (the limit)", f"{copy['transactions_per_s']:,.0f}"],
         ["the indexer, everything derived", f"{ingest['transactions_per_s']:,.0f}"],
-        ["ethereum-etl to CSV files", _peer(peer)],
+        ["ethereum-etl to CSV files", peer.get("skipped") or f"{peer['transactions_per_s']:,.0f}"],
     ]
     growth = memory_growth(ingest["samples"])
     memory = [round(sample["resident_bytes"] / 2**20) for sample in ingest["samples"]]
@@ -105,10 +105,6 @@ def _ingest(ingest: dict[str, Any]) -> str:
     clock = _table(["step", "wall s", "of the whole", "processor s"], steps)
     rates = _table(["", "transactions/s"], rows)
     return "\n".join(["## Indexing", "", *rates, "", text, "", *clock])
-
-
-def _peer(peer: dict[str, Any]) -> str:
-    return peer.get("skipped") or f"{peer['transactions_per_s']:,.0f}"
 
 
 def _some(values: list[int], most: int = 12) -> str:

@@ -26,6 +26,7 @@ class Server(NamedTuple):
 
     name: str
     url: str
+    pid: int
 
 
 @contextmanager
@@ -41,7 +42,7 @@ def started(options: Options, url: str, small_url: str, files: Path) -> Iterator
             process = stack.enter_context(running(command, log, environment))
             address = f"http://127.0.0.1:{port}"
             wait_until_it_answers(f"{address}/healthz", process, log)
-            return Server(name, address)
+            return Server(name, address, process.pid)
 
         blocks = f"--blocks={options.transactions // 150}"
         seeded = f"--seeded={url}"

@@ -49,9 +49,9 @@ def measure(options: Options, databases: Databases) -> dict[str, Any]:
     """Results by case and server, and how the hottest address fares in the database."""
     url = databases.seeded(options.transactions, options.hot_share)
     small_url = databases.seeded(min(SMALL, options.transactions), options.hot_share)
-    files = _empty(options.folder / "cases")
-    with servers.started(options, url, small_url, files) as found:
-        return Serving(options, url, small_url, files, found).run()
+    files = emptied(options.folder / "cases")
+    with servers.started(options, url, small_url, files) as started:
+        return Serving(options, url, small_url, files, started).run()
 
 
 class NumberedRounds:
@@ -74,36 +74,37 @@ class Serving:
     """One run over all cases that are wanted."""
 
     def __init__(
-        self, options: Options, url: str, small_url: str, files: Path, found: list[Server]
+        self, options: Options, url: str, small_url: str, files: Path, started: list[Server]
     ) -> None:
         self._options = options
         self._url = url
         self._files = files  # what bare and plain are to return
-        self._servers = {server.name: server for server in found}
+        self._servers = {server.name: server for server in started}
         self._recorder = Recorder(url, self._servers["node"].url)
         self._facts = _facts(url)
         self._small = {(c.name, c.place): c for c in cases(_facts(small_url))}
         self._pgbench = _pgbench()
 
     def run(self) -> dict[str, Any]:
-        wanted = [case for case in cases(self._facts) if _is_wanted(self._options, case)]
-        log.info("%d cases, about %.0f minutes", len(wanted), self._minutes(wanted))
+        selected = [case for case in cases(self._facts) if _is_wanted(self._options, case)]
+        columns = {"rivals": 6, "bare": 4, "nothing": 1}
+        measurements = sum(columns[case.beside] * self._options.rounds + 1 for case in selected)
+        log.info(
+            "%d cases, about %.0f minutes",
+            len(selected),
+            measurements * (self._options.seconds + 0.35) / 60,
+        )
         results = []
-        for number, case in enumerate(wanted, 1):
+        for number, case in enumerate(selected, 1):
             results.append(self._case(case))
             rates = {name: round(one["per_s"]) for name, one in results[-1]["servers"].items()}
-            log.info("%d/%d %s, %s: %s", number, len(wanted), case.name, case.place, rates)
+            log.info("%d/%d %s, %s: %s", number, len(selected), case.name, case.place, rates)
         return {
             "facts": self._facts._replace(people=[])._asdict(),
             "small": SMALL,
             "cases": results,
             "hottest": self._hottest(),
         }
-
-    def _minutes(self, wanted: list[Case]) -> float:
-        columns = {"rivals": 6, "bare": 4, "nothing": 1}
-        measurements = sum(columns[case.beside] * self._options.rounds + 1 for case in wanted)
-        return measurements * (self._options.seconds + 0.35) / 60
 
     def _case(self, case: Case) -> dict[str, Any]:
         body, _ = ask(self._servers["scan"].url, case.requests[0])
@@ -120,14 +121,25 @@ class Serving:
             "different_requests": len(case.requests),
             "body_bytes": len(body),
             "differs": self._differing(case, body),
-            "servers": {name: _median(found) for name, found in measured.items()},
+            "servers": {name: _median(measurements) for name, measurements in measured.items()},
         }
+
+    def beside_plain(self, name: str) -> dict[str, Round]:
+        """Pages of a list that are in no cache, by column: plain and scan."""
+        [case] = [case for case in cases(self._facts) if (case.name, case.place) == (name, "any")]
+        return {"plain": self._wrk("plain", self._plain(case)), "scan": self._wrk("scan", case)}
 
     def _columns(self, case: Case, body: bytes) -> dict[str, Round]:
         """What is measured for a case, by column, warmed up and ready to go."""
         columns = {"scan": self._wrk("scan", case)}
         if case.beside != "nothing":
-            columns["bare"] = self._wrk("bare", self._bare(case, body))
+            # The case for the bare server, which returns the same bytes to the same method.
+            name = f"body{time.monotonic_ns()}"  # it remembers what it has read
+            (self._files / name).write_bytes(body)
+            first = case.requests[0]
+            columns["bare"] = self._wrk(
+                "bare", case._replace(requests=[Request(first.method, f"/{name}", first.body)])
+            )
             columns["small"] = self._wrk("small", self._small[case.name, case.place])
         if case.beside != "nothing" and case.has_plain:
             columns["plain"] = self._wrk("plain", self._plain(case))
@@ -136,13 +148,6 @@ class Serving:
             columns["orm"] = self._wrk("orm", case)
         columns["pgbench"] = self._in_database(case)
         return columns
-
-    def _bare(self, case: Case, body: bytes) -> Case:
-        """The case for the bare server, which returns the same bytes to the same method."""
-        name = f"body{time.monotonic_ns()}"  # it remembers what it has read
-        (self._files / name).write_bytes(body)
-        first = case.requests[0]
-        return case._replace(requests=[Request(first.method, f"/{name}", first.body)])
 
     def _plain(self, case: Case) -> Case:
         """The case for the plain server, which runs the same statements with the same values."""
@@ -249,20 +254,23 @@ def _text_length(value: object) -> int:
     return len(value) if isinstance(value, str) else -1
 
 
-def _empty(folder: Path) -> Path:
+def emptied(folder: Path) -> Path:
     """The folder without what earlier runs have left in it."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     return folder
 
 
-def _median(found: list[Measured]) -> dict[str, Any]:
-    tails = [one.p99_ms for one in found if one.p99_ms is not None]
+def _median(measurements: list[Measured]) -> dict[str, Any]:
+    tails = [measurement.p99_ms for measurement in measurements if measurement.p99_ms is not None]
     return {
-        "per_s": statistics.median(one.per_s for one in found),
-        "p50_ms": statistics.median(one.p50_ms for one in found),
+        "per_s": statistics.median(measurement.per_s for measurement in measurements),
+        "p50_ms": statistics.median(measurement.p50_ms for measurement in measurements),
         "p99_ms": statistics.median(tails) if tails else None,
-        "failed": sum(one.failed for one in found),
-        "one_at_a_time": any(one.one_at_a_time for one in found),
-        "rounds": [{"per_s": one.per_s, "p50_ms": one.p50_ms} for one in found],
+        "failed": sum(measurement.failed for measurement in measurements),
+        "one_at_a_time": any(measurement.one_at_a_time for measurement in measurements),
+        "rounds": [
+            {"per_s": measurement.per_s, "p50_ms": measurement.p50_ms}
+            for measurement in measurements
+        ],
     }

@@ -52,8 +52,8 @@ def measure(explorer: Explorer) -> None:
     given = standard_input(sources, optimizer=ON)
     address = explorer.deploy(compiled(VERSION, given, path, "ERC20Coin").creation)
     solc = explorer.settings.solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}"
-    wanted = {path: {"ERC20Coin": ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]}}
-    bare = standard_input(sources, optimizer=ON, outputSelection=wanted)
+    selection = {path: {"ERC20Coin": ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]}}
+    bare = standard_input(sources, optimizer=ON, outputSelection=selection)
     name = {"contractName": f"{path}:ERC20Coin"}
     ways: dict[str, Callable[[], object]] = {
         "one bare compilation": lambda: run(solc, bare),
@@ -62,7 +62,7 @@ def measure(explorer: Explorer) -> None:
         "settings searched": lambda: explorer.verify(address, standard_input(sources), VERSION),
     }
     for label, costs in in_turn(ways).items():
-        clock, cpu = (statistics.median(each) for each in zip(*costs, strict=True))
+        clock, cpu = (statistics.median(values) for values in zip(*costs, strict=True))
         print(f"{label:30} median {clock:.2f} s, of CPU {cpu:.2f} s")
     probe("alone", explorer, address)
     clients = [{"client_address": f"192.0.2.{n}"} for n in range(4)]

@@ -80,10 +80,10 @@ class Recorder(ThreadingHTTPServer):
         self._lock = threading.Lock()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
-    def keep(self, asked: list[Any], answers: list[Any]) -> None:
+    def keep(self, requests: list[Any], answers: list[Any]) -> None:
         by_id = {answer["id"]: answer for answer in answers}
         with self._lock:
-            for request in asked:
+            for request in requests:
                 self._keep_one(request, by_id[request["id"]])
 
     def rows(self) -> list[dict[str, Any]]:
@@ -91,14 +91,14 @@ class Recorder(ThreadingHTTPServer):
             return list(self._rows.values())
 
     def _keep_one(self, request: dict[str, Any], answer: dict[str, Any]) -> None:
-        asked = {"method": request["method"], "params": request.get("params", [])}
-        if asked["method"] in NOT_RECORDED:
+        call = {"method": request["method"], "params": request.get("params", [])}
+        if call["method"] in NOT_RECORDED:
             return
-        key = orjson.dumps(asked, option=orjson.OPT_SORT_KEYS)
+        key = orjson.dumps(call, option=orjson.OPT_SORT_KEYS)
         if key not in self._rows:
             self.last_new_at = time.monotonic()
         outcome = {name: answer[name] for name in ("result", "error") if name in answer}
-        self._rows[key] = {**asked, **outcome}
+        self._rows[key] = {**call, **outcome}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -133,7 +133,9 @@ def main() -> None:
         ask_for_views(Node(recorder.url), stage)
         ask_for_traces(Node(recorder.url), anvil)
         rows = [row for row in recorder.rows() if NO_BLOCK not in row["params"]]
-        check_complete(rows, anvil.head())
+        head = anvil.head()
+        if blocks_in(rows) != head + 1:
+            raise SystemExit(f"only {blocks_in(rows)} of {head + 1} blocks were requested")
         kept = only_changes(map(without_unchanged_code, rows))
         write(kept)
         write_operator_data(stage, verified)
@@ -175,7 +177,11 @@ def indexed(recorder: Recorder, head: int) -> Iterator[str]:
             command = [sys.executable, "-m", "scan", "index"]
             indexer = subprocess.Popen(command, env=environment)
             try:
-                wait_until_indexed(url, head)
+                deadline = time.monotonic() + TIMEOUT_S
+                while execute(url, "SELECT max(number) FROM blocks") != [(head,)]:
+                    if time.monotonic() > deadline:
+                        raise SystemExit("the indexer is too slow")
+                    time.sleep(0.5)
                 wait_until_quiet(recorder, indexer)
             finally:
                 indexer.terminate()
@@ -252,14 +258,6 @@ def ask_for_traces(node: Node, anvil: Anvil) -> None:
         )
 
 
-def wait_until_indexed(url: str, head: int) -> None:
-    deadline = time.monotonic() + TIMEOUT_S
-    while execute(url, "SELECT max(number) FROM blocks") != [(head,)]:
-        if time.monotonic() > deadline:
-            raise SystemExit("the indexer is too slow")
-        time.sleep(0.5)
-
-
 def wait_until_quiet(recorder: Recorder, indexer: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() - recorder.last_new_at < QUIET_S:
@@ -284,7 +282,9 @@ def ask_for_views(node: Node, stage: Stage) -> None:
 def views(contract: Contract, people: Iterable[str]) -> Iterator[dict[str, str]]:
     """Every view function without arguments, and the balances of all holders."""
     for entry in contract.artifact.abi:
-        if entry["type"] != "function" or not is_view(entry):
+        if entry["type"] != "function" or not (
+            entry.get("stateMutability") in ("view", "pure") or entry.get("constant") is True
+        ):
             continue
         inputs = [parameter["type"] for parameter in entry["inputs"]]
         if not inputs:
@@ -300,17 +300,8 @@ def views(contract: Contract, people: Iterable[str]) -> Iterator[dict[str, str]]
                 yield call_of(contract, "supportsInterface", bytes.fromhex(interface))
 
 
-def is_view(entry: dict[str, Any]) -> bool:
-    return entry.get("stateMutability") in ("view", "pure") or entry.get("constant") is True
-
-
 def call_of(contract: Contract, function: str, *args: Any) -> dict[str, str]:
     return {"to": contract.address, "data": contract.data(function, *args)}
-
-
-def check_complete(rows: list[dict[str, Any]], head: int) -> None:
-    if blocks_in(rows) != head + 1:
-        raise SystemExit(f"only {blocks_in(rows)} of {head + 1} blocks were requested")
 
 
 def blocks_in(rows: list[dict[str, Any]]) -> int:

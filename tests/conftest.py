@@ -2,7 +2,6 @@
 
 import logging
 import signal
-import threading
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,6 +13,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
+from scan.commands.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.explorer import Explorer, explorer_over, place_compilers
@@ -22,13 +22,15 @@ from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import Stage, play, purses
-from tests.support.serving import NOT_INSTALLED, gunicorn
+from tests.support.serving import NOT_INSTALLED, ROOT, gunicorn, in_thread
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
 
 # No test asserts a time, so none has hypothesis look at the clock; pytest-timeout ends what hangs.
 hypothesis.settings.register_profile("scan", deadline=None)
 hypothesis.settings.load_profile("scan")
+
+DEMO = ROOT / "demo" / "chain.jsonl.gz"
 
 
 class Played(NamedTuple):
@@ -108,11 +110,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Postgres]:
-    server = Postgres()
-    try:
+    with Postgres() as server:
         yield server
-    finally:
-        server.stop()
+
+
+@pytest.fixture(scope="module")
+def own_postgres() -> Iterator[Postgres]:
+    """A server of the file's own, which its tests may stop."""
+    with Postgres() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
@@ -173,6 +179,13 @@ def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Expl
         yield found
 
 
+@pytest.fixture(scope="module")
+def own_explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """A chain of the file's own, without a runner of verification jobs: servers have theirs."""
+    with explorer_over(postgres, template, solc_dir) as found:
+        yield found
+
+
 @pytest.fixture(scope="session")
 def many(explorer: Explorer) -> str:
     return verified(explorer, MANY, "Many")
@@ -183,9 +196,25 @@ def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Ind
     """The scenario's chain in a database, with everything derived from it; not to be changed."""
     with (
         postgres.cloned(template) as url,
-        Indexing(url, scenario.anvil.url) as indexing,
+        Indexing(url, scenario.anvil.url, until=scenario.anvil.head()) as indexing,
     ):
-        indexing.wait_for(scenario.anvil.head())
+        yield indexing
+
+
+@pytest.fixture(scope="session")
+def demo_node() -> Iterator[DemoNode]:
+    node = start(DEMO)
+    yield node
+    node.stop()
+
+
+@pytest.fixture(scope="session")
+def demo(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[Indexing]:
+    """The demo chain in a database; not to be changed."""
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, demo_node.url, until=demo_node.recording.head) as indexing,
+    ):
         yield indexing
 
 
@@ -198,10 +227,8 @@ def client(indexed: Indexing) -> FlaskClient:
 @pytest.fixture(scope="session")
 def over_http(client: FlaskClient) -> Iterator[str]:
     """The same over a socket; its address."""
-    server = make_server("127.0.0.1", 0, client.application, threaded=True)
-    threading.Thread(target=server.serve_forever, name="over_http", daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -172,12 +172,12 @@ async def query(request: Request, body: QueryBody) -> Response:
     return _json(f'{{"entity":"{body.entity}","count":{row[1]},"data":{row[0]},"total":{row[2]}}}')
 
 
-def _filters(entity: str, asked: Filter) -> dict[str, bytes | str | None]:
+def _filters(entity: str, body_filter: Filter) -> dict[str, bytes | str | None]:
     if entity == "dex_trades":
-        return {"maker": _bytes(asked.address), "dex": asked.dex}
-    filters = {"address": asked.address, "from": asked.sender, "to": asked.to}
+        return {"maker": _bytes(body_filter.address), "dex": body_filter.dex}
+    filters = {"address": body_filter.address, "from": body_filter.sender, "to": body_filter.to}
     if entity == "token_transfers":
-        filters["token"] = asked.tokenAddress
+        filters["token"] = body_filter.tokenAddress
     return {name: _bytes(value) for name, value in filters.items()}
 
 

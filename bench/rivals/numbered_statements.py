@@ -37,10 +37,10 @@ class NumberedStatements:
         statement = self._statements[name]
         literals = {param: params[param] for param in sorted(statement.literals or ())}
         key = (name, *literals.values())
-        found = self._numbered.get(key)
-        if found is None:
-            found = self._numbered[key] = _number(statement, literals)
-        return found
+        numbered = self._numbered.get(key)
+        if numbered is None:
+            numbered = self._numbered[key] = _number(statement, literals)
+        return numbered
 
 
 def _number(statement: Statement, literals: Mapping[str, object]) -> NumberedStatement:
@@ -49,15 +49,12 @@ def _number(statement: Statement, literals: Mapping[str, object]) -> NumberedSta
     def place(match: re.Match[str]) -> str:
         name = match[1]
         if name in literals:
-            return _literal(literals[name])
+            # Literals are null, booleans, numbers and the service's own words.
+            value = literals[name]
+            if value is None:
+                return "NULL"
+            return f"'{value}'" if isinstance(value, str) else str(value)
         return f"${names.index(name) + 1}::{statement.types[name]}"
 
     text = re.sub(r"%\((\w+)\)s", place, statement.text)
     return NumberedStatement(text.replace("%%", "%"), names)
-
-
-def _literal(value: object) -> str:
-    """Literals are null, booleans, numbers and the service's own words."""
-    if value is None:
-        return "NULL"
-    return f"'{value}'" if isinstance(value, str) else str(value)

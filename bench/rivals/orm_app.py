@@ -264,16 +264,16 @@ def trade_json(d: DexTrade) -> dict[str, Any]:
 
 
 def _transactions(address: bytes | None = None) -> Any:
-    found = select(Transaction).options(joinedload(Transaction.block, innerjoin=True))
+    statement = select(Transaction).options(joinedload(Transaction.block, innerjoin=True))
     if address is not None:
-        found = found.where(
+        statement = statement.where(
             or_(Transaction.from_address == address, Transaction.to_address == address)
         )
-    return found.order_by(Transaction.ordinal.desc())
+    return statement.order_by(Transaction.ordinal.desc())
 
 
-def _page(name: str, found: Any, record: Any) -> Response:
-    page = db.paginate(found, per_page=PER_PAGE, max_per_page=100, error_out=False)
+def _page(name: str, statement: Any, record: Any) -> Response:
+    page = db.paginate(statement, per_page=PER_PAGE, max_per_page=100, error_out=False)
     return jsonify({name: [record(row) for row in page.items], "total": page.total})
 
 
@@ -304,13 +304,13 @@ def get_block(number: int) -> Response:
 
 def list_transactions() -> Response:
     address = request.args.get("address")
-    found = _transactions(None if address is None else _key(address))
-    return _page("transactions", found, transaction_json)
+    statement = _transactions(None if address is None else _key(address))
+    return _page("transactions", statement, transaction_json)
 
 
 def get_transaction(hash_: str) -> Response:
-    found = _transactions().where(Transaction.hash == _key(hash_))
-    return jsonify(transaction_json(db.first_or_404(found)))
+    statement = _transactions().where(Transaction.hash == _key(hash_))
+    return jsonify(transaction_json(db.first_or_404(statement)))
 
 
 def list_tokens() -> Response:
@@ -319,19 +319,19 @@ def list_tokens() -> Response:
 
 
 def get_token(address: str) -> Response:
-    found = db.get_or_404(Token, _key(address), options=[joinedload(Token.block, innerjoin=True)])
+    token = db.get_or_404(Token, _key(address), options=[joinedload(Token.block, innerjoin=True)])
     more = {
-        "transferCount": found.transfer_count,
-        "firstSeen": _iso(found.block.timestamp),
-        "eventsConsistent": found.negative_holder_count == 0,
+        "transferCount": token.transfer_count,
+        "firstSeen": _iso(token.block.timestamp),
+        "eventsConsistent": token.negative_holder_count == 0,
     }
-    return jsonify(token_json(found) | more)
+    return jsonify(token_json(token) | more)
 
 
 def get_address(address: str) -> Response:
     key = _key(address)
     eager = [joinedload(Address.first_block), joinedload(Address.last_block)]
-    found = db.get_or_404(Address, key, options=eager)
+    record = db.get_or_404(Address, key, options=eager)
     mine = or_(Transaction.from_address == key, Transaction.to_address == key)
     count = db.session.scalar(select(func.count()).select_from(Transaction).where(mine))
     recent = db.session.scalars(_transactions(key).limit(PER_PAGE))
@@ -339,12 +339,12 @@ def get_address(address: str) -> Response:
     return jsonify(
         {
             "address": _hex(key),
-            "balance": str(found.balance or 0),
+            "balance": str(record.balance or 0),
             "txCount": count,
             "isContract": False,
             "label": label and label.label,
-            "firstSeen": _iso(found.first_block.timestamp),
-            "lastSeen": _iso(found.last_block.timestamp),
+            "firstSeen": _iso(record.first_block.timestamp),
+            "lastSeen": _iso(record.last_block.timestamp),
             "recentTxs": [transaction_json(row) for row in recent],
         }
     )
@@ -353,36 +353,36 @@ def get_address(address: str) -> Response:
 def query() -> Response:
     body = request.get_json()
     keys = body.get("filter", {})
-    found, record = QUERIES[body["entity"]](keys)
-    found = found.limit(body.get("limit", PER_PAGE)).offset(body.get("offset", 0))
-    data = [record(row) for row in db.session.scalars(found)]
+    statement, record = QUERIES[body["entity"]](keys)
+    statement = statement.limit(body.get("limit", PER_PAGE)).offset(body.get("offset", 0))
+    data = [record(row) for row in db.session.scalars(statement)]
     return jsonify({"entity": body["entity"], "count": len(data), "data": data})
 
 
 def _query_transactions(keys: dict[str, Any]) -> tuple[Any, Any]:
-    found = _transactions(_key(keys["address"]) if "address" in keys else None)
-    return _parties(found, Transaction, keys), transaction_json
+    statement = _transactions(_key(keys["address"]) if "address" in keys else None)
+    return _parties(statement, Transaction, keys), transaction_json
 
 
 def _query_transfers(keys: dict[str, Any]) -> tuple[Any, Any]:
     x = TokenTransfer
-    found = _parties(_with_transaction(x).options(joinedload(x.token, innerjoin=True)), x, keys)
+    statement = _parties(_with_transaction(x).options(joinedload(x.token, innerjoin=True)), x, keys)
     if "address" in keys:
         key = _key(keys["address"])
-        found = found.where(or_(x.from_address == key, x.to_address == key))
+        statement = statement.where(or_(x.from_address == key, x.to_address == key))
     if "tokenAddress" in keys:
-        found = found.where(x.token_address == _key(keys["tokenAddress"]))
-    return found.order_by(x.ordinal.desc()), transfer_json
+        statement = statement.where(x.token_address == _key(keys["tokenAddress"]))
+    return statement.order_by(x.ordinal.desc()), transfer_json
 
 
 def _query_trades(keys: dict[str, Any]) -> tuple[Any, Any]:
     d = DexTrade
-    found = _with_transaction(d).options(joinedload(d.dex, innerjoin=True))
+    statement = _with_transaction(d).options(joinedload(d.dex, innerjoin=True))
     if "address" in keys:
-        found = found.where(d.maker == _key(keys["address"]))
+        statement = statement.where(d.maker == _key(keys["address"]))
     if "dex" in keys:
-        found = found.where(d.dex.has(Dex.name == keys["dex"]))
-    return found.order_by(d.ordinal.desc()), trade_json
+        statement = statement.where(d.dex.has(Dex.name == keys["dex"]))
+    return statement.order_by(d.ordinal.desc()), trade_json
 
 
 def _with_transaction(model: Any) -> Any:
@@ -396,12 +396,12 @@ def _with_transaction(model: Any) -> Any:
     )
 
 
-def _parties(found: Any, model: Any, keys: dict[str, Any]) -> Any:
+def _parties(statement: Any, model: Any, keys: dict[str, Any]) -> Any:
     if "from" in keys:
-        found = found.where(model.from_address == _key(keys["from"]))
+        statement = statement.where(model.from_address == _key(keys["from"]))
     if "to" in keys:
-        found = found.where(model.to_address == _key(keys["to"]))
-    return found
+        statement = statement.where(model.to_address == _key(keys["to"]))
+    return statement
 
 
 QUERIES = {

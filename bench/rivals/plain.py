@@ -78,10 +78,10 @@ def _row(text: str, values: list[object]) -> Any:
 
 
 def _thread_connection() -> ThreadConnection:
-    if not hasattr(_local, "found"):
+    if not hasattr(_local, "connection"):
         options = " ".join(f"-c {name}={value}" for name, value in SESSION.items())
         connection = psycopg2.connect(os.environ["DATABASE_URL"], options=options)
         connection.autocommit = True
-        _local.found = ThreadConnection(connection, {})
-    found: ThreadConnection = _local.found
-    return found
+        _local.connection = ThreadConnection(connection, {})
+    thread_connection: ThreadConnection = _local.connection
+    return thread_connection

@@ -95,7 +95,9 @@ class Cluster:
         """Until every instance of the API answers, with the schema in place."""
         self.folder.mkdir(parents=True, exist_ok=True)
         self.folder.chmod(0o755)  # PostgreSQL may run as another user
-        self._make_certificates()
+        # All machines are 127.0.0.1 here, so they share one.
+        folder = self.folder / "certificates"
+        subprocess.run([str(HERE / "make-certificates"), str(folder), "127.0.0.1"], check=True)
         for machine in MACHINES:
             self._start_etcd(machine)
         for machine in MACHINES:
@@ -114,11 +116,6 @@ class Cluster:
         self.processes.stop()
 
     # ---- the cluster of PostgreSQL
-
-    def _make_certificates(self) -> None:
-        """All machines are 127.0.0.1 here, so they share one."""
-        folder = self.folder / "certificates"
-        subprocess.run([str(HERE / "make-certificates"), str(folder), "127.0.0.1"], check=True)
 
     @property
     def certificates(self) -> Path:
@@ -356,10 +353,10 @@ def scan(command: str) -> list[str]:
 
 
 def program(name: str) -> str:
-    found = shutil.which(name) or shutil.which(name, path="/usr/sbin")
-    if found is None:
+    path = shutil.which(name) or shutil.which(name, path="/usr/sbin")
+    if path is None:
         raise SystemExit(f"{name} is not installed; Debian has it (docs/high-availability.md)")
-    return found
+    return path
 
 
 def postgres_programs() -> Path:

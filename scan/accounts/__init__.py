@@ -2,7 +2,6 @@
 
 Input: a key's text, or a signed key request. Output: the key's record, or an error.
 Start with key_lookup.py (used by every request), then api_keys.py (text, hash, creation and
-limits), key_requests.py (the message to sign, and who signed it), wallet_signatures.py and
-contract_wallets.py (the two kinds of signatures), owner_authorization.py (who may act for an
-address), key_usage.py.
+limits), key_requests.py (the message to sign, and who signed it), wallet_signatures.py (plain and
+contract wallets), owner_authorization.py (who may act for an address), key_usage.py.
 """

@@ -1,8 +1,8 @@
 """The signed request for an API key: its message (SPEC 5.3), its age and its signer."""
 
-from scan.accounts import contract_wallets
 from scan.accounts.wallet_signatures import (
     MalformedSignature,
+    is_accepted_by_contract,
     message_hash,
     parse_signature,
     recover_signer,
@@ -48,7 +48,7 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
         malformed = error
     if signer == owner:
         return
-    is_accepted = contract_wallets.accepts(node, owner, hashed, signature)
+    is_accepted = is_accepted_by_contract(node, owner, hashed, signature)
     if is_accepted:
         return
     if is_accepted is None and malformed is not None:

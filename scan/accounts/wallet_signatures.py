@@ -1,10 +1,26 @@
-"""Signatures of plain wallets: accepted formats, and recovery of the signer's address."""
+"""Signatures of wallets: a plain wallet's address is recovered; a contract wallet (ERC-1271) is
+asked through the node.
+"""
 
+import logging
 from typing import NamedTuple
 
+from eth_abi.abi import encode
 from eth_hash.auto import keccak
 from eth_keys.datatypes import Signature
 from eth_keys.exceptions import BadSignature
+
+from scan.errors import UpstreamFailed
+from scan.ethereum.client import RpcError
+from scan.ethereum.gateway import NodeAway, NodeSession
+from scan.hex import BadHex, data, to_hex
+
+log = logging.getLogger(__name__)
+
+TIMEOUT_S = 3.0
+# isValidSignature(bytes32,bytes): it returns its own selector if the signature is valid.
+MAGIC_VALUE = bytes.fromhex("1626ba7e")
+_GAS = 10_000_000  # a passkey verified in Solidity takes some 400,000
 
 # Order of secp256k1 (SEC 2, 2.4.1). EIP-2 allows only the lower half of s, so that nobody can
 # turn a signature into a second valid one.
@@ -28,9 +44,9 @@ def message_hash(message: str) -> bytes:
     return keccak(b"\x19Ethereum Signed Message:\n%d" % len(content) + content)
 
 
-def parse_signature(data: bytes) -> WalletSignature:
+def parse_signature(signature_bytes: bytes) -> WalletSignature:
     """65 bytes r, s, v, or the 64 of EIP-2098; raises MalformedSignature with the reason."""
-    signature = _split(data)
+    signature = _split(signature_bytes)
     for name, number in (("r", signature.r), ("s", signature.s)):
         if not 0 < number < CURVE_ORDER:
             raise MalformedSignature(f"{name} is outside the curve's order")
@@ -39,15 +55,15 @@ def parse_signature(data: bytes) -> WalletSignature:
     return signature
 
 
-def _split(data: bytes) -> WalletSignature:
-    r, s = int.from_bytes(data[:32]), int.from_bytes(data[32:64])
-    if len(data) == 64:
+def _split(signature: bytes) -> WalletSignature:
+    r, s = int.from_bytes(signature[:32]), int.from_bytes(signature[32:64])
+    if len(signature) == 64:
         return WalletSignature(s >> 255, r, s & (1 << 255) - 1)
-    if len(data) != 65:
-        raise MalformedSignature(f"it must have 65 bytes (or 64, EIP-2098), not {len(data)}")
-    if data[64] not in _PARITY_OF_V:
-        raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {data[64]}")
-    return WalletSignature(_PARITY_OF_V[data[64]], r, s)
+    if len(signature) != 65:
+        raise MalformedSignature(f"it must have 65 bytes (or 64, EIP-2098), not {len(signature)}")
+    if signature[64] not in _PARITY_OF_V:
+        raise MalformedSignature(f"v must be 27, 28, 0 or 1, not {signature[64]}")
+    return WalletSignature(_PARITY_OF_V[signature[64]], r, s)
 
 
 def recover_signer(hashed: bytes, signature: WalletSignature) -> bytes | None:
@@ -59,3 +75,29 @@ def recover_signer(hashed: bytes, signature: WalletSignature) -> bytes | None:
     except BadSignature:
         return None
     return public_key.to_canonical_address()
+
+
+def is_accepted_by_contract(
+    node: NodeSession, wallet: bytes, hashed: bytes, signature: bytes
+) -> bool | None:
+    """Whether the contract at `wallet` accepts a signature; None if there is no contract.
+
+    Also None if the node does not respond; only plain wallets can then be verified.
+    Raises Unavailable if too many requests wait for the node.
+    """
+    node = node.within(TIMEOUT_S)
+    try:
+        if not data(node.call("eth_getCode", to_hex(wallet), "latest")):
+            return None
+        call = {
+            "to": to_hex(wallet),
+            "gas": hex(_GAS),
+            "data": to_hex(MAGIC_VALUE + encode(["bytes32", "bytes"], [hashed, signature])),
+        }
+        returned = data(node.call("eth_call", call, "latest"))
+        return returned[:32] == MAGIC_VALUE.ljust(32, b"\0")
+    except (UpstreamFailed, NodeAway, BadHex) as error:
+        log.warning("the signature of a contract wallet could not be checked: %s", error)
+        return None
+    except RpcError:
+        return False

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.errors import InvalidParameter
@@ -11,7 +11,7 @@ from scan.hex import to_hex
 from scan.http.list_responses import LISTED, list_response
 from scan.http.lists import list_body
 from scan.http.requests import block_argument, query_arguments, reader
-from scan.http.responses import json_body, json_value
+from scan.http.responses import Response, json_body, json_value
 from scan.queries import addresses, contract_creations, history
 from scan.queries.contract_creations import creation_record
 from scan.queries.entities import RANGE

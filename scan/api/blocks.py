@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.errors import NotFound
 from scan.http.list_responses import LISTED, ORDERED, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 from scan.queries import blocks, entities
 from scan.queries.entities import FILTER_KEYS
 from scan.queries.pages import Page, Window
@@ -38,10 +38,7 @@ def _block_at(arguments: Mapping[str, str]) -> Response:
 def get_block(block: str) -> Response:
     query_arguments()
     named = None if block == "latest" else parameters.block_number_or_hash(block)
-    record = blocks.get(reader(), named)
-    if record is None:
-        raise NotFound("This block is not indexed.")
-    return json_body(record)
+    return json_body(_indexed(named))
 
 
 @blueprint.get("/blocks/<block>/transactions")
@@ -49,13 +46,17 @@ def list_transactions_of_block(block: str) -> Response:
     """Not of `latest`, in which pages would be of one block after the other."""
     keys = FILTER_KEYS["transactions"]
     arguments = query_arguments(*keys, *LISTED, "orderBy")
-    record = blocks.get(reader(), parameters.block_number_or_hash(block))
-    if record is None:
-        raise NotFound("This block is not indexed.")
-    number = orjson.loads(record)["number"]
+    number = orjson.loads(_indexed(parameters.block_number_or_hash(block)))["number"]
 
     def read(window: Window) -> Page:
         window = window._replace(block_from=number, block_to=number)
         return entities.page(reader(), "transactions", window, arguments)
 
     return list_response("transactions", arguments, read)
+
+
+def _indexed(named: int | bytes | None) -> str:
+    record = blocks.get(reader(), named)
+    if record is None:
+        raise NotFound("This block is not indexed.")
+    return record

@@ -1,7 +1,8 @@
 """Verification, compilers, and contracts: their source, bytecode, values, calls."""
 
+import flask
 import orjson
-from flask import Blueprint, Response, request
+from flask import Blueprint, request
 
 from scan import parameters
 from scan.contracts.disassembly import disassemble
@@ -18,7 +19,7 @@ from scan.http.requests import (
     query_arguments,
     reader,
 )
-from scan.http.responses import json_body, json_value
+from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
 from scan.queries import (
     bytecode,
@@ -201,7 +202,7 @@ def get_source(address: str) -> Response:
     if form == STANDARD_JSON:
         return json_body(contract_sources.standard_input(contract))
     headers = {"Content-Disposition": f'attachment; filename="{to_hex(key)}.zip"'}
-    return Response(contract_sources.archive(contract), headers=headers, mimetype=ZIP_TYPE)
+    return flask.Response(contract_sources.archive(contract), headers=headers, mimetype=ZIP_TYPE)
 
 
 @blueprint.get("/compilers")

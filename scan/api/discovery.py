@@ -60,9 +60,9 @@ def discovery(document: Callable[[], dict[str, Any]], *, has_tools: bool) -> Blu
 
     @blueprint.get(CATALOG)
     def catalog() -> Response:
-        base = services().settings.base_path
-        response = Response(orjson.dumps(_linkset(base, has_tools)), content_type=CATALOG_TYPE)
-        response.headers["Link"] = f'<{base}{CATALOG}>; rel="api-catalog"'
+        linkset = _linkset(services().settings.base_path, has_tools)
+        response = Response(orjson.dumps(linkset), content_type=CATALOG_TYPE)
+        response.headers["Link"] = f'<{CATALOG}>; rel="api-catalog"'
         return response
 
     @blueprint.get(SECURITY)

@@ -7,11 +7,11 @@ from typing import Any
 
 import flask_swagger_ui
 import orjson
-from flask import Blueprint, Response, send_from_directory
+from flask import Blueprint, send_from_directory
 
 from scan.api.openapi import PREFIX
 from scan.http.requests import query_arguments
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 
 DOCUMENT = f"{PREFIX}/openapi.json"
 PAGE = Path(__file__).with_name("docs")

@@ -1,9 +1,9 @@
 """GET /api/v1/gas."""
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_value
+from scan.http.responses import Response, json_value
 from scan.queries import gas
 
 blueprint = Blueprint("gas", __name__)

@@ -3,12 +3,12 @@
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
 from scan.http.requests import reader
-from scan.http.responses import json_value
+from scan.http.responses import Response, json_value
 from scan.http.services import services
 from scan.queries import network
 
@@ -30,7 +30,10 @@ def ready() -> Response:
     status: dict[str, Any] = {}
     try:
         services().limiter.peek_address("")
-        _require_current_schema()
+        # A newer schema is current, too: while instances are replaced, the old ones serve.
+        newest = services().reads.value("database/migrations_get_newest")
+        if newest < migrations.expected_schema().newest:
+            raise Unavailable("The database schema is outdated; run `scan migrate`.")
         chain_name = services().settings.chain_name or None
         status = orjson.loads(network.status(reader(), chain_name))
         if services().reads is not services().writes:
@@ -41,13 +44,6 @@ def ready() -> Response:
         response.headers.update(error.headers)
         return response
     return json_value(status)
-
-
-def _require_current_schema() -> None:
-    """A newer one is current, too: while instances are replaced one by one, the old ones serve."""
-    newest = services().reads.value("database/migrations_get_newest")
-    if newest < migrations.expected_schema().newest:
-        raise Unavailable("The database schema is outdated; run `scan migrate`.")
 
 
 def _compare_with_primary(status: dict[str, Any]) -> None:

@@ -1,13 +1,13 @@
 """GET /api/v1/tokens/:address/items, /items/:id and /items/:id/transfers."""
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.contracts.item_metadata import MAX_IMAGE_URI
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 from scan.queries import items
 from scan.queries.item_media import Media
 

@@ -2,7 +2,7 @@
 
 import time
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.accounts import api_keys, key_requests
@@ -10,7 +10,7 @@ from scan.accounts.owner_authorization import require_key_of
 from scan.errors import InvalidParameter, MissingApiKey
 from scan.hex import BadHex, data
 from scan.http.requests import api_key, client_address, json_object, query_arguments, reader
-from scan.http.responses import json_body, json_value
+from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
 
 blueprint = Blueprint("keys", __name__)

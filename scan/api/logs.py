@@ -1,9 +1,10 @@
 """GET /api/v1/logs."""
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import query_arguments, reader
+from scan.http.responses import Response
 from scan.queries import logs
 from scan.queries.logs import FILTER_KEYS
 

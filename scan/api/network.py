@@ -1,15 +1,16 @@
 """GET /api/v1/stats, /stats/daily, /stats/largest-transfers
 and /stats/finality."""
 
+import flask
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.exports.csv_columns import csv_text
 from scan.exports.list_file import Format
 from scan.http.list_format import JSON, PARAMETER, TYPES
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body, json_value
+from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
 from scan.queries import blocks, daily_stats, largest_transfers, network
 
@@ -31,7 +32,7 @@ def list_days() -> Response:
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
     days = daily_stats.days(reader(), first, last)
     if chosen == Format.CSV.value:
-        return Response(
+        return flask.Response(
             csv_text("days", orjson.loads(days.data)),
             headers={
                 "Content-Disposition": 'attachment; filename="days.csv"',

@@ -3,13 +3,13 @@
 from collections.abc import Mapping
 from typing import Any
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.lists import json_text, times_of
 from scan.http.requests import json_object, reader
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 from scan.queries import entities
 from scan.queries.cursors import MAX_CURSOR
 from scan.queries.entities import RANGE

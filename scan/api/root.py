@@ -1,9 +1,9 @@
 """GET / where no pages are served: where to look instead."""
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import VERSION
-from scan.http.responses import json_value
+from scan.http.responses import Response, json_value
 from scan.http.services import services
 
 blueprint = Blueprint("root", __name__)

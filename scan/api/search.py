@@ -1,10 +1,10 @@
 """GET /api/v1/search."""
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 from scan.queries import search as search_queries
 
 blueprint = Blueprint("search", __name__)

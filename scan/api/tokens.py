@@ -1,11 +1,11 @@
 """GET /api/v1/tokens, /tokens/:address and /tokens/:address/holders."""
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 from scan.queries import tokens
 
 blueprint = Blueprint("tokens", __name__)

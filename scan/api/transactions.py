@@ -4,14 +4,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.errors import NotFound
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import json_body
+from scan.http.responses import Response, json_body
 from scan.queries import internal_transfers, summaries, transactions
 from scan.queries.pages import Page, Window
 
@@ -35,12 +35,7 @@ def list_transactions_of_address(address: str) -> Response:
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
     """What is stored of it, what the node has of it, decoded, and why it failed if it did."""
-    query_arguments()
-    key = parameters.hash32(transaction_hash)
-    record = transactions.get(reader(), key)
-    if record is None:
-        raise NotFound("This transaction is not indexed.")
-    indexed = orjson.loads(record)
+    indexed, record = _indexed(transaction_hash)
     details = transactions.details(reader(), indexed)
     failure = transactions.failure(reader(), indexed)
     more = {
@@ -57,7 +52,7 @@ def get_transaction(transaction_hash: str) -> Response:
 @blueprint.get("/transactions/<transaction_hash>/trace")
 @requires(Prerequisite.NODE)
 def get_trace(transaction_hash: str) -> Response:
-    record = _indexed(transaction_hash)
+    record, _ = _indexed(transaction_hash)
     trace, frames = transactions.calls(reader(), record)
     return _traced(
         record,
@@ -70,7 +65,7 @@ def get_trace(transaction_hash: str) -> Response:
 @blueprint.get("/transactions/<transaction_hash>/state-changes")
 @requires(Prerequisite.NODE)
 def get_state_changes(transaction_hash: str) -> Response:
-    record = _indexed(transaction_hash)
+    record, _ = _indexed(transaction_hash)
     changes = transactions.state_changes(reader(), record)
     return _traced(
         record,
@@ -81,13 +76,13 @@ def get_state_changes(transaction_hash: str) -> Response:
     )
 
 
-def _indexed(transaction_hash: str) -> dict[str, Any]:
+def _indexed(transaction_hash: str) -> tuple[dict[str, Any], str]:
+    """Its record, also as JSON text; raises NotFound."""
     query_arguments()
     record = transactions.get(reader(), parameters.hash32(transaction_hash))
     if record is None:
         raise NotFound("This transaction is not indexed.")
-    indexed: dict[str, Any] = orjson.loads(record)
-    return indexed
+    return orjson.loads(record), record
 
 
 def _traced(record: Mapping[str, Any], **read: object) -> Response:

@@ -1,10 +1,11 @@
 """GET /api/v1/token-transfers, /dex-trades, /internal-transfers; those of a token or an address."""
 
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.http.list_responses import entity_list
 from scan.http.requests import reader
+from scan.http.responses import Response
 from scan.queries import tokens
 
 blueprint = Blueprint("transfers", __name__)

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint
 
 from scan import parameters
 from scan.accounts.owner_authorization import Requester, require_owner
@@ -13,7 +13,7 @@ from scan.ethereum.log_filter import TOPICS
 from scan.hex import to_hex
 from scan.http.lists import PAGED, list_body, window_of
 from scan.http.requests import api_key, client_address, json_object, query_arguments
-from scan.http.responses import json_body, json_value
+from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
 from scan.queries.pages import Page
 from scan.webhooks import owner_actions, registration, urls

@@ -18,49 +18,25 @@ from scan.ethereum.client import Node, NodeError
 from scan.indexer.writer import NotTheWriter, Writer
 from scan.settings import Settings
 
-
-class Derivation(NamedTuple):
-    """Statements that compute what a table should hold, list what differs, and repair it."""
-
-    expect: str
-    compare: str
-    repair: str
-
-
-# In this order: holders, items and candles first, then the counters of tokens, pools and addresses.
-DERIVED = {
-    "blocks": Derivation("audit/blocks_expect", "audit/blocks_compare", "audit/blocks_repair"),
-    "token_holders": Derivation(
-        "audit/token_holders_expect", "audit/token_holders_compare", "audit/token_holders_repair"
-    ),
-    "item_balances": Derivation(
-        "audit/item_balances_expect", "audit/item_balances_compare", "audit/item_balances_repair"
-    ),
-    "token_items": Derivation(
-        "audit/token_items_expect", "audit/token_items_compare", "audit/token_items_repair"
-    ),
-    "tokens": Derivation("audit/tokens_expect", "audit/tokens_compare", "audit/tokens_repair"),
-    "dexes": Derivation("audit/dexes_expect", "audit/dexes_compare", "audit/dexes_repair"),
-    "pool_candles": Derivation(
-        "audit/pool_candles_expect", "audit/pool_candles_compare", "audit/pool_candles_repair"
-    ),
-    "pools": Derivation("audit/pools_expect", "audit/pools_compare", "audit/pools_repair"),
-    "addresses": Derivation(
-        "audit/addresses_expect", "audit/addresses_compare", "audit/addresses_repair"
-    ),
-    "daily_stats": Derivation(
-        "audit/daily_stats_expect", "audit/daily_stats_compare", "audit/daily_stats_repair"
-    ),
-    "log_counts": Derivation(
-        "audit/log_counts_expect", "audit/log_counts_compare", "audit/log_counts_repair"
-    ),
-    "list_checkpoints": Derivation(
-        "audit/list_checkpoints_expect",
-        "audit/list_checkpoints_compare",
-        "audit/list_checkpoints_repair",
-    ),
-    "chain": Derivation("audit/chain_expect", "audit/chain_compare", "audit/chain_repair"),
-}
+# The statements audit/<table>_expect, _compare and _repair compute what a table should hold, list
+# what differs, and repair it. In this order: holders, items and candles first, then the counters of
+# tokens, pools and addresses.
+DERIVED = (
+    "blocks",
+    "token_holders",
+    "token_holder_ranges",
+    "item_balances",
+    "token_items",
+    "tokens",
+    "dexes",
+    "pool_candles",
+    "pools",
+    "addresses",
+    "daily_stats",
+    "log_counts",
+    "list_checkpoints",
+    "chain",
+)
 MAX_SHOWN = 20
 EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
 # Memory for sorts and joins of whole tables.
@@ -139,7 +115,7 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
         for table in DERIVED:
             differences = _audit_table(tx, table)
             if differences and repair:
-                tx.execute(DERIVED[table].repair)
+                tx.execute(f"audit/{table}_repair")
                 write_line(f"  repaired {table}")
             elif differences:
                 code = DIFFERS
@@ -150,8 +126,8 @@ def _audit_rows(database: Database, *, repair: bool) -> int:
 
 def _audit_table(tx: Transaction, table: str) -> int:
     began = time.monotonic()
-    tx.execute(DERIVED[table].expect)
-    rows = tx.rows(DERIVED[table].compare, most=MAX_SHOWN)
+    tx.execute(f"audit/{table}_expect")
+    rows = tx.rows(f"audit/{table}_compare", most=MAX_SHOWN)
     count = int(rows[0][3]) if rows else 0
     _write_section(f"{table} differ", count, began, [str(Difference(*row[:3])) for row in rows])
     if count > len(rows):

@@ -121,6 +121,7 @@ def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
     ]
     for drop, _ in indexes:
         tx.script(drop)
+    tx.script(f"TRUNCATE {table}")  # in this transaction: with wal_level=minimal no WAL of its rows
     _copy(tx, warehouse, table)
     for _, create in indexes:
         tx.script(create)

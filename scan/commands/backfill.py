@@ -5,7 +5,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from scan.commands.startup import (
     on_stop_signals,
@@ -80,10 +80,8 @@ def _prepared_database(settings: Settings) -> Iterator[tuple[Database, threading
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-backfill", session=SESSION
     )
-    try:
+    with closing(database):
         yield database, stop
-    finally:
-        database.close()
 
 
 def _run(backfill: FieldBackfill, stop: threading.Event) -> bool:

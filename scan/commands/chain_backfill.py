@@ -94,7 +94,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 _write_line(f"indexed up to block {plan.last_block}; `scan index` follows the node")
                 return DONE
         except NotTheWriter:
-            reason = "another indexer or backfill is running on this database: stop it before"
+            reason = "another indexer or backfill is running on this database: stop it first"
         except CannotBegin as error:
             _write_line(str(error))
             if options.automatic:

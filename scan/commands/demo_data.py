@@ -5,6 +5,7 @@ demo/record.py writes the file; the contracts in it were verified when it was.
 
 import gzip
 import logging
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ def load(settings: Settings, path: Path = PATH) -> None:
         added: dict[str, Any] = orjson.loads(file.read())
     database = Database(settings.database_url, statement_timeout_ms=10_000, name="scan-demo")
     try:
-        with database.transaction() as tx:
+        with closing(database), database.transaction() as tx:
             addresses, labels = zip(*added["labels"], strict=True)
             tx.execute("commands/labels_put", addresses=[*map(data, addresses)], labels=[*labels])
             for row in added["verified"]:
@@ -37,5 +38,3 @@ def load(settings: Settings, path: Path = PATH) -> None:
                 tx.execute("verification/verified_contracts_insert", **{**UNKNOWN, **row, **binary})
     except ScanError as error:
         log.warning("labels and verified contracts of the demo are not stored: %s", error)
-    finally:
-        database.close()

@@ -68,15 +68,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     for finding in _findings(settings, options.url):
         findings.append(finding)
         if not options.json:
-            print(_line(finding), flush=True)
+            line = f"{finding.level.value:8} {finding.subject:10} {finding.text}"
+            print(f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line, flush=True)
     if options.json:
         print(json.dumps([{**f._asdict(), "level": f.level.value} for f in findings]))
     return 1 if any(finding.level is Level.ERROR for finding in findings) else 0
-
-
-def _line(finding: Finding) -> str:
-    line = f"{finding.level.value:8} {finding.subject:10} {finding.text}"
-    return f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line
 
 
 def _findings(settings: Settings, url: str | None) -> Findings:

@@ -15,8 +15,7 @@ from eth_account.signers.local import LocalAccount
 from scan import parameters
 from scan.accounts.key_requests import key_request_message
 from scan.commands import EXIT_FAILED
-from scan.commands.startup import with_running_database
-from scan.database.connection import Database
+from scan.commands.startup import connected
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.settings import Settings, wallet_private_key
@@ -42,28 +41,21 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
 def list_active(settings: Settings, options: argparse.Namespace) -> int:
     """One line per key: id, prefix, owner, requests a minute and in total, last use, label."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
-    database = _database(settings)
-    for row in database.rows("commands/api_keys_list", owner=owner):
-        print(*row)
-    database.close()
+    with connected(settings, "scan-keys") as database:
+        for row in database.rows("commands/api_keys_list", owner=owner):
+            print(*row)
     return 0
 
 
 def revoke(settings: Settings, options: argparse.Namespace) -> int:
-    database = _database(settings)
-    revoked = {id_ for (id_,) in database.rows("commands/api_keys_revoke", ids=options.ids)}
-    database.close()
+    with connected(settings, "scan-keys") as database:
+        revoked = {id_ for (id_,) in database.rows("commands/api_keys_revoke", ids=options.ids)}
     for id_ in options.ids:
         if id_ in revoked:
             print(f"revoked {id_}")
         else:
             print(f"scan: no active key {id_}", file=sys.stderr)
     return 0 if revoked.issuperset(options.ids) else EXIT_FAILED
-
-
-def _database(settings: Settings) -> Database:
-    url = with_running_database(settings).database_url
-    return Database(url, statement_timeout_ms=0, name="scan-keys")
 
 
 def _owner(options: argparse.Namespace) -> bytes:

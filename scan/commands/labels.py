@@ -8,8 +8,8 @@ from typing import NamedTuple
 from tqdm import tqdm
 
 from scan import parameters
-from scan.commands.startup import with_running_database
-from scan.database.connection import Database
+from scan.commands.startup import connected
+from scan.database.transaction import Row
 from scan.errors import InvalidParameter, ScanError
 from scan.settings import Settings
 
@@ -25,37 +25,37 @@ class Label(NamedTuple):
 
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
-    database = _database(settings)
-    try:
-        with options.file.open(encoding="utf-8-sig", newline="") as file:
-            labels = read(file)
-    except OSError as error:
-        raise ScanError(f"{options.file}: {error.strerror}") from None
-    stored = [label for label in labels if label.text]
-    with database.transaction() as tx:
-        removed = tx.execute(
-            "commands/labels_delete",
-            addresses=[label.address for label in labels if not label.text],
-        )
-        # With `disable=None` the bar is shown only on a terminal.
-        with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
-            for first in range(0, len(stored), BATCH_ROWS):
-                batch = stored[first : first + BATCH_ROWS]
-                addresses, texts = zip(*batch, strict=True)
-                tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
-                bar.update(len(batch))
+    with connected(settings, "scan-labels") as database:
+        try:
+            with options.file.open(encoding="utf-8-sig", newline="") as file:
+                labels = read(file)
+        except OSError as error:
+            raise ScanError(f"{options.file}: {error.strerror}") from None
+        stored = [label for label in labels if label.text]
+        with database.transaction() as tx:
+            removed = tx.execute(
+                "commands/labels_delete",
+                addresses=[label.address for label in labels if not label.text],
+            )
+            # With `disable=None` the bar is shown only on a terminal.
+            with tqdm(total=len(stored), unit=" labels", disable=None, leave=False) as bar:
+                for first in range(0, len(stored), BATCH_ROWS):
+                    batch = stored[first : first + BATCH_ROWS]
+                    addresses, texts = zip(*batch, strict=True)
+                    tx.execute("commands/labels_put", addresses=list(addresses), labels=list(texts))
+                    bar.update(len(batch))
     print(f"{len(stored)} labels stored, {removed} removed")
     return 0
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:
-    for address, text in _database(settings).rows("commands/labels_list"):
+    for address, text in _stored(settings):
         print(address, text)
     return 0
 
 
 def export_file(settings: Settings, options: argparse.Namespace) -> int:
-    labels = _database(settings).rows("commands/labels_list")
+    labels = _stored(settings)
     try:
         with options.file.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("address", "label"), *labels])
@@ -65,9 +65,9 @@ def export_file(settings: Settings, options: argparse.Namespace) -> int:
     return 0
 
 
-def _database(settings: Settings) -> Database:
-    url = with_running_database(settings).database_url
-    return Database(url, statement_timeout_ms=0, name="scan-labels")
+def _stored(settings: Settings) -> list[Row]:
+    with connected(settings, "scan-labels") as database:
+        return database.rows("commands/labels_list")
 
 
 def read(lines: Iterable[str]) -> list[Label]:
@@ -80,17 +80,13 @@ def read(lines: Iterable[str]) -> list[Label]:
     try:
         for row in rows:
             if row and not (rows.line_num == 1 and not row[0].strip().lower().startswith("0x")):
-                label = _label(row)
+                if len(row) != 2:
+                    raise InvalidParameter("expected two columns, address and label.")
+                text = parameters.text(row[1].strip(), "label", most=MAX_LABEL)
+                if not text.isprintable():
+                    raise InvalidParameter("label must be printable.")
+                label = Label(parameters.address(row[0].strip()), text)
                 labels[label.address] = label
     except (InvalidParameter, csv.Error) as error:
         raise InvalidParameter(f"line {rows.line_num}: {error}") from None
     return list(labels.values())
-
-
-def _label(row: list[str]) -> Label:
-    if len(row) != 2:
-        raise InvalidParameter("expected two columns, address and label.")
-    text = parameters.text(row[1].strip(), "label", most=MAX_LABEL)
-    if not text.isprintable():
-        raise InvalidParameter("label must be printable.")
-    return Label(parameters.address(row[0].strip()), text)

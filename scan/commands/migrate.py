@@ -2,9 +2,8 @@
 
 import argparse
 
-from scan.commands.startup import with_running_database
+from scan.commands.startup import connected, with_running_database
 from scan.database import migrations
-from scan.database.connection import Database
 from scan.settings import Settings
 
 CURRENT = "the schema is current"
@@ -13,18 +12,16 @@ OFFLINE = "  locks whole tables while it runs: stop the service first"
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    settings = with_running_database(settings)
     if options.plan:
         return _print_plan(settings)
-    applied = migrations.run(settings)
+    applied = migrations.run(with_running_database(settings))
     print("\n".join(f"applied {name}" for name in applied) or CURRENT)
     return 0
 
 
 def _print_plan(settings: Settings) -> int:
-    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-schema")
-    planned = migrations.plan(database)
-    database.close()
+    with connected(settings, "scan-schema") as database:
+        planned = migrations.plan(database)
     if planned is None:
         print(NEWER)
     elif not planned:

@@ -210,7 +210,15 @@ def _keep_running(
         for child in children:
             child.keep_running()
         if not is_greeted and _is_alive(settings):
-            _greet(settings)
+            base = f"{settings.base_url}/api/v1"
+            print(
+                f"\nScan is running at {settings.base_url} (Ctrl-C to stop). Try:\n"
+                f"  curl {base}/stats\n"
+                f"  curl '{base}/transactions?limit=2'\n"
+                f"  curl {base}/blocks\n"
+                f"or open {settings.base_url} in a browser.",
+                flush=True,
+            )
             is_greeted = True
         if settings.started_by_make and os.getppid() != parent:
             log.info("the parent process `make` has ended; stopping")
@@ -224,15 +232,3 @@ def _is_alive(settings: Settings) -> bool:
             return bool(response.status == 200)
     except (URLError, OSError):
         return False
-
-
-def _greet(settings: Settings) -> None:
-    base = f"{settings.base_url}/api/v1"
-    print(
-        f"\nScan is running at {settings.base_url} (Ctrl-C to stop). Try:\n"
-        f"  curl {base}/stats\n"
-        f"  curl '{base}/transactions?limit=2'\n"
-        f"  curl {base}/blocks\n"
-        f"or open {settings.base_url} in a browser.",
-        flush=True,
-    )

@@ -10,16 +10,16 @@ from typing import NamedTuple, TextIO
 from eth_hash.auto import keccak
 from tqdm import tqdm
 
-from scan.commands.startup import with_running_database
+from scan.commands.startup import connected
 from scan.contracts.abi import AbiError
 from scan.contracts.signature_text import canonical
 from scan.database import copy_format
-from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
 from scan.settings import Settings
 
+NAME = "scan-signatures"
 MAX_LINE = 10_000
 BATCH_ROWS = 10_000
 MAX_REPORTED = 20
@@ -62,13 +62,20 @@ class Faults:
 
 def import_file(settings: Settings, options: argparse.Namespace) -> int:
     faults = Faults()
-    database = _database(settings)
     try:
         with (
+            connected(settings, NAME) as database,
             options.file.open(encoding="utf-8-sig", errors="replace") as file,
             database.transaction() as tx,
         ):
-            count, added = _store(tx, _selectors(_lines(file), faults))
+            # From text with one signature a line, or from a JSON object {"0x…": ["…"]}.
+            start = file.read(1)
+            while start and start.isspace():
+                start = file.read(1)
+            file.seek(0)
+            count, added = _store(
+                tx, _selectors(_json_lines(file) if start == "{" else _text_lines(file), faults)
+            )
             if faults.count and not options.skip_invalid:
                 raise InvalidParameter(
                     f"{faults.report()}\n{faults.count} lines are invalid, so nothing was stored;"
@@ -83,29 +90,24 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:
-    database = _database(settings)
     last: tuple[bytes, str] = (b"", "")
-    while rows := database.rows(
-        "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
-    ):
-        for selector, text in rows:
-            print(to_hex(bytes(selector)), text)
-        last = bytes(rows[-1][0]), rows[-1][1]
+    with connected(settings, NAME) as database:
+        while rows := database.rows(
+            "commands/signatures_list", selector=last[0], signature=last[1], limit=BATCH_ROWS
+        ):
+            for selector, text in rows:
+                print(to_hex(bytes(selector)), text)
+            last = bytes(rows[-1][0]), rows[-1][1]
     return 0
 
 
 def delete(settings: Settings, options: argparse.Namespace) -> int:
     """Deletes by selector or by signature."""
     selectors = [_selector(text) for text in options.selectors]
-    with _database(settings).transaction() as tx:
+    with connected(settings, NAME) as database, database.transaction() as tx:
         removed = tx.execute("commands/signatures_delete", selectors=selectors)
     print(f"{removed} signatures removed")
     return 0
-
-
-def _database(settings: Settings) -> Database:
-    url = with_running_database(settings).database_url
-    return Database(url, statement_timeout_ms=0, name="scan-signatures")
 
 
 def _selector(text: str) -> bytes:
@@ -150,15 +152,6 @@ def _checked(line: Line) -> tuple[bytes, str]:
     if line.hash is not None and line.hash.lower() not in (to_hex(digest[:4]), to_hex(digest)):
         raise AbiError(f"its selector is {to_hex(digest[:4])}, not {line.hash[:66]}")
     return bytes(digest[:4]), text
-
-
-def _lines(file: TextIO) -> Iterator[Line]:
-    """From text with one signature a line, or from a JSON object {"0x…": ["…"]}."""
-    start = file.read(1)
-    while start and start.isspace():
-        start = file.read(1)
-    file.seek(0)
-    return _json_lines(file) if start == "{" else _text_lines(file)
 
 
 def _text_lines(file: TextIO) -> Iterator[Line]:

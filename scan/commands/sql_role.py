@@ -4,8 +4,7 @@ import argparse
 import re
 import secrets
 
-from scan.commands.startup import with_running_database
-from scan.database.connection import Database
+from scan.commands.startup import connected
 from scan.errors import ScanError
 from scan.settings import Settings
 
@@ -27,10 +26,7 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
     if not TIMEOUT.fullmatch(options.statement_timeout):
         raise ScanError("--statement-timeout must be a time such as 30s or 5min")
     password = secrets.token_hex(16)
-    database = Database(
-        with_running_database(settings).database_url, statement_timeout_ms=0, name="scan-sql-role"
-    )
-    try:
+    with connected(settings, "scan-sql-role") as database:
         database.rows(
             "commands/sql_role_create",
             name=options.name,
@@ -38,8 +34,6 @@ def create(settings: Settings, options: argparse.Namespace) -> int:
             statement_timeout=options.statement_timeout,
         )
         [rights] = database.rows("commands/sql_role_get_rights", name=options.name)
-    finally:
-        database.close()
     print(f"role      {options.name}\npassword  {password}")
     print("It may read the tables and the views of schema v1; see docs/tables.md.")
     for warning in (text for text, is_left in zip(LEFT, rights, strict=True) if is_left):

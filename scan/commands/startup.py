@@ -2,7 +2,8 @@
 
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from scan.database import migrations
@@ -46,6 +47,14 @@ def with_running_database(settings: Settings) -> Settings:
     return settings
 
 
+@contextmanager
+def connected(settings: Settings, name: str) -> Iterator[Database]:
+    """The database as with_running_database(), for statements that may take any time."""
+    url = with_running_database(settings).database_url
+    with closing(Database(url, statement_timeout_ms=0, name=name)) as database:
+        yield database
+
+
 def publish_database(settings: Settings) -> None:
     """For other commands with the same SCAN_DATA_DIR, while `scan run` runs."""
     write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
@@ -77,16 +86,14 @@ def require_usable_database(settings: Settings, *, reads: bool = False) -> None:
 
 
 def _require_usable(name: str, url: str, *, takes_writes: bool) -> None:
-    database = Database(url, statement_timeout_ms=5000, name="scan-start")
-    try:
-        is_read_only = database.value("database/session_is_read_only")
-    except SharedSession:
-        raise SettingError(name, without_password(url), SHARED) from None
-    except ScanError as error:
-        log.warning("%s cannot be checked: %s", name, error.message)
-        return
-    finally:
-        database.close()
+    with closing(Database(url, statement_timeout_ms=5000, name="scan-start")) as database:
+        try:
+            is_read_only = database.value("database/session_is_read_only")
+        except SharedSession:
+            raise SettingError(name, without_password(url), SHARED) from None
+        except ScanError as error:
+            log.warning("%s cannot be checked: %s", name, error.message)
+            return
     if takes_writes and is_read_only:
         raise SettingError(name, without_password(url), READ_ONLY)
 

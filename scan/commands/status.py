@@ -39,7 +39,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             f" {state['lagBlocks']} behind; status recorded at {state['checkedAt']}"
         )
     if disk:
-        lines.append(_disk_line(disk))
+        line = f"disk of the database: {disk['diskFreeBytes'] / GIB:.0f} GiB free"
+        days = disk["diskFullInDays"]
+        lines.append(
+            line if days is None else f"{line}, full in {days:,} days at the newest day's growth"
+        )
     if backfill := state.get("backfill"):
         lines.append(_backfill_line(backfill))
     if problem:
@@ -71,12 +75,6 @@ def _watch(base: str) -> int:
             time.sleep(WATCH_EVERY_S)
     except KeyboardInterrupt:
         return 0
-
-
-def _disk_line(disk: dict[str, Any]) -> str:
-    line = f"disk of the database: {disk['diskFreeBytes'] / GIB:.0f} GiB free"
-    days = disk["diskFullInDays"]
-    return line if days is None else f"{line}, full in {days:,} days at the newest day's growth"
 
 
 def _fetch_disk(address: str) -> dict[str, Any]:

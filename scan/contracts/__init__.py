@@ -6,5 +6,5 @@ Start with read_calls.py for calls, then function_calls.py (overloads, calldata)
 (reverts), abi.py (types, encoding, decoding), abi_json.py (conversion of values from and to JSON)
 and proxy_contracts.py; for methods and events with transaction_details.py, then contract_abis.py,
 abi_decoding.py and decoding_budget.py; for the sentence about a transaction with
-transaction_summary.py and summary_forms.json.
+transaction_summary.py and summary_sentences.json.
 """

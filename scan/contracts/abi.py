@@ -65,7 +65,14 @@ def _parse(text: str, components: object, depth: int) -> AbiType:
     if array:
         return _array(_parse(array[1], components, depth + 1), array[2])
     if text == "tuple":
-        return _tuple(components, depth)
+        if not isinstance(components, list):
+            raise AbiError("the ABI has a tuple without components")
+        items = tuple(parse_type(component, depth + 1) for component in components)
+        labels = tuple(str(component.get("name") or "") for component in components)
+        dynamic = any(item.dynamic for item in items)
+        name = f"({','.join(item.name for item in items)})"
+        head_bytes = WORD if dynamic else sum(item.head_bytes for item in items)
+        return AbiType("tuple", name, None, items, labels, dynamic, head_bytes)
     return _elementary(_ALIASES.get(text, text))
 
 
@@ -92,17 +99,6 @@ def _array(item: AbiType, length: str) -> AbiType:
     if item.dynamic:
         return AbiType("array", name, size, (item,), dynamic=True)
     return AbiType("array", name, size, (item,), head_bytes=size * item.head_bytes)
-
-
-def _tuple(components: object, depth: int) -> AbiType:
-    if not isinstance(components, list):
-        raise AbiError("the ABI has a tuple without components")
-    items = tuple(parse_type(component, depth + 1) for component in components)
-    labels = tuple(str(component.get("name") or "") for component in components)
-    dynamic = any(item.dynamic for item in items)
-    name = f"({','.join(item.name for item in items)})"
-    head_bytes = WORD if dynamic else sum(item.head_bytes for item in items)
-    return AbiType("tuple", name, None, items, labels, dynamic, head_bytes)
 
 
 def signature(name: str, types: Sequence[AbiType]) -> str:
@@ -185,7 +181,15 @@ class _Reader:
 
     def _value(self, abi_type: AbiType, position: int) -> Any:
         if abi_type.kind == "array":
-            return self._items(abi_type, position)
+            length = abi_type.size
+            if length is None:
+                length = self._word(position)
+                position += WORD
+            if length > self.values_left:
+                raise AbiError(f"the data has more than {self.most_values} values")
+            if position + length * abi_type.items[0].head_bytes > len(self.data):
+                raise AbiError("the data ends inside an array")
+            return list(self.frame(abi_type.items * length, position))
         if abi_type.kind == "tuple":
             return self.frame(abi_type.items, position)
         if abi_type.kind in ("bytes", "string"):
@@ -194,17 +198,6 @@ class _Reader:
         if self.whole_addresses and abi_type.kind == "address" and any(word[:12]):
             raise AbiError("an address has more than 20 bytes")
         return _unpack(abi_type, word)
-
-    def _items(self, abi_type: AbiType, position: int) -> list[Any]:
-        length = abi_type.size
-        if length is None:
-            length = self._word(position)
-            position += WORD
-        if length > self.values_left:
-            raise AbiError(f"the data has more than {self.most_values} values")
-        if position + length * abi_type.items[0].head_bytes > len(self.data):
-            raise AbiError("the data ends inside an array")
-        return list(self.frame(abi_type.items * length, position))
 
     def _word(self, position: int) -> int:
         return int.from_bytes(self._bytes(position, WORD), "big")

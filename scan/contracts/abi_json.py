@@ -130,7 +130,16 @@ def _array(abi_type: AbiType, value: object, where: str) -> list[Any]:
 
 def _tuple(abi_type: AbiType, value: object, where: str) -> tuple[Any, ...]:
     if isinstance(value, dict):
-        value = _members(abi_type, value, where)
+        if not _are_unique_names(abi_type.labels):
+            raise AbiError(f"{where}: the members of {abi_type.name} have no names; send an array")
+        missing = [label for label in abi_type.labels if label not in value]
+        unknown = [label for label in value if label not in abi_type.labels]
+        if missing or unknown:
+            fault = f"has no {missing[0]!r}" if missing else f"has an unknown {unknown[0][:60]!r}"
+            raise AbiError(
+                f"{where}: the object {fault}; its members are {', '.join(abi_type.labels)}"
+            )
+        value = [value[label] for label in abi_type.labels]
     if not isinstance(value, list) or len(value) != len(abi_type.items):
         expected = f"an array of {len(abi_type.items)} or an object for {abi_type.name}"
         raise _wrong(where, expected, value)
@@ -140,17 +149,6 @@ def _tuple(abi_type: AbiType, value: object, where: str) -> tuple[Any, ...]:
             zip(abi_type.items, abi_type.labels, value, strict=True)
         )
     )
-
-
-def _members(abi_type: AbiType, value: dict[str, object], where: str) -> list[object]:
-    if not _are_unique_names(abi_type.labels):
-        raise AbiError(f"{where}: the members of {abi_type.name} have no names; send an array")
-    missing = [label for label in abi_type.labels if label not in value]
-    unknown = [label for label in value if label not in abi_type.labels]
-    if missing or unknown:
-        fault = f"has no {missing[0]!r}" if missing else f"has an unknown {unknown[0][:60]!r}"
-        raise AbiError(f"{where}: the object {fault}; its members are {', '.join(abi_type.labels)}")
-    return [value[label] for label in abi_type.labels]
 
 
 def _are_unique_names(labels: Sequence[str]) -> bool:

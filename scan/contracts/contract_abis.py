@@ -111,12 +111,12 @@ class ContractAbis:
     ) -> dict[bytes, Contract]:
         """As find_at(), by address; where the node does not respond, as find()."""
         try:
-            found = self.find_at(emitters, node, budget)
+            contracts = self.find_at(emitters, node, budget)
         except (UpstreamFailed, Unavailable):
             if not node.failed:
                 raise
             return self.find({emitter.address for emitter in emitters}, budget)
-        return {emitter.address: contract for emitter, contract in found.items()}
+        return {emitter.address: contract for emitter, contract in contracts.items()}
 
     def function_text(self, selector: bytes, contract: Contract) -> str | None:
         """The signature of a contract's function; None where it is not known for sure."""
@@ -156,20 +156,16 @@ class ContractAbis:
                 key = tuple(row[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
                 index = read.get(key) or self._abis.get(key)
                 if index is None and budget.allows():
-                    index = self._read_abi(key, row)
+                    entries = self._database.value(
+                        "contracts/verified_contracts_get_interface",
+                        code_hash=data(row["codeHash"]),
+                        address=data(row["verifiedAddress"]),
+                    )
+                    index = index_abi(entries or ())
+                    self._abis.store(key, index, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
                 if index is not None:
                     abis[address] = read[key] = index
         return abis
-
-    def _read_abi(self, key: tuple[Any, ...], row: Mapping[str, Any]) -> AbiIndex:
-        entries = self._database.value(
-            "contracts/verified_contracts_get_interface",
-            code_hash=data(row["codeHash"]),
-            address=data(row["verifiedAddress"]),
-        )
-        index = index_abi(entries or ())
-        self._abis.store(key, index, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
-        return index
 
     def _proxying(self, code_hashes: Iterable[str]) -> dict[str, _Proxying]:
         by_hash = {code_hash: self._codes.get(code_hash) for code_hash in code_hashes}

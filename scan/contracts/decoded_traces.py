@@ -53,7 +53,9 @@ class DecodedFrame(NamedTuple):
             "output": to_hex(frame.output),
             "outputSize": frame.output_size,
             "function": None if self.function is None else self.function.record(),
-            "result": None if self.result is None else [each.record() for each in self.result],
+            "result": None
+            if self.result is None
+            else [argument.record() for argument in self.result],
             "reverted": frame.is_undone,
             "error": None if self.reason is None else self.reason.record(),
             "logs": None if self.logs is None else [_log_record(*log) for log in self.logs],
@@ -74,7 +76,15 @@ def decode_trace(
 ) -> list[DecodedFrame]:
     """With the ABIs of its first MAX_CONTRACTS contracts, within one budget."""
     budget = DecodingBudget()
-    contracts = abis.find_at_or_now(_emitters(trace, indexed), node, budget)
+    addresses = [
+        address
+        for frame in trace.frames
+        for address in (frame.to_address, *(log.address for log in frame.logs or ()))
+        if address is not None
+    ]
+    block = Block(indexed.block_number, indexed.block_hash)
+    emitters = [Emitter(address, block) for address in dict.fromkeys(addresses)]
+    contracts = abis.find_at_or_now(emitters[:MAX_CONTRACTS], node, budget)
     frames = [_decoded(frame, contracts, budget) for frame in trace.frames]
     imported = abis.imported(_selectors(frames))
     frames = [_with_imported(frame, contracts, imported, budget) for frame in frames]
@@ -84,27 +94,16 @@ def decode_trace(
 def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame]:
     """A call that passes on an error that its own ABI does not have failed for the same reason."""
     known = {
-        each.reason.data: each.reason
-        for each in frames
-        if each.reason is not None and each.reason.decoded is not None
+        decoded.reason.data: decoded.reason
+        for decoded in frames
+        if decoded.reason is not None and decoded.reason.decoded is not None
     }
     return [
-        each
-        if each.reason is None or each.reason.kind != UNKNOWN_DATA
-        else each._replace(reason=known.get(each.reason.data, each.reason))
-        for each in frames
+        decoded
+        if decoded.reason is None or decoded.reason.kind != UNKNOWN_DATA
+        else decoded._replace(reason=known.get(decoded.reason.data, decoded.reason))
+        for decoded in frames
     ]
-
-
-def _emitters(trace: TransactionTrace, indexed: IndexedTransaction) -> list[Emitter]:
-    addresses = [
-        address
-        for frame in trace.frames
-        for address in (frame.to_address, *(log.address for log in frame.logs or ()))
-        if address is not None
-    ]
-    block = Block(indexed.block_number, indexed.block_hash)
-    return [Emitter(address, block) for address in dict.fromkeys(addresses)][:MAX_CONTRACTS]
 
 
 def _is_function_call(frame: TraceFrame) -> bool:
@@ -123,35 +122,31 @@ def _decoded(
     if _is_function_call(frame):
         function = decode_call(frame.input, contract.abis, contract.token_type, budget=budget)
     if function is not None and frame.failure is None:
-        result = _result(frame, function, contract, budget)
+        entries = functions_of(frame.input[:4], contract.abis, contract.token_type)
+        known = (
+            e for e in entries if (e.signature, e.source) == (function.signature, function.source)
+        )
+        result = decode_result(next(known), frame.output, budget=budget)
     logs = [
         (log, decode_event(log, contracts.get(log.address), budget)) for log in frame.logs or ()
     ]
     return DecodedFrame(frame, function, result, None, None if frame.logs is None else logs)
 
 
-def _result(
-    frame: TraceFrame, function: Decoded, contract: Contract, budget: DecodingBudget
-) -> Sequence[Argument] | None:
-    entries = functions_of(frame.input[:4], contract.abis, contract.token_type)
-    known = (e for e in entries if (e.signature, e.source) == (function.signature, function.source))
-    return decode_result(next(known), frame.output, budget=budget)
-
-
 def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
     """Of what no ABI has decoded."""
     functions = {
-        each.frame.input[:4]
-        for each in frames
-        if each.function is None and _is_function_call(each.frame)
+        decoded.frame.input[:4]
+        for decoded in frames
+        if decoded.function is None and _is_function_call(decoded.frame)
     }
     topics = {
         log.topics[0][:4]
-        for each in frames
-        for log, event in each.logs or ()
+        for decoded in frames
+        for log, event in decoded.logs or ()
         if event is None and log.topics
     }
-    failures = [each.frame.failure for each in frames if each.frame.failure is not None]
+    failures = [decoded.frame.failure for decoded in frames if decoded.frame.failure is not None]
     return functions | topics | selectors_of(failures)
 
 

@@ -106,7 +106,8 @@ def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntr
     name = name_of(function)
     named = [entry for entry in functions if entry.get("name") == name]
     if name != function:
-        canonical = _canonical(function.replace(" ", ""))
+        # With `uint` and `int` replaced by uint256 and int256, as in Solidity.
+        canonical = re.sub(r"(?<=[(,])(u?int)(?=[,)\[])", r"\g<1>256", function.replace(" ", ""))
         named = [entry for entry in named if _signature_of(entry) == canonical]
     if not named:
         known = [text for text in map(_signature_of, functions) if text] or others
@@ -115,11 +116,6 @@ def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntr
             f"{', '.join(known[:50]) or 'none'}"
         )
     return named
-
-
-def _canonical(text: str) -> str:
-    """With `uint` and `int` replaced by uint256 and int256, as in Solidity."""
-    return re.sub(r"(?<=[(,])(u?int)(?=[,)\[])", r"\g<1>256", text)
 
 
 def _signature_of(entry: dict[str, Any]) -> str | None:

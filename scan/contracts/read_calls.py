@@ -91,7 +91,14 @@ class ReadCalls:
         raises as call() does.
         """
         prepared, proxy = self._prepared(node, address, function, arguments, read_only=False)
-        value_wei = _value(prepared, value)
+        # In wei; raises InvalidParameter, also where the function is not payable.
+        try:
+            value_wei = int(coerce(_WEI, value, "value"))
+        except AbiError as error:
+            raise InvalidParameter(f"{error}.", field="value") from None
+        if value_wei and prepared.function.mutability != "payable":
+            signature = prepared.function.signature[:500]
+            raise InvalidParameter(f"The function {signature} is not payable.", field="value")
         if sender is not None:
             call = {
                 "from": to_hex(sender),
@@ -154,8 +161,8 @@ class ReadCalls:
             if block is None:
                 returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
             else:
-                called = Call("eth_call", (call, block))
-                [returned] = past_state.read(node, block, [called], MAX_RESPONSE_BYTES)
+                eth_call = Call("eth_call", (call, block))
+                [returned] = past_state.read(node, block, [eth_call], MAX_RESPONSE_BYTES)
                 if isinstance(returned, RpcError):
                     raise returned
             return data(returned)
@@ -183,18 +190,6 @@ class ReadCalls:
 
 def _abis(address: bytes, proxy: Proxy | None) -> tuple[bytes, ...]:
     return (address, proxy.implementation) if proxy else (address,)
-
-
-def _value(prepared: PreparedCall, value: object) -> int:
-    """In wei; raises InvalidParameter, also where the function is not payable."""
-    try:
-        value_wei = int(coerce(_WEI, value, "value"))
-    except AbiError as error:
-        raise InvalidParameter(f"{error}.", field="value") from None
-    if value_wei and prepared.function.mutability != "payable":
-        signature = prepared.function.signature[:500]
-        raise InvalidParameter(f"The function {signature} is not payable.", field="value")
-    return value_wei
 
 
 def _bad_request(error: AbiError) -> InvalidParameter:

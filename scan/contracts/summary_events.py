@@ -1,4 +1,4 @@
-"""Fills the forms of events of summary_forms.json, whose arguments are words."""
+"""Fills the forms of events of summary_sentences.json, whose arguments are words."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -47,18 +47,20 @@ class Facts(NamedTuple):
 
     def addresses(self) -> list[str]:
         """Those whose names a sentence may need, at most MAX_NAMED."""
-        wanted = [self.transaction[key] for key in ("toAddress", "contractAddress", "fromAddress")]
+        addresses = [
+            self.transaction[key] for key in ("toAddress", "contractAddress", "fromAddress")
+        ]
         for transfer in self.transfers:
-            wanted.append(transfer["tokenAddress"])
+            addresses.append(transfer["tokenAddress"])
         for trade in self.trades:
-            wanted += [trade["tokenIn"], trade["tokenOut"]]
+            addresses += [trade["tokenIn"], trade["tokenOut"]]
         for log in (self.details.logs or ())[:MAX_NAMED]:
-            wanted.append(to_hex(log.log.address))
+            addresses.append(to_hex(log.log.address))
         for transfer in self.transfers[:1]:
-            wanted += [transfer["fromAddress"], transfer["toAddress"]]
+            addresses += [transfer["fromAddress"], transfer["toAddress"]]
         for log in (self.details.logs or ())[:MAX_LOGS_NAMED]:
-            wanted += [word for word in map(address_of, words_of(log.log)) if word is not None]
-        return list(dict.fromkeys(address for address in wanted if address))[:MAX_NAMED]
+            addresses += [word for word in map(address_of, words_of(log.log)) if word is not None]
+        return list(dict.fromkeys(address for address in addresses if address))[:MAX_NAMED]
 
     def flows(self) -> Flows:
         """What the sender got, less what it gave; the coin's without fees."""

@@ -101,9 +101,11 @@ class TransactionDetailsReader:
         budget: DecodingBudget,
     ) -> dict[bytes, Contract]:
         """The called contract and those that emitted its logs."""
-        called = _called(indexed, transaction)
+        called_address = _called(indexed, transaction)
         addresses = [log.address for log in _logs(transaction) or ()]
-        addresses = [*dict.fromkeys([*([called] if called else []), *addresses])][:MAX_CONTRACTS]
+        addresses = [*dict.fromkeys([*([called_address] if called_address else []), *addresses])][
+            :MAX_CONTRACTS
+        ]
         block = Block(indexed.block_number, indexed.block_hash)
         emitters = [Emitter(address, block) for address in addresses]
         contracts = self._abis.find_at(emitters, node, budget)
@@ -116,9 +118,9 @@ class TransactionDetailsReader:
         contracts: Mapping[bytes, Contract],
         budget: DecodingBudget,
     ) -> TransactionDetails:
-        called, method, calldata = _called(indexed, transaction), None, transaction.input
-        if called is not None:
-            contract = contracts.get(called, NO_CONTRACT)
+        called_address, method, calldata = _called(indexed, transaction), None, transaction.input
+        if called_address is not None:
+            contract = contracts.get(called_address, NO_CONTRACT)
             method = decode_call(calldata, contract.abis, contract.token_type, budget=budget)
         logs = _logs(transaction)
         events = [decode_event(log, contracts.get(log.address), budget) for log in logs or ()]
@@ -127,10 +129,10 @@ class TransactionDetailsReader:
             for log, event in zip(logs or (), events, strict=True)
             if event is None and log.topics
         }
-        if called is not None and method is None:
+        if called_address is not None and method is None:
             undecoded.add(calldata[:4])
         signatures = self._abis.imported(undecoded)
-        if called is not None and method is None:
+        if called_address is not None and method is None:
             method = decode_call_by(calldata, signatures.get(calldata[:4], ()), budget=budget)
         decoded = [
             DecodedLog(log, event or decode_event_by(log, signatures, budget))

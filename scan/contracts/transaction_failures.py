@@ -232,7 +232,9 @@ class TransactionFailures:
         codes = failure.code_addresses[:MAX_CODE_ADDRESSES]
         if not codes and indexed.to_address is not None:
             codes = (data(indexed.to_address, 20),)
-        contracts = self.contracts_of(node, indexed, codes, budget)
+        block = Block(indexed.block_number, indexed.block_hash)
+        emitters = [Emitter(address, block) for address in codes]
+        contracts = self._abis.find_at_or_now(emitters, node, budget)
         abis = [abi for code in codes for abi in contracts.get(code, NO_CONTRACT).abis]
         imported = self._abis.imported(selectors_of([failure]))
         reason = decode_reason(failure, abis, imported, budget)
@@ -244,17 +246,6 @@ class TransactionFailures:
         if reason.kind == OUT_OF_GAS:
             reason = reason._replace(sentence=_out_of_gas(failure, record["gasLimit"]))
         return TransactionFailure(reason, failure, function, is_approximate)
-
-    def contracts_of(
-        self,
-        node: NodeSession,
-        indexed: IndexedTransaction,
-        addresses: tuple[bytes, ...],
-        budget: DecodingBudget,
-    ) -> dict[bytes, Contract]:
-        block = Block(indexed.block_number, indexed.block_hash)
-        emitters = [Emitter(address, block) for address in addresses]
-        return self._abis.find_at_or_now(emitters, node, budget)
 
 
 def _clause(sentence: str) -> str:

@@ -1,7 +1,7 @@
 """Says what a transaction did, in one sentence of linked parts, by the forms of a table.
 
-The table is summary_forms.json. Only what the indexed transfers and trades and the emitted events
-show is asserted; what no form fits is named by its method and contract.
+The table is summary_sentences.json. Only what the indexed transfers and trades and the emitted
+events show is asserted; what no form fits is named by its method and contract.
 """
 
 import json
@@ -30,7 +30,7 @@ from scan.contracts.summary_parts import (
 )
 from scan.hex import to_hex
 
-FORMS = json.loads(Path(__file__).with_name("summary_forms.json").read_text(encoding="utf-8"))
+FORMS = json.loads(Path(__file__).with_name("summary_sentences.json").read_text(encoding="utf-8"))
 ACTIONS = sorted(
     {action for action, _ in FORMS["recognised"].values()}
     | {form["action"] for form in (*FORMS["events"], *FORMS["methods"])}
@@ -192,26 +192,26 @@ def _recipients(recipients: set[str], names: Names) -> list[Part]:
 
 def _by_event(facts: Facts, names: Names) -> Summary | None:
     """By the called contract's only event, or by one that its called method is known for."""
-    details, called = facts.details, facts.transaction["toAddress"]
+    details, called_address = facts.details, facts.transaction["toAddress"]
     logs = details.logs or ()
     if facts.transfer_count or facts.trade_count or details.log_count != len(logs):
         return None
     signature = details.method.signature if details.method else None
     for log in (decoded.log for decoded in logs):
-        if to_hex(log.address) != called or not log.topics:
+        if to_hex(log.address) != called_address or not log.topics:
             continue
         words = words_of(log)
-        for form in _forms_bytopic_of().get(log.topics[0], ()):
+        for form in _forms_by_topic().get(log.topics[0], ()):
             is_known = len(logs) == 1 or signature in form.get("methods", ())
             if is_known and fits(form, log, words, facts.sender):
-                values = values_of(form["text"], words, called, names)
+                values = values_of(form["text"], words, called_address, names)
                 sentence = _filled(form["text"], values) + _with_coin(facts, names)
                 return Summary(form["action"], merged(sentence))
     return None
 
 
 @cache
-def _forms_bytopic_of() -> Mapping[bytes, Sequence[Mapping[str, Any]]]:
+def _forms_by_topic() -> Mapping[bytes, Sequence[Mapping[str, Any]]]:
     forms = defaultdict(list)
     for form in FORMS["events"]:
         forms[topic_of(form["event"])].append(form)

@@ -13,7 +13,7 @@ from typing import Any
 import psycopg2
 import psycopg2.sql
 
-from scan.database.deadlines import NO_RESPONSE, StatementDeadlines
+from scan.database.deadlines import NO_RESPONSE, ConnectionDeadlines, Deadline
 from scan.database.errors import (
     CannotWrite,
     ConnectionLost,
@@ -37,7 +37,7 @@ MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 
 UNREACHABLE = "The database cannot be reached; try again shortly."
 
-_deadlines = StatementDeadlines()
+_deadlines = ConnectionDeadlines()
 
 
 class Database:
@@ -246,7 +246,7 @@ class Database:
 class _Work:
     """What Database._working() returns; three nested generators took 8 us a statement."""
 
-    __slots__ = ("_database", "_running")
+    __slots__ = ("_database", "_deadline")
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -256,13 +256,15 @@ class _Work:
         connection = getattr(local, "connection", None)
         if connection is None or connection.closed:
             local.connection = connection = database.new_connection()
+            local.deadline = _deadlines.of(connection)
             local.prepared = OrderedDict()
             local.prepared_count = 0
-        self._running = _deadlines.begin(connection, database._deadline_s)
+        self._deadline: Deadline = local.deadline
+        self._deadline.begin(database._deadline_s)
         return connection
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        _deadlines.end(self._running)
+        self._deadline.end()
         if error is None:
             return
         if isinstance(error, psycopg2.Error):
@@ -277,7 +279,7 @@ class _Work:
         raise error
 
     def _translated(self, error: psycopg2.Error) -> Exception:
-        if self._running.is_late:
+        if self._deadline.is_late:
             return NoResponse(NO_RESPONSE)
         try:
             with translated_errors():

@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
+from weakref import WeakSet
 
 import psycopg2
 
@@ -20,66 +21,70 @@ NO_RESPONSE = "The database does not respond; try again shortly."
 CHECK_EVERY_S = 0.25
 
 
-class Running:
-    """A statement, or a transaction, and whether it was ended for taking too long."""
+class Deadline:
+    """Of what runs on a connection, and whether that was ended for taking too long."""
 
-    def __init__(self, connection: Any, until: float) -> None:
+    def __init__(self, connection: Any) -> None:
         self.connection = connection
-        self.until = until  # time.monotonic()
+        self.until = math.inf  # time.monotonic(); nothing runs, or for as long as it takes
         self.is_late = False
 
+    def begin(self, seconds: float | None) -> None:
+        """Break the connection when end() comes later, so that libpq raises."""
+        self.is_late = False
+        self.until = math.inf if seconds is None else time.monotonic() + seconds
 
-class StatementDeadlines:
-    """One thread looks after all statements of a process, and starts with the first of them."""
+    def end(self) -> None:
+        self.until = math.inf
+
+
+class ConnectionDeadlines:
+    """One thread looks after all connections of a process, and starts with the first of them."""
 
     def __init__(self) -> None:
-        self._running: dict[int, Running] = {}  # by the connection's id
+        self._deadlines: WeakSet[Deadline] = WeakSet()  # of connections that are in use
         self._lock = threading.Lock()
         self._process = 0
 
+    def of(self, connection: Any) -> Deadline:
+        with self._lock:
+            if self._process != os.getpid():  # threads do not survive a fork
+                self._process = os.getpid()
+                self._deadlines.clear()
+                threading.Thread(target=self._watch, name="database-deadlines", daemon=True).start()
+            deadline = Deadline(connection)
+            self._deadlines.add(deadline)
+            return deadline
+
     @contextmanager
     def limit(self, connection: Any, seconds: float | None) -> Iterator[None]:
-        """Break the connection when the block takes longer, so that libpq raises in it.
-
-        Raises NoResponse then.
-        """
-        running = self.begin(connection, seconds)
+        """For the block; raises NoResponse where it was too late."""
+        deadline = self.of(connection)
+        deadline.begin(seconds)
         try:
             yield
         except psycopg2.Error as error:
-            if running.is_late:
+            if deadline.is_late:
                 raise NoResponse(NO_RESPONSE) from error
             raise
         finally:
-            self.end(running)
-
-    def begin(self, connection: Any, seconds: float | None) -> Running:
-        """As limit(), up to end(); for what runs for every request."""
-        if self._process != os.getpid():  # threads do not survive a fork
-            with self._lock:
-                if self._process != os.getpid():
-                    self._process = os.getpid()
-                    self._running.clear()
-                    threading.Thread(
-                        target=self._watch, name="database-deadlines", daemon=True
-                    ).start()
-        running = Running(connection, math.inf if seconds is None else time.monotonic() + seconds)
-        self._running[id(connection)] = running
-        return running
-
-    def end(self, running: Running) -> None:
-        self._running.pop(id(running.connection), None)
+            deadline.end()
 
     def _watch(self) -> None:
         while True:
             time.sleep(CHECK_EVERY_S)
-            now = time.monotonic()
-            for running in list(self._running.values()):
-                if now > running.until and not running.is_late:
-                    running.is_late = True
-                    # It raises where the connection was just closed.
-                    with (
-                        suppress(Exception),
-                        socket.socket(fileno=os.dup(running.connection.fileno())) as duplicate,
-                    ):
-                        duplicate.shutdown(socket.SHUT_RDWR)
+            self._break_late_ones()
+
+    def _break_late_ones(self) -> None:
+        with self._lock:
+            deadlines = list(self._deadlines)
+        now = time.monotonic()
+        for deadline in deadlines:
+            if now > deadline.until and not deadline.is_late:
+                deadline.is_late = True
+                # It raises where the connection was just closed.
+                with (
+                    suppress(Exception),
+                    socket.socket(fileno=os.dup(deadline.connection.fileno())) as duplicate,
+                ):
+                    duplicate.shutdown(socket.SHUT_RDWR)

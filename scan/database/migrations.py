@@ -18,7 +18,7 @@ import re
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import NamedTuple, TypeVar
 
 from scan.database.connection import Database
@@ -79,10 +79,8 @@ def expected_schema() -> ExpectedSchema:
 def run(settings: Settings) -> list[str]:
     """Names of the files applied; safe to repeat, and while other instances do the same."""
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-schema")
-    try:
+    with closing(database):
         return bring_up(database, expected_schema())
-    finally:
-        database.close()
 
 
 def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:

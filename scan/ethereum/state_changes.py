@@ -152,11 +152,12 @@ def _changes(accounts: Mapping[bytes, tuple[_Account, _Account]]) -> StateChange
     slot_count, account_count = 0, 0
     for address, (before, after) in accounts.items():
         slots = _slots(before.storage, after.storage)
+        codes = _code(before.code), _code(after.code)
         change = AccountChange(
             address,
             _pair(_quantity(before.balance), _quantity(after.balance)),
             _pair(_quantity(before.nonce), _quantity(after.nonce)),
-            _code_pair(before.code, after.code),
+            None if codes[0] == codes[1] else codes,
             tuple(islice(slots, max(MAX_SLOTS - slot_count, 0))),
         )
         if change[1:4] == (None, None, None) and not slots:
@@ -170,11 +171,6 @@ def _changes(accounts: Mapping[bytes, tuple[_Account, _Account]]) -> StateChange
 
 def _pair(before: int, after: int) -> tuple[int, int] | None:
     return None if before == after else (before, after)
-
-
-def _code_pair(before: Any, after: Any) -> tuple[Code | None, Code | None] | None:
-    codes = _code(before), _code(after)
-    return None if codes[0] == codes[1] else codes
 
 
 def _code(value: Any) -> Code | None:

@@ -26,36 +26,37 @@ def read_steps(transaction: DecodedTransaction, steps: Sequence[Any]) -> tuple[F
     steps, which some nodes do not record. Raises BadHex, KeyError, TypeError, IndexError or
     ValueError for what is malformed.
     """
-    outermost = _outermost(transaction)
-    running: list[Frame] = [outermost]
-    called: Frame | None = None
-    for step in steps:
-        depth = step["depth"]
-        if called is not None and depth == len(running) + 1:
-            running.append(called)
-            called = None
-        elif depth == len(running) - 1:
-            called = running.pop()
-        elif depth != len(running):
-            raise BadHex(f"a step of depth {depth} follows one of depth {len(running)}")
-        if called is not None:
-            _settle(called, _operand(step, 1))
-            called = None
-        called = _called(running[-1], step)
-    if called is not None or len(running) > 1:
-        raise BadHex("the steps end inside a call")
-    return outermost, _complete(outermost) and len(steps) > 0
-
-
-def _outermost(transaction: DecodedTransaction) -> Frame:
     to = transaction.contract_address or transaction.to_address
-    return {
+    outermost: Frame = {
         "type": "CALL" if transaction.contract_address is None else "CREATE",
         "from": to_hex(transaction.from_address),
         "to": None if to is None else to_hex(to),
         "value": hex(transaction.value),
         "calls": [],
     }
+    running: list[Frame] = [outermost]
+    begun: Frame | None = None
+    for step in steps:
+        depth = step["depth"]
+        if begun is not None and depth == len(running) + 1:
+            running.append(begun)
+            begun = None
+        elif depth == len(running) - 1:
+            begun = running.pop()
+        elif depth != len(running):
+            raise BadHex(f"a step of depth {depth} follows one of depth {len(running)}")
+        if begun is not None:
+            # An instruction's result on the stack: the created address, or 0 if it failed.
+            result = _operand(step, 1)
+            if result == 0:
+                begun["error"] = "failed"
+            elif begun["type"] in _CREATIONS:
+                begun["to"] = _address(result)
+            begun = None
+        begun = _called(running[-1], step)
+    if begun is not None or len(running) > 1:
+        raise BadHex("the steps end inside a call")
+    return outermost, _complete(outermost) and len(steps) > 0
 
 
 def _called(frame: Frame, step: Any) -> Frame | None:
@@ -75,14 +76,6 @@ def _called(frame: Frame, step: Any) -> Frame | None:
     inner |= {"type": kind, "calls": []}
     frame["calls"].append(inner)
     return inner
-
-
-def _settle(frame: Frame, result: int) -> None:
-    """An instruction's result on the stack: the created address, or 0 if it failed."""
-    if result == 0:
-        frame["error"] = "failed"
-    elif frame["type"] in _CREATIONS:
-        frame["to"] = _address(result)
 
 
 def _complete(outermost: Frame) -> bool:

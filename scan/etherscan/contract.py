@@ -10,6 +10,7 @@ from scan.etherscan.replies import Failure, Reply
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import contracts
+from scan.queries.contract_sources import libraries_by_file
 from scan.queries.contracts import Contract
 
 NOT_VERIFIED = "Contract source code not verified"
@@ -57,6 +58,7 @@ def _row(contract: Contract) -> dict[str, str]:
     settings = orjson.loads(contract.settings or "{}")
     optimizer = settings.get("optimizer", {})
     return {
+        **NOTHING,
         "SourceCode": _source_code(orjson.loads(contract.sources or "{}"), settings),
         "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
         "ContractName": contract.name,
@@ -69,9 +71,6 @@ def _row(contract: Contract) -> dict[str, str]:
         "Library": _libraries(settings),
         "ContractFileName": contract.path,
         "LicenseType": contract.license or "",
-        "Proxy": "0",
-        "Implementation": "",
-        "SwarmSource": "",
         "SimilarMatch": to_hex(bytes(contract.verifier)) if contract.verifier else "",
     }
 
@@ -107,9 +106,6 @@ def _are_plain(settings: Mapping[str, Any]) -> bool:
 
 def _standard(settings: Mapping[str, Any]) -> dict[str, Any]:
     """As compiler input: with libraries by file, and an output selection."""
-    libraries: dict[str, dict[str, str]] = {}
-    for name, address in settings.get("libraries", {}).items():
-        file_path, _, library = name.rpartition(":")
-        libraries.setdefault(file_path, {})[library] = address
+    libraries = libraries_by_file(settings.get("libraries", {}))
     outputs = ["abi", "evm.bytecode", "evm.deployedBytecode", "metadata"]
     return {**settings, "libraries": libraries, "outputSelection": {"*": {"*": outputs}}}

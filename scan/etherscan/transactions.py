@@ -4,17 +4,18 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import orjson
+from flask import current_app
 
 from scan.contracts.function_names import function_names
 from scan.contracts.proxy_contracts import clone_of
 from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
     NodeTransaction,
     TransactionUnavailable,
 )
-from scan.etherscan.caches import caches
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.services import services
@@ -31,7 +32,13 @@ _TRANSFER = (
     "{}", "tokenName", "tokenSymbol", "tokenDecimal", "transactionIndex", "gas", "gasPrice",
     "gasUsed", "cumulativeGasUsed", "input", "methodId", "functionName", "confirmations",
 )  # fmt: skip
+FUNCTION_NAMES = "scan.function_names"  # of the application: by verified contract
+_CACHE_BYTES = 16 * 1024 * 1024
 _ENTRY_BYTES = 150  # per name in the cache, besides its text
+
+
+def new_function_names() -> SizedCache[Mapping[str, str]]:
+    return SizedCache(_CACHE_BYTES)
 
 
 def _transfer(*value: str, without: str = "") -> tuple[str, ...]:
@@ -81,15 +88,16 @@ def _ordered(row: Row, names: Collection[str]) -> Row:
 
 def _complete(rows: list[Row]) -> list[Row]:
     """Adds fields that `missing` says the index does not have; reads nothing else from the node."""
-    needed = {_indexed(row): _content(row) for row in rows if row["missing"]}
+    needed = {}
+    for row in rows:
+        if row["missing"]:
+            called = row.get("called", row["to"]) or None
+            number = int(row["blockNumber"])
+            needed[IndexedTransaction(row["hash"], number, row["blockHash"], called)] = _content(
+                row
+            )
     sent = _read(needed) if needed else {}
     return [row | _of_node(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
-
-
-def _indexed(row: Row) -> IndexedTransaction:
-    called = row.get("called", row["to"])
-    number = int(row["blockNumber"])
-    return IndexedTransaction(row["hash"], number, row["blockHash"], called or None)
 
 
 def _content(row: Row) -> Content:
@@ -154,7 +162,8 @@ def _contracts(addresses: Collection[bytes]) -> list[dict[str, str]]:
 
 def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
     key = tuple(verification[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
-    names = caches().function_names.get(key)
+    cache: SizedCache[Mapping[str, str]] = current_app.extensions[FUNCTION_NAMES]
+    names = cache.get(key)
     if names is None:
         names = function_names(
             services().reads.value(
@@ -164,5 +173,5 @@ def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
             )
         )
         size = sum(_ENTRY_BYTES + len(name) for name in names.values())
-        caches().function_names.store(key, names, _ENTRY_BYTES + size)
+        cache.store(key, names, _ENTRY_BYTES + size)
     return names

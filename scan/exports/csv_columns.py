@@ -70,10 +70,6 @@ def _moved(record: Record, _: Context) -> str:
     return amount(record["value"], COIN_DECIMALS) if record["status"] else "0"
 
 
-def _coin_amount(record: Record, _: Context) -> str:
-    return amount(record["value"], COIN_DECIMALS)
-
-
 def _change(record: Record, _: Context) -> str:
     """What the address has more, or less."""
     if record["direction"] == "self":
@@ -177,7 +173,7 @@ COLUMNS: Mapping[str, tuple[Column, ...]] = {
         _field("transfer_index", "transferIndex"),
         _field("type"),
         *_PARTIES,
-        Column("amount", _coin_amount),
+        Column("amount", lambda record, _: amount(record["value"], COIN_DECIMALS)),
         _COIN,
         _wei("value_wei", "value"),
     ),

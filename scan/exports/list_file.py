@@ -88,16 +88,15 @@ def _write(
     while True:
         page = source.read(window)
         records = orjson.loads(page.data)
-        file.write(csv.lines(records) if file_format is Format.CSV else _json_lines(records))
+        if file_format is Format.CSV:
+            file.write(csv.lines(records))
+        else:
+            file.writelines(orjson.dumps(r, option=orjson.OPT_APPEND_NEWLINE) for r in records)
         rows += len(records)
         is_full = rows >= MAX_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until
         if page.next is None or is_full:
             return replace(page, data="")
         window = window._replace(cursor=page.next)
-
-
-def _json_lines(records: Sequence[Record]) -> bytes:
-    return b"".join(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records)
 
 
 class _CsvRows:

@@ -82,17 +82,14 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
     try:
         values: dict[str, Any] = orjson.loads(path.read_bytes())
-        values["ranges"] = [
-            ExportedRange(**{**exported, "files": _files(exported["files"])})
-            for exported in values["ranges"]
-        ]
+        ranges = values["ranges"]
+        values["ranges"] = []
+        for exported in ranges:
+            files = {table: ExportedFile(**file) for table, file in exported["files"].items()}
+            values["ranges"].append(ExportedRange(**{**exported, "files": files}))
         if values["tokens"] is not None:
             tokens = values["tokens"]
             values["tokens"] = ExportedTokens(**{**tokens, "file": ExportedFile(**tokens["file"])})
         return Manifest(**values)
     except (ValueError, KeyError, TypeError) as error:
         raise ScanError(f"{path} cannot be read: {error}") from None
-
-
-def _files(values: dict[str, Any]) -> dict[str, ExportedFile]:
-    return {table: ExportedFile(**file) for table, file in values.items()}

@@ -7,7 +7,6 @@ from scan.database.connection import Database
 from scan.exports.columns import KINDS, TEXT, UINT256, ColumnFormat
 
 ROWS_AT_ONCE = 10_000
-BLOCKS_AT_ONCE = 10_000
 
 # Tokens are no part of a range of blocks: their file has them as they are at the end of an export.
 TOKENS = "tokens"
@@ -25,17 +24,7 @@ TOKEN_COLUMNS = {
 _COUNTED = (
     *("transactions", "internal_transfers", "withdrawals", "token_transfers", "dex_trades", "logs"),
 )
-# Each table's statement for a range of blocks.
-_STATEMENTS = {
-    "blocks": "exports/blocks_get_range",
-    "transactions": "exports/transactions_get_range",
-    "internal_transfers": "exports/internal_transfers_get_range",
-    "withdrawals": "exports/withdrawals_get_range",
-    "token_transfers": "exports/token_transfers_get_range",
-    "dex_trades": "exports/dex_trades_get_range",
-    "logs": "exports/logs_get_range",
-}
-RANGE_TABLES = (*_STATEMENTS,)
+RANGE_TABLES = ("blocks", *_COUNTED)
 TABLES = (*RANGE_TABLES, TOKENS)
 
 Values = dict[str, list[object]]
@@ -68,7 +57,8 @@ def count_rows(database: Database, block_from: int, block_to: int) -> list[Block
 def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> Iterator[Values]:
     """The values of each column, for consecutive blocks; a uint256 is an int."""
     for first, last in _batches(table, blocks):
-        yield _values(table, database.rows(_STATEMENTS[table], block_from=first, block_to=last))
+        rows = database.rows(f"exports/{table}_get_range", block_from=first, block_to=last)
+        yield _values(table, rows)
 
 
 def _batches(table: str, blocks: Sequence[BlockRows]) -> Iterator[tuple[int, int]]:

@@ -16,26 +16,17 @@ FILE_CACHED_FOR_S = 60.0
 MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
 
 
-def cached_for_s(state: RequestState) -> float | None:
-    """None for a response that is cached by the version of the index, if it is."""
-    return CACHED_FOR_S.get(page(state), FILE_CACHED_FOR_S if state.is_open else None)
-
-
-def page(state: RequestState) -> str:
-    return state.path.rstrip("/") or "/"
-
-
 def cache_key(state: RequestState) -> CacheKey | None:
     """None for a request whose response is never cached."""
     query = state.environ.get("QUERY_STRING", "")
     is_plain = state.method in ("GET", "HEAD") and not state.has_body
-    if is_plain and cached_for_s(state) is not None and page(state) != "/":
-        return CacheKey(page(state))  # neither a query nor Accept changes it
+    if is_plain and state.cached_for_s is not None and state.page != "/":
+        return CacheKey(state.page)  # neither a query nor Accept changes it
     accept = state.environ.get("HTTP_ACCEPT", "")
     if "markdown" in accept or accepted_file(accept) is not None:
         return None
     if is_plain:
-        return CacheKey(state.path, query) if cached_for_s(state) is None else CacheKey("/")
+        return CacheKey(state.path, query) if state.cached_for_s is None else CacheKey("/")
     if state.method != "POST" or state.path != QUERY:
         return None
     body = _small_body(state.environ)

@@ -17,6 +17,7 @@ from scan.rate_limits.client_address import client_address
 from scan.rate_limits.limiter import Limiter
 from scan.rate_limits.windows import RateLimitResult, Window
 
+GET_A_KEY = " An API key in X-API-Key raises the limit; see POST /api/v1/keys."
 BEARER = "bearer "  # in any letter case
 MAX_KEYS_TRIED = 20  # texts of a form that look like a key
 LONGEST_FIELD_HEAD = 200  # of a field in a multipart form
@@ -93,11 +94,11 @@ class Credentials:
         """
         key: ApiKey | None = None
         if caller.api_key is not None:
-            found = self._key_lookup.find_cached(caller.api_key)
-            if found is None and not may_wait:
+            cached = self._key_lookup.find_cached(caller.api_key)
+            if cached is None and not may_wait:
                 return None
             try:
-                key = found.key if found else self._key_lookup.find(caller.api_key)
+                key = cached.key if cached else self._key_lookup.find(caller.api_key)
             except Unavailable as unavailable:
                 return Charged(self._nothing_left(None), refusal=unavailable)
         charged_key = None if to_address else key
@@ -188,7 +189,8 @@ class Credentials:
         verdict: RateLimitResult,
     ) -> Charged:
         if not verdict.allowed:
-            return Charged(verdict, refusal=_rate_limited(verdict, charged_key))
+            advice = "" if charged_key else GET_A_KEY
+            return Charged(verdict, refusal=rate_limited(verdict, "requests", advice))
         if key is not None:
             self._key_usage.count(key.id, time.time())
         elif caller.api_key is not None and not caller.is_lenient:
@@ -249,22 +251,18 @@ def limit_headers(verdict: RateLimitResult) -> list[tuple[str, str]]:
 
 
 def _judge_admission(verdict: RateLimitResult) -> Charged:
-    refusal = None if verdict.allowed else _rate_limited(verdict, None)
+    refusal = None if verdict.allowed else rate_limited(verdict, "requests", GET_A_KEY)
     return Charged(verdict, refusal=refusal, is_admission=verdict.allowed)
 
 
 def _judge_page(verdict: RateLimitResult) -> Charged:
-    if verdict.allowed:
-        return Charged(verdict)
-    wait_s = verdict.retry_after_s
-    message = f"Rate limit of {verdict.limit} pages exceeded; try again in {wait_s} s."
-    return Charged(verdict, refusal=RateLimited(message, headers={"Retry-After": str(wait_s)}))
+    return Charged(verdict, refusal=None if verdict.allowed else rate_limited(verdict, "pages"))
 
 
-def _rate_limited(verdict: RateLimitResult, key: ApiKey | None) -> RateLimited:
-    advice = "" if key else " An API key in X-API-Key raises the limit; see POST /api/v1/keys."
+def rate_limited(verdict: RateLimitResult, what: str, advice: str = "") -> RateLimited:
+    """`what` is limited: requests, pages or files."""
     wait_s = verdict.retry_after_s
     return RateLimited(
-        f"Rate limit of {verdict.limit} requests exceeded; try again in {wait_s} s.{advice}",
+        f"Rate limit of {verdict.limit} {what} exceeded; try again in {wait_s} s.{advice}",
         headers={"Retry-After": str(wait_s)},
     )

@@ -3,15 +3,18 @@
 from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 
-from flask import Response, request
+import flask
+from flask import request
 
 from scan import parameters
-from scan.errors import InvalidParameter, RateLimited
+from scan.errors import InvalidParameter
 from scan.exports.list_file import Format, ListFile, ListSource, write_list
 from scan.hex import to_hex
+from scan.http.credentials import rate_limited
 from scan.http.list_format import PARAMETER, TYPES, file_format
 from scan.http.lists import PAGED, list_body, next_link, window_of
 from scan.http.requests import client_address, query_arguments, reader
+from scan.http.responses import Response
 from scan.http.services import services
 from scan.queries import entities, network
 from scan.queries.entities import FILTER_KEYS, RANGE
@@ -83,20 +86,12 @@ def _send_file(
     with ExitStack() as until_sent:
         until_sent.enter_context(places.open.place(client))
         with places.writing.place():
-            _charge(client)
+            charged = services().limiter.charge_file(client)
+            if not charged.allowed:
+                raise rate_limited(charged, "files")
             written = write_list(reader(), source, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)
     return _response(source, chosen, written, body, arguments)
-
-
-def _charge(client: str) -> None:
-    result = services().limiter.charge_file(client)
-    if not result.allowed:
-        wait_s = result.retry_after_s
-        raise RateLimited(
-            f"Rate limit of {result.limit} files exceeded; try again in {wait_s} s.",
-            headers={"Retry-After": str(wait_s)},
-        )
 
 
 def _response(
@@ -128,5 +123,5 @@ def _response(
         content_type = f"{content_type}; charset=utf-8; header=present"
     if request.method == "HEAD":
         body.close()
-        return Response(headers=headers, content_type=content_type)
-    return Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
+        return flask.Response(headers=headers, content_type=content_type)
+    return flask.Response(body, headers=headers, content_type=content_type, direct_passthrough=True)

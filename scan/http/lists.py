@@ -5,12 +5,11 @@ from typing import Any
 from urllib.parse import quote, quote_plus
 
 import orjson
-from flask import Response, request
+from flask import request
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.http.responses import json_body
-from scan.http.services import services
+from scan.http.responses import Response, json_body
 from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window
 
@@ -77,5 +76,5 @@ def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
         for name, text in arguments.items()
         if name not in ("page", "cursor") and not name.startswith("_")
     )
-    path = quote(f"{services().settings.base_path}{request.path}")
+    path = quote(request.path)
     return f'<{path}?{kept}cursor={cursor}>; rel="next"'

@@ -16,7 +16,7 @@ from gunicorn.http.errors import ParseException
 
 from scan import VERSION
 from scan.errors import InvalidParameter, RateLimited, ScanError, Unavailable
-from scan.http.cache_keys import cache_key, cached_for_s, page
+from scan.http.cache_keys import CACHED_FOR_S, FILE_CACHED_FOR_S, cache_key
 from scan.http.credentials import Charged, Charging, Credentials, caller_of, limit_headers
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import REQUIRED, SHOWN, IndexedBlock, NotIndexedYet, required_block
@@ -26,7 +26,7 @@ from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import REQUEST_STATE, RequestState
 from scan.http.response_cache import ResponseCache
 from scan.observability import logs, metrics, request_log
-from scan.server.wsgi import CORS, Environ, Headers, WsgiResponse
+from scan.server.wsgi import CORS, REVALIDATED, Environ, Headers, WsgiResponse
 
 KEYS = f"{API}/keys"
 PREFLIGHT_HEADERS = f"Content-Type, X-API-Key, {REQUIRED}"
@@ -133,17 +133,20 @@ class Middleware:
             environ["PATH_INFO"] = environ["PATH_INFO"].removeprefix(self._base_path)
         # Flask finds routes alike however many slashes a path begins with, or none.
         path = f"/{environ['PATH_INFO'].lstrip('/')}"
+        page = path.rstrip("/") or "/"
         given_id = environ.get("HTTP_X_REQUEST_ID")
         is_plain = given_id is not None and _PLAIN_ID.fullmatch(given_id)
         request_id = given_id if is_plain else f"{random.getrandbits(64):016x}"
-        state = RequestState(environ, path, str(request_id), time.perf_counter())
+        method, began = environ["REQUEST_METHOD"], time.perf_counter()
+        state = RequestState(environ, method, path, page, str(request_id), began)
         is_api = path.startswith(f"{API}/")
         state.is_open = (
-            (path.rstrip("/") or "/") in self._open_paths
-            and state.method in ("GET", "HEAD")
+            page in self._open_paths
+            and method in ("GET", "HEAD")
             and not state.has_body
             and not (is_api and environ.get("QUERY_STRING"))  # which Flask may refuse
         )
+        state.cached_for_s = CACHED_FOR_S.get(page, FILE_CACHED_FOR_S if state.is_open else None)
         if not state.is_open or is_api:  # its responses show what is left
             state.interface = interface_of(path, environ, self._interfaces, self._pages)
         return state
@@ -235,7 +238,7 @@ class Middleware:
             if not may_wait:
                 return None
             caller = caller_of(state.environ, parameter, _whole_body(state.environ))
-        makes_key = state.path.rstrip("/") == KEYS and state.method == "POST"
+        makes_key = state.page == KEYS and state.method == "POST"
         return self._credentials.charge(
             caller,
             to_address=makes_key,
@@ -289,8 +292,12 @@ class Middleware:
         return self._send(state, response, start_response)
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
-        is_local_redirect = name == "Location" and value.startswith("/")
-        return name, f"{self._base_path}{value}" if is_local_redirect else value
+        """Where a redirect leads, or where a list goes on."""
+        if name == "Location" and value.startswith("/"):
+            return name, f"{self._base_path}{value}"
+        if name == "Link" and value.startswith("</"):
+            return name, f"<{self._base_path}{value[1:]}"
+        return name, value
 
     def _wait_for_block(self, state: RequestState) -> int:
         """The least version that a response may be of; raises Unavailable."""
@@ -317,7 +324,7 @@ class Middleware:
             return False
         if state.reader is not None and not state.reader.is_cacheable:
             return False
-        if cached_for_s(state) is not None:
+        if state.cached_for_s is not None:
             return True
         return (
             status.startswith("200")
@@ -327,9 +334,8 @@ class Middleware:
 
     def _store(self, state: RequestState, response: WsgiResponse) -> WsgiResponse:
         assert state.cache_key is not None
-        seconds = cached_for_s(state)
-        if seconds is not None:
-            self._cache.store_for(state.cache_key, response, seconds)
+        if state.cached_for_s is not None:
+            self._cache.store_for(state.cache_key, response, state.cached_for_s)
             return response
         self._index_version.listen()
         if self._replica_poller is not None:
@@ -337,13 +343,9 @@ class Middleware:
         assert state.reader is not None
         [version] = state.reader.versions
         if state.method == "GET":
-            validators = (
-                ("ETag", f'"{VERSION}-{version}"'),
-                ("Cache-Control", "no-cache"),
-                ("Vary", "Accept"),  # the same list may be a file
-            )
+            etag = ("ETag", f'"{VERSION}-{version}"')
             headers = [header for header in response.headers if header[0] != "Vary"]
-            response = response._replace(headers=[*headers, *validators])
+            response = response._replace(headers=[*headers, etag, *REVALIDATED])
         self._cache.store(state.cache_key, response, version)
         return response
 
@@ -404,7 +406,7 @@ def _plain_get(state: RequestState) -> Environ:
     plain = {
         name: value for name, value in state.environ.items() if not name.startswith(conditions)
     }
-    return {**plain, "REQUEST_METHOD": "GET", "PATH_INFO": page(state)}
+    return {**plain, "REQUEST_METHOD": "GET", "PATH_INFO": state.page}
 
 
 def _whole_body(environ: Environ) -> bytes:

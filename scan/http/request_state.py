@@ -25,11 +25,14 @@ class RequestState:
     """A request and what is known of it so far; times are of time.perf_counter()."""
 
     environ: Environ
+    method: str
     path: str
+    page: str  # the path without slashes at its end
     request_id: str
     began: float
     interface: Interface | None = None  # None where no limit is charged or shown
     is_open: bool = False  # never charged, and alike for everybody
+    cached_for_s: float | None = None  # None where the version of the index decides
     charged: Charged | None = None  # None until the client was charged
     charging: Charging | None = None  # while that is under way elsewhere
     is_admitted: bool = False  # whether its key may be looked up, or looked for in a form
@@ -38,10 +41,6 @@ class RequestState:
     route: str = "unknown"
     reader: Reader | None = None  # None until something is read
     required_block: int | None = None  # that the index has to have for a response
-
-    @property
-    def method(self) -> str:
-        return str(self.environ["REQUEST_METHOD"])
 
     @property
     def has_body(self) -> bool:

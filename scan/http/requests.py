@@ -72,7 +72,11 @@ def query_arguments(*known: str) -> Mapping[str, str]:
     text = request.environ["QUERY_STRING"].encode("latin-1").decode("utf-8", "surrogateescape")
     if not text:
         return {}
-    pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
+    if "%" in text or "+" in text:
+        pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
+    else:  # nothing is escaped; the parser takes four times as long
+        fields = (field.partition("=") for field in text.split("&") if field)
+        pairs = [(name, value) for name, _, value in fields]
     for name, value in pairs:
         if _NOT_UTF8.search(name):
             raise InvalidParameter("A query parameter's name is not valid UTF-8.")

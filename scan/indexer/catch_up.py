@@ -77,7 +77,12 @@ class CatchUp:
                     if self._stop.is_set():
                         break
                     parent = inspected[0][-1].hash if inspected else head and head.hash
-                    _require_links(parent, batch, genesis_hash)
+                    begins_right = batch[0].number > 0 or batch[0].hash == genesis_hash
+                    if not are_linked(parent, batch) or not begins_right:
+                        raise NodeError(
+                            "the parent hashes of the node's blocks do not match each other or the"
+                            " indexed head"
+                        )
                     inspection = pool.submit(_inspect, inspector, batch, progress)
                     if inspected is not None:
                         writing, inspected = inspected, None
@@ -112,14 +117,6 @@ def _inspect(
 ) -> ContractFindings:
     with progress.seconds.clock("inspect"):
         return inspector.inspect(batch)
-
-
-def _require_links(parent_hash: bytes | None, batch: Batch, genesis_hash: bytes) -> None:
-    begins_right = batch[0].number > 0 or batch[0].hash == genesis_hash
-    if not are_linked(parent_hash, batch) or not begins_right:
-        raise NodeError(
-            "the parent hashes of the node's blocks do not match each other or the indexed head"
-        )
 
 
 class _BatchSize(NamedTuple):

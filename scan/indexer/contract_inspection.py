@@ -150,6 +150,12 @@ class ContractInspector:
         tokens, token_rejections = self._new_tokens(batch)
         pools, pool_rejections = self._new_pools(batch)
         transfers = self._transfers(batch)
+        # After each token's last transfer: the same however blocks are put into batches.
+        queries = [
+            StateQuery(token, token_metadata.TOTAL_SUPPLY, transfers.last_block[token])
+            for token in sorted(transfers.minted)
+        ]
+        results = self._state.read(queries)
         return ContractFindings(
             codes,
             tokens,
@@ -157,7 +163,10 @@ class ContractInspector:
             token_rejections + pool_rejections,
             transfers.rows,
             list(self._trades(batch)),
-            self._supplies(transfers),
+            [
+                TokenSupply(q.address, token_metadata.word(results[q]), q.block.number)
+                for q in queries
+            ],
         )
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
@@ -277,17 +286,6 @@ class ContractInspector:
                     continue
                 transfers.add(_id(block), log, contract.token_type)
         return transfers
-
-    def _supplies(self, transfers: _TransferRows) -> list[TokenSupply]:
-        """After each token's last transfer: the same however blocks are put into batches."""
-        queries = [
-            StateQuery(token, token_metadata.TOTAL_SUPPLY, transfers.last_block[token])
-            for token in sorted(transfers.minted)
-        ]
-        results = self._state.read(queries)
-        return [
-            TokenSupply(q.address, token_metadata.word(results[q]), q.block.number) for q in queries
-        ]
 
     # Pools
 

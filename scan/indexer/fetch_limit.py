@@ -66,7 +66,13 @@ class FetchLimit:
             except RateLimited as refusal:
                 refusals += 1
                 pause_s = max(refusal.retry_after_s or 0.0, REFUSAL_PAUSE_S)
-                self._record_refusal(began, pause_s)
+                # Of several requests that were in flight together, one refusal counts.
+                now = time.monotonic()
+                with self._changed:
+                    self._resume_at = max(self._resume_at, now + min(pause_s, MAX_PAUSE_S))
+                    if began > self._halved_at:
+                        self._concurrency = max(1.0, self._concurrency / 2)
+                        self._halved_at = now
                 if refusals > MAX_REFUSALS or pause_s > MAX_PAUSE_S or self._stop.is_set():
                     raise
             finally:
@@ -84,12 +90,3 @@ class FetchLimit:
                 self._changed.wait(min(pause_s, 0.2) if pause_s > 0 else 0.2)
             self._in_flight += 1
         return time.monotonic()
-
-    def _record_refusal(self, began: float, pause_s: float) -> None:
-        """Of several requests that were in flight together, one refusal counts."""
-        now = time.monotonic()
-        with self._changed:
-            self._resume_at = max(self._resume_at, now + min(pause_s, MAX_PAUSE_S))
-            if began > self._halved_at:
-                self._concurrency = max(1.0, self._concurrency / 2)
-                self._halved_at = now

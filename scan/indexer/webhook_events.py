@@ -32,12 +32,20 @@ def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedL
     """The events of blocks whose rows are written, for every active webhook they concern."""
     if tx.value("indexer/webhooks_find_active"):
         tx.execute("indexer/delivery_ids_advance")
+        # The logs as one list for each field, without the data that log_event() would leave out.
+        rows = [
+            log if len(log.data) <= MAX_DATA_BYTES else (*log[:-1], None) for log in watched_logs
+        ]
+        columns = zip(*rows, strict=True) if rows else [()] * len(WatchedLog._fields)
         tx.execute(
             "indexer/events_insert",
             now=datetime.now(UTC),
             **written.blocks,
             **written.rows,
-            **_columns(watched_logs),
+            **{
+                f"watched_{name}": list(values)
+                for name, values in zip(WatchedLog._fields, columns, strict=True)
+            },
             **LIMITS,
         )
         # Also if nothing matched: a higher head confirms earlier events.
@@ -52,13 +60,3 @@ def unwind(tx: Transaction, last_kept: int) -> None:
         tx.execute("indexer/events_unwind", last_kept=last_kept, now=datetime.now(UTC))
         tx.execute("webhooks/queues_refresh", webhook_ids=[row[0] for row in queues])
         tx.execute("webhooks/events_notify")
-
-
-def _columns(logs: Sequence[WatchedLog]) -> dict[str, list[object]]:
-    """The logs as one list for each field, without the data that log_event() would leave out."""
-    rows = [log if len(log.data) <= MAX_DATA_BYTES else (*log[:-1], None) for log in logs]
-    columns = zip(*rows, strict=True) if rows else [()] * len(WatchedLog._fields)
-    return {
-        f"watched_{name}": list(values)
-        for name, values in zip(WatchedLog._fields, columns, strict=True)
-    }

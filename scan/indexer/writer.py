@@ -31,6 +31,8 @@ from scan.indexer.partitions import Partitions
 from scan.observability import metrics
 from scan.settings import PARTITION_ROWS
 
+# From so many on, they are counted by range of balance. A page of fewer passes half of them.
+LARGE_TOKEN_HOLDERS = 10_000
 TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
 
 
@@ -268,13 +270,16 @@ def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
         changed = tx.rows("indexer/token_holders_derive", sign=sign, **blocks.transfers)
     if changed:
         tokens, holders, negative_holders, held = zip(*changed, strict=True)
-        tx.execute(
+        uncounted = tx.value(
             "indexer/tokens_add_holders",
             tokens=[bytes(token) for token in tokens],
             holders=list(holders),
             negative_holders=list(negative_holders),
             held=list(held),
+            large=LARGE_TOKEN_HOLDERS,
         )
+        if uncounted is not None:
+            tx.execute("indexer/token_holder_ranges_insert", token=bytes(uncounted))
     tx.execute("indexer/token_holders_sweep")
 
 

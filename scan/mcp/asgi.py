@@ -40,7 +40,7 @@ async def respond(application: Application, environ: Environ, body: bytes) -> As
 
 def _scope(environ: Environ) -> dict[str, Any]:
     headers = [
-        (_header_name(name), value.encode("latin-1"))
+        (name.removeprefix("HTTP_").replace("_", "-").lower().encode(), value.encode("latin-1"))
         for name, value in environ.items()
         if name.startswith("HTTP_") or name in ("CONTENT_TYPE", "CONTENT_LENGTH")
     ]
@@ -57,7 +57,3 @@ def _scope(environ: Environ) -> dict[str, Any]:
         "server": None,
         "client": None,
     }
-
-
-def _header_name(name: str) -> bytes:
-    return name.removeprefix("HTTP_").replace("_", "-").lower().encode("latin-1")

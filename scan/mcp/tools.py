@@ -123,8 +123,8 @@ def _tool(name: str, method: str, path: str, operation: Json, document: Json) ->
         },
         method.upper(),
         path,
-        frozenset(each["name"] for each in parameters if each["in"] == "path"),
-        frozenset(each["name"] for each in parameters if each["in"] == "query"),
+        frozenset(p["name"] for p in parameters if p["in"] == "path"),
+        frozenset(p["name"] for p in parameters if p["in"] == "query"),
     )
 
 

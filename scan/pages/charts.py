@@ -133,17 +133,16 @@ def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: in
         wicks.append(f"M{left + step * BAR_SHARE / 2:.1f} {y(high)}V{y(low)}")
     moments = [int(datetime.fromisoformat(candle["time"]).timestamp()) for candle in candles]
     readings = [
-        Reading(_time(time_s, span_s), _prices_in_words(values))
+        Reading(
+            _time(time_s, span_s),
+            ", ".join(f"{name} {short_price(p)}" for name, p in zip(PRICES, values, strict=True)),
+        )
         for time_s, values in zip(moments, prices, strict=True)
     ]
     chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
     times = [_short_time(moments[number], span_s) for number in chosen]
     ticks = [short_price(most - extent * part / 4) for part in range(5)]
     return Chart(title, bars, "", short_price(most), ticks, times, readings, wicks="".join(wicks))
-
-
-def _prices_in_words(prices: Sequence[Decimal]) -> str:
-    return ", ".join(f"{n} {short_price(p)}" for n, p in zip(PRICES, prices, strict=True))
 
 
 def short_price(price: Decimal) -> str:

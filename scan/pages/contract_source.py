@@ -147,7 +147,11 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
         return ShownContract(has_code=False)
     proxy = lookup.proxy
     abi = json.loads(contract.abi or "[]")
-    implementation_abi = _implementation_abi(proxy)
+    of_implementation = contract_values.implementation_abi(reader(), proxy)
+    implementation_abi = json.loads(of_implementation or "[]")
+    arguments, similar = contract.constructor_arguments, None
+    if not contract.is_verified:
+        similar = bytecode.similar_to(reader(), bytes(contract.code))
     return ShownContract(
         has_code=True,
         code_size=len(contract.code),
@@ -160,19 +164,9 @@ def read_contract(address: bytes, *, with_values: bool = False) -> ShownContract
         implementation=to_hex(proxy.implementation) if proxy else None,
         implementation_functions=_functions(implementation_abi),
         values=_values(address, [abi, implementation_abi], proxy) if with_values else None,
-        constructor=_constructor(contract, abi),
-        similar_to=None if contract.is_verified else _similar_to(contract),
+        constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
+        similar_to=to_hex(similar) if similar else None,
     )
-
-
-def _constructor(contract: Contract, abi: Sequence[Any]) -> Sequence[Argument] | None:
-    arguments = contract.constructor_arguments
-    return None if arguments is None else constructor_values(abi, bytes(arguments))
-
-
-def _similar_to(contract: Contract) -> str | None:
-    similar = bytecode.similar_to(reader(), bytes(contract.code or b""))
-    return None if similar is None else to_hex(similar)
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:
@@ -187,14 +181,6 @@ def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> Contrac
 def _shown(functions: Sequence[Function], *, read_only: bool) -> Sequence[Function]:
     chosen = [function for function in functions if function.is_read_only == read_only]
     return chosen[:MAX_SHOWN_FUNCTIONS]
-
-
-def _implementation_abi(proxy: Proxy | None) -> list[Any]:
-    """Empty for a clone, whose own functions are those of its implementation."""
-    if proxy is None or proxy.kind == "eip1167":
-        return []
-    implementation = contracts.get(reader(), proxy.implementation, {"abi"})
-    return list(json.loads(implementation.abi or "[]"))
 
 
 def read_source_file(address: bytes, path: str) -> str:

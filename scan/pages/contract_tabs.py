@@ -64,18 +64,18 @@ def get_disassembly(address: str) -> Response:
 def events_page(key: bytes) -> Response:
     """By cursors: how many there are is not known where logs are not stored."""
     cursor = request.args.get("cursor", "")[:MAX_CURSOR] or None
-    found, following, refusal = [], None, None
+    records, following, refusal = [], None, None
     try:
         listed = logs.page(
             reader(), Window(PAGE_SIZE, 0, cursor=cursor), having_all(key, [None] * 4)
         )
-        found, following = json.loads(listed.data or "[]"), listed.next
+        records, following = json.loads(listed.data or "[]"), listed.next
     except (Unavailable, UpstreamFailed, Reorganised) as error:
         reader().do_not_cache()
         refusal = error.message
     values = [
         argument["value"]
-        for log in found
+        for log in records
         if log["event"]
         for argument in log["event"]["arguments"]
         if argument["type"] == "address" and not argument.get("hashed")
@@ -85,7 +85,7 @@ def events_page(key: bytes) -> Response:
         **address_head(key),
         tab="events",
         names=names_of([], to_hex(key), *values),
-        logs=found,
+        logs=records,
         following=following,
         is_first=cursor is None,
         refusal=refusal,

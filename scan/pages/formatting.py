@@ -156,6 +156,11 @@ def visible_lines(text: str) -> list[str]:
     return ["\t".join(visible(part) for part in line.split("\t")) for line in lines]
 
 
+def word(content: bytes) -> str:
+    """A word of the storage, without leading zeros."""
+    return hex(int.from_bytes(content))
+
+
 def is_blank(text: str | None) -> bool:
     return not clean(text or "", MAX_NAME)
 

@@ -43,7 +43,8 @@ def home() -> Response:
     except ScanError as error:
         problem = error.message
     if problem is not None:
-        return _without_database(problem)
+        refusal = site().refuse(ScanError(problem))
+        return Response(refusal.body, 200, headers=dict(HEADERS))
     return page("home.html", status=status, charts=charts, **live)
 
 
@@ -51,11 +52,6 @@ def home() -> Response:
 def newest() -> Response:
     """The newest blocks and transactions, with which a script refreshes the home page."""
     return page("live.html", **_newest())
-
-
-def _without_database(problem: str) -> Response:
-    refusal = site().refuse(ScanError(problem))
-    return Response(refusal.body, 200, headers=dict(HEADERS))
 
 
 def _newest() -> dict[str, Any]:

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.requests import reader
-from scan.pages.charts import Chart, candle_chart
+from scan.pages.charts import candle_chart
 from scan.pages.records import address_of, listing, names_of, window
 from scan.pages.site import page
 from scan.queries import dex_trades, pools
@@ -32,19 +32,15 @@ def get_pool(address: str) -> Response:
         candles = json.loads(pools.candles(reader(), key, interval).data)
     except InvalidParameter:  # not counted yet, and too many trades to read
         candles = []
+    priced = [candle for candle in candles if candle["open"] is not None]
     shown = listing(dex_trades.page(reader(), window(), pool=key))
     return page(
         "pool.html",
         pool=pool,
         interval=interval,
         intervals=list(pools.INTERVALS_S),
-        chart=_chart(candles, pools.INTERVALS_S[interval]),
+        chart=candle_chart(priced, title="Price", span_s=pools.INTERVALS_S[interval]),
         volume=volume,
         trades=shown,
         names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
     )
-
-
-def _chart(candles: list[dict[str, str | None]], span_s: int) -> Chart | None:
-    priced = [candle for candle in candles if candle["open"] is not None]
-    return candle_chart(priced, title="Price", span_s=span_s)

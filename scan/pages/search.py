@@ -36,7 +36,8 @@ def search() -> Response:
     results = json.loads(search_queries.search(reader(), text)) if text else []
     exact = [result for result in results if result["match"] == "exact"]
     if len(exact) == 1:
-        return Response(status=302, headers={"Location": _path(exact[0])})
+        path = f"{PATHS[exact[0]['type']]}{quote(exact[0]['value'])}"
+        return Response(status=302, headers={"Location": path})
     return page("search.html", query=text, groups=_grouped(results), paths=PATHS)
 
 
@@ -44,8 +45,8 @@ def search() -> Response:
 def suggest() -> Response:
     """The part of a page that stands below the box while somebody types."""
     text = request.args.get("q", "").strip()
-    found = search_queries.search(reader(), text, with_similar=False) if text else "[]"
-    groups = _grouped(json.loads(found)[:MAX_SUGGESTIONS])
+    results = search_queries.search(reader(), text, with_similar=False) if text else "[]"
+    groups = _grouped(json.loads(results)[:MAX_SUGGESTIONS])
     return page("suggestions.html", groups=groups, paths=PATHS)
 
 
@@ -55,7 +56,3 @@ def _grouped(results: Iterable[dict[str, Any]]) -> list[tuple[str, list[dict[str
     for result in results:
         groups.setdefault(result["type"], []).append(result)
     return [(TITLES[kind], results) for kind, results in groups.items()]
-
-
-def _path(record: dict[str, str]) -> str:
-    return f"{PATHS[record['type']]}{quote(record['value'])}"

@@ -11,6 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from scan import VERSION
 from scan.errors import ScanError
 from scan.exports.list_file import MAX_ROWS
+from scan.hex import to_hex
 from scan.http.interfaces import Interface
 from scan.http.requests import client_address, reader
 from scan.pages import formatting, markdown
@@ -153,5 +154,7 @@ def _templates() -> Environment:
         "short_id": formatting.short_id,
         "token_name": formatting.token_name,
         "blank": formatting.is_blank,
+        "hex": to_hex,
+        "word": formatting.word,
     }
     return environment

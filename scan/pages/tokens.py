@@ -37,7 +37,9 @@ def get_token(address: str) -> Response:
     key = address_of(address)
     token = json.loads(tokens.get(reader(), key))
     tab = requested_tab(TABS)
-    holder = _holder() if tab == TABS[0] else None
+    holder = None  # whose transfers are requested
+    if tab == TABS[0] and request.args.get("holder"):
+        holder = address_of(request.args["holder"])
     shown = _list(tab, key, holder)
     records = shown.records if shown else []
     largest = shown_day(_newest_day(key), key) if tab == "chart" else None
@@ -54,11 +56,6 @@ def get_token(address: str) -> Response:
         days=_days(key) if tab == "chart" else None,
         largest=largest,
     )
-
-
-def _holder() -> bytes | None:
-    """Whose transfers are asked for."""
-    return address_of(request.args["holder"]) if request.args.get("holder") else None
 
 
 def _list(tab: str, token: bytes, holder: bytes | None) -> Listing | None:

@@ -1,22 +1,28 @@
 """/txs and /tx/:hash, with its token transfers, trades, input, logs and traces."""
 
 import json
+from collections.abc import Iterator, Sequence
 
 from flask import Blueprint, Response
 
 from scan import parameters
+from scan.contracts.abi_decoding import Decoded
+from scan.contracts.transaction_details import DecodedLog
+from scan.contracts.transaction_failures import TransactionFailure
 from scan.errors import NotFound
+from scan.hex import to_hex
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
 from scan.pages import transaction_traces
 from scan.pages.method_names import add_methods
 from scan.pages.records import Record, listing, names_of, window
 from scan.pages.site import page
-from scan.pages.transaction_details import shown_details
-from scan.queries import internal_transfers, transactions
+from scan.pages.transaction_traces import addresses_in
+from scan.queries import internal_transfers, summaries, transactions
 from scan.queries.pages import Window
 
 MAX_INTERNAL = 200
+MAX_LOGS = 100
 
 blueprint = Blueprint("pages_transactions", __name__)
 
@@ -44,7 +50,9 @@ def get_transaction(transaction_hash: str) -> Response:
         reader(), key, Window(MAX_INTERNAL, 0, "asc")
     )
     internal = list[Record](json.loads(moved.data or "[]"))
-    details = shown_details(record)
+    details = transactions.details(reader(), record)
+    failure = transactions.failure(reader(), record)
+    logs = None if details.logs is None else details.logs[:MAX_LOGS]
     tab = transaction_traces.tab()
     traces = transaction_traces.shown_traces(record, tab)
     return page(
@@ -56,12 +64,31 @@ def get_transaction(transaction_hash: str) -> Response:
         trades=trades,
         trade_count=events.trade_count,
         details=details,
+        logs=logs,
+        failure=failure,
+        summary=summaries.summary(reader(), record, details, failure),
         internal=internal,
         internal_count=moved.total,
         is_traced=is_traced,
         tab=tab,
         traces=traces,
+        most_slots=transaction_traces.MAX_SLOTS,
         names=names_of(
-            [record, *transfers, *trades, *internal], *details.addresses(), *traces.addresses()
+            [record, *transfers, *trades, *internal],
+            *_addresses(details.method, logs, failure),
+            *traces.addresses(),
         ),
     )
+
+
+def _addresses(
+    method: Decoded | None, logs: Sequence[DecodedLog] | None, failure: TransactionFailure | None
+) -> Iterator[str]:
+    """Addresses to show with their names."""
+    for log, event in logs or ():
+        yield to_hex(log.address)
+        yield from addresses_in(event)
+    yield from addresses_in(method)
+    if failure is not None:
+        yield from addresses_in(failure.reason.decoded)
+        yield from map(to_hex, failure.code_addresses())

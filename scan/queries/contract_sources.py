@@ -38,7 +38,7 @@ def standard_input(contract: Contract) -> bytes:
     settings: dict[str, Any] = json.loads(contract.settings or "{}")
     libraries = settings.get("libraries")
     if isinstance(libraries, dict):
-        settings["libraries"] = _libraries(libraries)
+        settings["libraries"] = libraries_by_file(libraries)
     value = {
         "language": language_of(contract),
         "sources": orjson.Fragment(contract.sources or "{}"),
@@ -51,8 +51,8 @@ def language_of(contract: Contract) -> str:
     return "Vyper" if contract.path.endswith((".vy", ".vyi")) else "Solidity"
 
 
-def _libraries(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """By file, as compilers want them."""
+def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """As in standard JSON, from `file:Name`."""
     by_file: dict[str, dict[str, Any]] = {}
     for qualified, address in by_name.items():
         path, _, name = qualified.rpartition(":")

@@ -16,7 +16,6 @@ from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.hex import BadHex, data, to_hex
 from scan.queries import blocks, contracts
-from scan.queries.contracts import Contract, ProxyLookup
 from scan.queries.reader import Reader
 
 MOST_FUNCTIONS = 40
@@ -61,19 +60,18 @@ class _Getter(NamedTuple):
 def get(reader: Reader, address: bytes) -> ContractValues:
     """Raises NotFound for a contract that is not verified, and what of() raises."""
     contract, lookup = contracts.get_with_proxy(reader, address, {"abi"})
-    abis = interfaces(reader, contract, lookup)
+    texts = (contract.abi, implementation_abi(reader, lookup.proxy))
+    abis = [json.loads(text) for text in texts if text is not None]
     if not abis:
         raise NotFound("The contract at this address is not verified.")
     return of(reader, address, abis, lookup.proxy)
 
 
-def interfaces(reader: Reader, contract: Contract, lookup: ProxyLookup) -> list[AbiEntries]:
-    """Its own ABI, and a proxy's implementation's; a clone has its implementation's as its own."""
-    proxy = lookup.proxy
-    texts = [contract.abi]
-    if proxy is not None and proxy.kind != "eip1167":
-        texts.append(contracts.get(reader, proxy.implementation, {"abi"}).abi)
-    return [json.loads(text) for text in texts if text is not None]
+def implementation_abi(reader: Reader, proxy: Proxy | None) -> str | None:
+    """None of a clone, too, which has its implementation's as its own."""
+    if proxy is None or proxy.kind == "eip1167":
+        return None
+    return contracts.get(reader, proxy.implementation, {"abi"}).abi
 
 
 def of(

@@ -24,8 +24,8 @@ class BlockGas(NamedTuple):
 def price(reader: Reader) -> Json:
     """As /gas answers it. Amounts are texts; null is what the newest blocks do not tell."""
     (text,) = reader.row("queries/gas_get", blocks=BLOCKS)
-    found = json.loads(text)
-    blocks = found["blocks"]
+    answer = json.loads(text)
+    blocks = answer["blocks"]
     newest = [
         BlockGas(
             None if block["baseFeePerGas"] is None else int(block["baseFeePerGas"]),
@@ -36,15 +36,15 @@ def price(reader: Reader) -> Json:
     ]
     following = next_base_fee(newest)
     base_fee = following if following is not None else newest[0].base_fee if newest else None
-    suggestions = _suggestions(found["tips"], base_fee)
+    suggestions = _suggestions(answer["tips"], base_fee)
     standard = suggestions["standard"]["gasPrice"] if suggestions else None
     return {
         "blockNumber": blocks[0]["number"] if blocks else None,
         "baseFeePerGas": blocks[0]["baseFeePerGas"] if blocks else None,
         "nextBaseFeePerGas": None if following is None else str(following),
-        "transactions": found["transactions"],
+        "transactions": answer["transactions"],
         "suggestions": suggestions,
-        "costs": [_cost(action, found["gas"][action], standard) for action in ACTIONS],
+        "costs": [_cost(action, answer["gas"][action], standard) for action in ACTIONS],
         "blocks": [
             {
                 "number": block["number"],

@@ -102,7 +102,9 @@ def _from_trades(
     newest = json.loads(get(reader, address))["lastTradeAt"]
     if newest is None:
         return Candles("[]", None)
-    newest_s = _seconds(newest) if _is_written(newest) else NEWEST_S
+    newest_s = NEWEST_S
+    if len(newest) == len("2026-01-31T23:59:59Z"):  # Python knows no years beyond 9999
+        newest_s = int(datetime.fromisoformat(newest).timestamp())
     last_start_s = (newest_s if last_s is None else min(last_s, newest_s)) // span_s * span_s
     spans = min(limit, (last_start_s - first_start_s) // span_s + 1)
     while spans > 0:
@@ -133,12 +135,3 @@ def _read(
         max_trades=MAX_TRADES,
     )
     return count, data
-
-
-def _is_written(moment: str) -> bool:
-    """Whether a calendar has it: of years beyond 9999 Python knows nothing."""
-    return len(moment) == len("2026-01-31T23:59:59Z")
-
-
-def _seconds(moment: str) -> int:
-    return int(datetime.fromisoformat(moment).timestamp())

@@ -44,10 +44,10 @@ def _with_similar(reader: Reader, body: str, text: str) -> str:
     except Unavailable:
         reader.do_not_cache()
         return body
-    found = orjson.loads(body)
-    known = {record["value"] for record in found}
-    found += [record for record in orjson.loads(similar) if record["value"] not in known]
-    return orjson.dumps(found[:MAX_FOUND]).decode()
+    records = orjson.loads(body)
+    known = {record["value"] for record in records}
+    records += [record for record in orjson.loads(similar) if record["value"] not in known]
+    return orjson.dumps(records[:MAX_FOUND]).decode()
 
 
 def _number(text: str) -> int | None:

@@ -138,7 +138,12 @@ class RedisWindows:
                 self._health.lose(error)
             else:
                 for charge in charges:
-                    charge.result.set_result(_result(charge, numbers))
+                    allowed = next(numbers) == 1
+                    results = [
+                        window.result(allowed, next(numbers), next(numbers) / 1_000_000)
+                        for window in charge.windows
+                    ]
+                    charge.result.set_result(tightest(results))
                 return
         for charge in charges:
             _settle(charge, self._when_lost)
@@ -163,15 +168,6 @@ class RedisWindows:
         self._connection.send_command(*command)
         numbers: list[int] = self._connection.read_response()
         return numbers
-
-
-def _result(charge: _Charge, numbers: Iterator[int]) -> RateLimitResult:
-    allowed = next(numbers) == 1
-    results = [
-        window.result(allowed, next(numbers), next(numbers) / 1_000_000)
-        for window in charge.windows
-    ]
-    return tightest(results)
 
 
 def _settle(charge: _Charge, when_lost: WhenLost) -> None:

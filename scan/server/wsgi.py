@@ -21,6 +21,10 @@ CORS = (
 )
 
 
+# Headers of a response that a client has to check with each use.
+REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same list may be a file
+
+
 class WsgiResponse(NamedTuple):
     """A whole response. `route` is the one it is counted for in the metrics."""
 

@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.http.requests import client_address, json_object, query_arguments, reader
-from scan.http.responses import json_value
+from scan.http.responses import Response, json_value
 from scan.http.services import services
 from scan.queries import contracts
 from scan.sourcify import fields, submissions

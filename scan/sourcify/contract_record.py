@@ -11,6 +11,7 @@ from eth_utils.address import to_checksum_address
 
 from scan.hex import to_hex
 from scan.queries import contracts
+from scan.queries.contract_sources import libraries_by_file
 from scan.queries.contracts import Contract
 from scan.queries.reader import Reader
 from scan.sourcify.errors import error_value
@@ -105,10 +106,7 @@ def _compilation(stored: Contract) -> dict[str, Any]:
 def _settings(stored: Contract) -> dict[str, Any]:
     """As in standard JSON, where libraries are grouped by file."""
     settings: dict[str, Any] = orjson.loads(stored.settings or "{}")
-    libraries: dict[str, dict[str, str]] = {}
-    for qualified, address in settings.get("libraries", {}).items():
-        path, _, name = qualified.rpartition(":")
-        libraries.setdefault(path, {})[name] = address
+    libraries = libraries_by_file(settings.get("libraries", {}))
     return {**settings, "libraries": libraries} if libraries else settings
 
 

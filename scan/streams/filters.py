@@ -7,9 +7,9 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.queries.block_events import TYPES, BlockEvent
+from scan.queries.logs import TOPIC_NAMES
 
 MAX_ADDRESSES = 100
-TOPIC_NAMES = ("topic0", "topic1", "topic2", "topic3")
 FILTER_KEYS = ("types", "address", "token", *TOPIC_NAMES)
 # The fields of records that a filter is compared with. Heads are not filtered.
 PARTIES = {

@@ -98,7 +98,12 @@ def compare_runtime(
         for name, ranges in compiled.links.items()
         if ranges
     }
-    comparison = _compare(deployed, _filled(deployed, compiled), auxdata)
+    expected = bytearray(compiled.code)
+    for start, end in (*_all(compiled.links), *_all(compiled.immutables)):
+        expected[start:end] = deployed[start:end]
+    if is_call_guarded(compiled.code):
+        expected[1 : 1 + ADDRESS_BYTES] = deployed[1 : 1 + ADDRESS_BYTES]
+    comparison = _compare(deployed, bytes(expected), auxdata)
     wrong = _wrong_library(linked, libraries)
     if wrong and comparison.match:
         return Comparison(None, wrong, libraries=linked, differing=0)
@@ -122,15 +127,6 @@ def _wrong_library(linked: Mapping[str, bytes], submitted: Mapping[str, bytes]) 
                 " not at the submitted address"
             )
     return None
-
-
-def _filled(deployed: bytes, compiled: LinkedCode) -> bytes:
-    expected = bytearray(compiled.code)
-    for start, end in (*_all(compiled.links), *_all(compiled.immutables)):
-        expected[start:end] = deployed[start:end]
-    if is_call_guarded(compiled.code):
-        expected[1 : 1 + ADDRESS_BYTES] = deployed[1 : 1 + ADDRESS_BYTES]
-    return bytes(expected)
 
 
 def is_call_guarded(code: bytes) -> bool:
@@ -239,21 +235,17 @@ def constructor_data(
     `auxdata` are the ranges that may differ; empty for an exact comparison.
     """
     length = len(compiled.code)
-    deployed, expected = creation_input[:length], _linked(compiled, libraries)
-    if len(deployed) != length or mask(deployed, auxdata) != mask(expected, auxdata):
-        return None
-    if not all(_same_shape(deployed, expected, part) for part in auxdata):
-        return None
-    return creation_input[length:]
-
-
-def _linked(compiled: LinkedCode, libraries: Mapping[str, bytes]) -> bytes:
     code = bytearray(compiled.code)
     for name, ranges in compiled.links.items():
         address = libraries.get(name, libraries.get(name.rpartition(":")[2]))
         for start, end in ranges if address else ():
             code[start:end] = address or b""
-    return bytes(code)
+    deployed, expected = creation_input[:length], bytes(code)
+    if len(deployed) != length or mask(deployed, auxdata) != mask(expected, auxdata):
+        return None
+    if not all(_same_shape(deployed, expected, part) for part in auxdata):
+        return None
+    return creation_input[length:]
 
 
 def uses_push0(code: bytes) -> bool:

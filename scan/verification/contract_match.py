@@ -108,7 +108,13 @@ class ContractMatcher(NamedTuple):
         self, match: Match, libraries: Mapping[str, bytes], auxdata: _Auxdata
     ) -> Match | None:
         """Compiled again with the libraries in the settings, and so in the metadata."""
-        settings = {**self.settings, "libraries": _by_file(libraries)}
+        by_file: dict[str, dict[str, str]] = {}
+        for qualified, address in libraries.items():
+            path, colon, name = qualified.rpartition(":")
+            # A library submitted by name only is also listed with its file, from the code.
+            if colon:
+                by_file.setdefault(path, {})[name] = f"0x{address.hex()}"
+        settings = {**self.settings, "libraries": by_file}
         selection = {match.contract.path: {match.contract.name: OUTPUTS}}
         output = self.compilations.run(settings, selection)
         if errors(output):
@@ -139,12 +145,3 @@ def _match(contract: CompiledContract, comparison: Comparison, auxdata: _Auxdata
         creation=creation,
         creation_auxdata=moved_auxdata(creation.code, auxdata.parts, auxdata.creation),
     )
-
-
-def _by_file(libraries: Mapping[str, bytes]) -> dict[str, dict[str, str]]:
-    by_file: dict[str, dict[str, str]] = {}
-    for qualified, address in libraries.items():
-        path, colon, name = qualified.rpartition(":")
-        if colon:  # a library submitted by name only is also listed with its file, from the code
-            by_file.setdefault(path, {})[name] = f"0x{address.hex()}"
-    return by_file

@@ -98,7 +98,10 @@ class JobRunner:
             try:
                 self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
                 self._claim_all()
-                self._verifier.places.jobs_wait = self._others_wait()
+                # Whether clients without a running job wait, while this process runs all it may.
+                self._verifier.places.jobs_wait = len(self._running) >= RUNNING and bool(
+                    self._database.value("verification/jobs_count_due", now=_now())
+                )
                 self._timer.run("sweep", SWEEP_EVERY_S, self._sweep)
             except ScanError as error:
                 log.warning("verification jobs pause: %s", error)
@@ -135,12 +138,6 @@ class JobRunner:
             )
         return ClaimedJob(lease, *rows[0]) if rows else None
 
-    def _others_wait(self) -> bool:
-        """Whether clients without a running job wait, while this process runs all it may."""
-        return len(self._running) >= RUNNING and bool(
-            self._database.value("verification/jobs_count_due", now=_now())
-        )
-
     def _extend_leases(self) -> None:
         if self._running:
             self._database.rows(
@@ -165,7 +162,14 @@ class JobRunner:
             if ending is None:
                 self._postpone([job.lease], _now() + POSTPONED)
             else:
-                self._finish(job, ending)
+                self._database.rows(
+                    "verification/jobs_finish",
+                    id=job.id,
+                    lease=job.lease,
+                    status="failed" if ending.error_code else "done",
+                    now=_now(),
+                    **ending._asdict(),
+                )
         except ScanError as error:
             log.warning("verification job %s waits for its lease to expire: %s", job.id, error)
         except Exception:
@@ -191,16 +195,6 @@ class JobRunner:
             log.exception("verification job %s failed", job.id)
             return Ending("Something went wrong on our side.", error_code=INTERNAL_ERROR)
         return Ending(message(verified), verified.match, verified.creation_match, verified.warning)
-
-    def _finish(self, job: ClaimedJob, ending: Ending) -> None:
-        self._database.rows(
-            "verification/jobs_finish",
-            id=job.id,
-            lease=job.lease,
-            status="failed" if ending.error_code else "done",
-            now=_now(),
-            **ending._asdict(),
-        )
 
 
 class _Timer:

@@ -65,8 +65,26 @@ class Program(NamedTuple):
         with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as output:
             source.write(stdin)
             source.seek(0)
+            # CPU time may be twice the wall-clock time: Node collects garbage in other threads.
+            # Native builds run under a limit of the address space. soljson reserves far more than
+            # it uses and would fail under that limit, so its data segment is limited.
+            limits = {
+                "RLIMIT_CORE": 0,
+                "RLIMIT_FSIZE": OUTPUT_BYTES,
+                "RLIMIT_CPU": int(timeout_s * 2) + 1,
+                "RLIMIT_AS" if self.is_native() else "RLIMIT_DATA": MEMORY_KIB * 1024,
+            }
+            limit_arguments = [str(part) for limit in limits.items() for part in limit]
+            keeps_network = [] if can_deny_network() else [KEEP_NETWORK]
             process = subprocess.Popen(
-                [*self._confined(timeout_s), str(self.executable), *arguments],
+                [
+                    *_CONFINED,
+                    *keeps_network,
+                    *limit_arguments,
+                    "--",
+                    str(self.executable),
+                    *arguments,
+                ],
                 stdin=source,
                 stdout=output,
                 stderr=subprocess.DEVNULL,
@@ -80,22 +98,6 @@ class Program(NamedTuple):
                 end_session(process)
             output.seek(0)
             return Finished(status, output.read(OUTPUT_BYTES + 1))
-
-    def _confined(self, timeout_s: float) -> list[str]:
-        """CPU time may be twice the wall-clock time: Node collects garbage in other threads.
-
-        Native builds run under a limit of the address space. soljson reserves far more than it
-        uses and would fail under that limit, so its data segment is limited.
-        """
-        limits = {
-            "RLIMIT_CORE": 0,
-            "RLIMIT_FSIZE": OUTPUT_BYTES,
-            "RLIMIT_CPU": int(timeout_s * 2) + 1,
-            "RLIMIT_AS" if self.is_native() else "RLIMIT_DATA": MEMORY_KIB * 1024,
-        }
-        limit_arguments = [str(part) for limit in limits.items() for part in limit]
-        keeps_network = [] if can_deny_network() else [KEEP_NETWORK]
-        return [*_CONFINED, *keeps_network, *limit_arguments, "--"]
 
 
 def _wait(process: "subprocess.Popen[Any]", timeout_s: float, check: Callable[[], None]) -> int:

@@ -2,6 +2,9 @@
 
 import logging
 import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 from scan.database.connection import Database
@@ -9,9 +12,7 @@ from scan.errors import ScanError
 from scan.settings import Settings
 from scan.webhooks.deadlines import DeadlineTimer
 from scan.webhooks.lease_delivery import Burst, LeaseDelivery
-from scan.webhooks.lease_threads import LeaseThreads
 from scan.webhooks.listener import QueueListener
-from scan.webhooks.maintenance import Maintenance
 from scan.webhooks.queues import DeliveryQueues, Lease, now
 from scan.webhooks.retry_schedule import RETRY_STEPS_S
 from scan.webhooks.sender import AttemptTimeouts, Sender, tls_context
@@ -20,6 +21,9 @@ log = logging.getLogger(__name__)
 
 GRACE_S = 3.0  # for attempts in progress when the dispatcher stops
 PAUSE_S = 1.0  # after a database error
+DEAD_LEASES_EVERY_S = 2.0
+OLD_DELIVERIES_EVERY_S = 60.0
+OWNERLESS_EVERY_S = 3600.0
 
 
 class DispatcherOptions(NamedTuple):
@@ -31,6 +35,77 @@ class DispatcherOptions(NamedTuple):
     poll_s: float = 1.0
     retry_steps_s: tuple[float, ...] = RETRY_STEPS_S
     timeouts: AttemptTimeouts = AttemptTimeouts()
+
+
+class LeaseThreads:
+    """Threads that serve one lease each; some are reserved for healthy receivers: slow, failing
+    and new ones cannot take them."""
+
+    def __init__(self, threads: int, for_healthy: int, on_free: Callable[[], None]) -> None:
+        self._executor = ThreadPoolExecutor(threads, "deliver")
+        self._threads = threads
+        self._max_unhealthy = threads - for_healthy
+        self._on_free = on_free
+        self._lock = threading.Lock()
+        self._busy = 0
+        self.unhealthy = 0
+
+    @property
+    def has_free(self) -> bool:
+        return self._busy < self._threads
+
+    @property
+    def may_serve_unhealthy(self) -> bool:
+        return self.unhealthy < self._max_unhealthy
+
+    def submit(self, serve: Callable[[Lease], None], lease: Lease) -> None:
+        self._count(lease, 1)
+        self._executor.submit(self._run, serve, lease)
+
+    def wait_until_idle(self, timeout_s: float) -> None:
+        deadline = time.monotonic() + timeout_s
+        while self._busy and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+    def shutdown(self) -> None:
+        self._executor.shutdown(wait=True)
+
+    def _run(self, serve: Callable[[Lease], None], lease: Lease) -> None:
+        try:
+            serve(lease)
+        finally:
+            self._count(lease, -1)
+            self._on_free()
+
+    def _count(self, lease: Lease, change: int) -> None:
+        with self._lock:
+            self._busy += change
+            if not lease.is_healthy:
+                self.unhealthy += change
+
+
+class Maintenance:
+    """Ends leases of dead processes and deletes old deliveries, each at its interval."""
+
+    def __init__(self, queues: DeliveryQueues) -> None:
+        self._queues = queues
+        self._done_at: dict[str, float] = {}
+
+    def run_due(self) -> bool:
+        """Returns whether leases of dead processes were ended; their queues can then be served."""
+        ended = self._is_due("leases", DEAD_LEASES_EVERY_S) and self._queues.end_dead_leases(now())
+        if self._is_due("old", OLD_DELIVERIES_EVERY_S) and self._queues.delete_old(now()):
+            self._done_at.pop("old")  # there are more
+        if self._is_due("ownerless", OWNERLESS_EVERY_S):
+            self._queues.delete_ownerless()
+        return bool(ended)
+
+    def _is_due(self, task: str, every_s: float) -> bool:
+        moment = time.monotonic()
+        if moment - self._done_at.get(task, float("-inf")) < every_s:
+            return False
+        self._done_at[task] = moment
+        return True
 
 
 class Dispatcher:
@@ -74,7 +149,15 @@ class Dispatcher:
         try:
             while not self._stopping.is_set():
                 try:
-                    self._dispatch(threads, delivery)
+                    # Claim a queue for every free thread, and wait for changes.
+                    maintenance = Maintenance(self._queues)
+                    self._listener.register(self._queues.holder)
+                    while not self._stopping.is_set():
+                        while threads.has_free and (lease := self._claim(threads)):
+                            threads.submit(delivery.serve, lease)
+                        if maintenance.run_due():
+                            self._listener.wake()
+                        self._listener.wait()
                 except ScanError as error:
                     log.warning("deliveries paused: %s", error)
                     self._stopping.wait(PAUSE_S)
@@ -83,17 +166,6 @@ class Dispatcher:
             deadlines.close()
             threads.shutdown()
             self._listener.close()
-
-    def _dispatch(self, threads: LeaseThreads, delivery: LeaseDelivery) -> None:
-        """Claim a queue for every free thread, and wait for changes."""
-        maintenance = Maintenance(self._queues)
-        self._listener.register(self._queues.holder)
-        while not self._stopping.is_set():
-            while threads.has_free and (lease := self._claim(threads)):
-                threads.submit(delivery.serve, lease)
-            if maintenance.run_due():
-                self._listener.wake()
-            self._listener.wait()
 
     def _claim(self, threads: LeaseThreads) -> Lease | None:
         """Healthy receivers first, unless no thread serves the others."""

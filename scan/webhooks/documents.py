@@ -64,7 +64,8 @@ class DocumentFetcher:
     ) -> _Response:
         if not url.lower().startswith("https://"):
             raise RefusedUrl("it must start with https://")
-        sender = Sender(self._deadlines_of(), self._context, allowed, self._timeouts)
+        assert self._deadlines is not None
+        sender = Sender(self._deadlines, self._context, allowed, self._timeouts)
         connection = CheckedConnection(sender, url, Purpose.DOCUMENT, deadline)
         try:
             connection.connect()
@@ -82,7 +83,3 @@ class DocumentFetcher:
         if len(body) > most_bytes:
             raise NotFetched("The document is too large.")
         return _Response(body, None)
-
-    def _deadlines_of(self) -> DeadlineTimer:
-        assert self._deadlines is not None
-        return self._deadlines

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from scan.errors import ScanError
 from scan.observability import metrics
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, Lease, now
-from scan.webhooks.sender import Outcome, ReceiverConnection, Sender
+from scan.webhooks.sender import ReceiverConnection, Sender
 
 log = logging.getLogger(__name__)
 
@@ -59,13 +59,16 @@ class LeaseDelivery(NamedTuple):
                 finished = None  # this process closed the connection
                 break
             if not outcome.is_success:
-                _log_failure(lease, attempt.message.id, outcome)
+                # Logs only the host: paths and query strings of receivers often contain
+                # credentials.
+                reason = outcome.error or f"HTTP {outcome.response_code}"
+                host = lease.url.split("/")[2]
+                log.info(
+                    "delivery %s of webhook %s to %s: %s",
+                    attempt.message.id,
+                    lease.webhook_id,
+                    host,
+                    reason,
+                )
             finished = FinishedAttempt(attempt, outcome)
         self.queues.release(lease, finished, now())
-
-
-def _log_failure(lease: Lease, delivery_id: int, outcome: Outcome) -> None:
-    """Logs only the host: paths and query strings of receivers often contain credentials."""
-    reason = outcome.error or f"HTTP {outcome.response_code}"
-    host = lease.url.split("/")[2]
-    log.info("delivery %s of webhook %s to %s: %s", delivery_id, lease.webhook_id, host, reason)

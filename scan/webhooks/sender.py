@@ -83,18 +83,6 @@ def signature_header(secret: str, body: bytes) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-def standard_headers(secret: str, message: Message, now: datetime) -> dict[str, str]:
-    """Those of Standard Webhooks 1.0, with the same key."""
-    timestamp = str(int(now.timestamp()))
-    signed = f"{message.id}.{timestamp}.".encode() + message.body
-    signature = b64encode(hmac.digest(secret.encode(), signed, "sha256")).decode()
-    return {
-        "Webhook-Id": str(message.id),
-        "Webhook-Timestamp": timestamp,
-        "Webhook-Signature": f"v1,{signature}",
-    }
-
-
 class Sender(NamedTuple):
     """Shared by all attempts of a process."""
 
@@ -171,13 +159,19 @@ class ReceiverConnection:
         self, connection: "CheckedConnection", message: Message, now: datetime
     ) -> tuple[int, str | None]:
         """The status and Retry-After of the response, whose body is not read."""
+        timestamp = str(int(now.timestamp()))
+        signed = f"{message.id}.{timestamp}.".encode() + message.body
+        signature = b64encode(hmac.digest(self._secret.encode(), signed, "sha256")).decode()
         headers = {
             "Content-Type": "application/json",
             "User-Agent": USER_AGENT,
             "X-Scan-Event": message.event,
             "X-Scan-Delivery": str(message.id),
             "X-Scan-Signature": signature_header(self._secret, message.body),
-            **standard_headers(self._secret, message, now),
+            # Those of Standard Webhooks 1.0, with the same key.
+            "Webhook-Id": str(message.id),
+            "Webhook-Timestamp": timestamp,
+            "Webhook-Signature": f"v1,{signature}",
         }
         connection.request("POST", connection.path, message.body, headers, preload_content=False)
         response = connection.getresponse()

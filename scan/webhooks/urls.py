@@ -182,7 +182,12 @@ def require_allowed(
     outside = [address for address in addresses if not _is_in(address, allowed)]
     if addresses and not outside:
         return
-    _require_public_name(url)
+    if url.literal is not None:
+        raise RefusedUrl("its host must be a name, not an IP address")
+    if "." not in url.host or url.host.rpartition(".")[2] in _LOCAL_NAMES:
+        raise RefusedUrl("its host is not a public name")
+    if url.port not in PORTS:
+        raise RefusedUrl(f"its port must be one of {', '.join(map(str, PORTS))}")
     if any(not is_public(address) for address in outside):
         raise RefusedUrl("its host has an address that is not public")
 
@@ -192,15 +197,6 @@ def is_public(address: Address) -> bool:
     if address.version == 6 and address not in _UNICAST_IPV6:
         return False
     return not _is_in(address, _SPECIAL + _CLOUD_INTERNAL)
-
-
-def _require_public_name(url: WebhookUrl) -> None:
-    if url.literal is not None:
-        raise RefusedUrl("its host must be a name, not an IP address")
-    if "." not in url.host or url.host.rpartition(".")[2] in _LOCAL_NAMES:
-        raise RefusedUrl("its host is not a public name")
-    if url.port not in PORTS:
-        raise RefusedUrl(f"its port must be one of {', '.join(map(str, PORTS))}")
 
 
 def _is_ipv6(host: str) -> bool:

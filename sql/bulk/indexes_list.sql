@@ -1,15 +1,25 @@
 -- The indexes of a table, and the statements that drop and make each; the primary key's first. Of a
--- partitioned table the statements are those of the indexes of all partitions together.
+-- partitioned table the statements are those of the indexes of all partitions together. Then the table's
+-- triggers, which would keep a copy of all rows: those of token_holders count none, as no token is counted.
 -- params: table text
 -- returns: statement that drops it, statement that makes it
 -- index: none
-SELECT
-    CASE WHEN k.oid IS NULL THEN format('DROP INDEX %%s', i.indexrelid::regclass)
-        ELSE format('ALTER TABLE %%s DROP CONSTRAINT %%I', i.indrelid::regclass, k.conname) END,
-    CASE WHEN k.oid IS NULL THEN replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
-        ELSE format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', i.indrelid::regclass, k.conname,
-            pg_get_constraintdef(k.oid)) END
-FROM pg_index i
-LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid
-WHERE i.indrelid = to_regclass(%(table)s)
-ORDER BY i.indisprimary DESC, i.indexrelid;
+SELECT before, after
+FROM (
+    SELECT
+        CASE WHEN k.oid IS NULL THEN format('DROP INDEX %%s', i.indexrelid::regclass)
+            ELSE format('ALTER TABLE %%s DROP CONSTRAINT %%I', i.indrelid::regclass, k.conname) END,
+        CASE WHEN k.oid IS NULL THEN replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
+            ELSE format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', i.indrelid::regclass, k.conname,
+                pg_get_constraintdef(k.oid)) END,
+        (NOT i.indisprimary)::integer, i.indexrelid
+    FROM pg_index i
+    LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid
+    WHERE i.indrelid = to_regclass(%(table)s)
+    UNION ALL
+    SELECT format('ALTER TABLE %%s DISABLE TRIGGER %%I', t.tgrelid::regclass, t.tgname),
+        format('ALTER TABLE %%s ENABLE TRIGGER %%I', t.tgrelid::regclass, t.tgname), 2, t.oid
+    FROM pg_trigger t
+    WHERE t.tgrelid = to_regclass(%(table)s) AND NOT t.tgisinternal
+) AS each (before, after, place, oid)
+ORDER BY place, oid;

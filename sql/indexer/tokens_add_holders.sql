@@ -1,13 +1,21 @@
 -- Adds to how many hold tokens, how many are below zero, and what is held of NFTs.
--- params: tokens bytea[], holders bigint[], negative_holders bigint[], held numeric[]
--- returns: nothing
--- index: tokens_pkey
-UPDATE tokens k
-SET holder_count = k.holder_count + c.holders,
-    negative_holder_count = k.negative_holder_count + c.negative_holders,
-    held_supply = k.held_supply + CASE WHEN k.type = 'BEP20' THEN 0 ELSE c.held END
-FROM unnest(%(tokens)s::bytea[], %(holders)s::bigint[], %(negative_holders)s::bigint[],
-        %(held)s::numeric[])
-    AS c (address, holders, negative_holders, held)
-WHERE k.address = c.address
-    AND (c.holders <> 0 OR c.negative_holders <> 0 OR (c.held <> 0 AND k.type <> 'BEP20'));
+-- params: tokens bytea[], holders bigint[], negative_holders bigint[], held numeric[], large bigint
+-- returns: a token that has as many holders as a large one, which are not counted by range yet; or none
+-- index: tokens_pkey, token_holder_ranges_pkey
+WITH changed AS (
+    UPDATE tokens k
+    SET holder_count = k.holder_count + c.holders,
+        negative_holder_count = k.negative_holder_count + c.negative_holders,
+        held_supply = k.held_supply + CASE WHEN k.type = 'BEP20' THEN 0 ELSE c.held END
+    FROM unnest(%(tokens)s::bytea[], %(holders)s::bigint[], %(negative_holders)s::bigint[],
+            %(held)s::numeric[])
+        AS c (address, holders, negative_holders, held)
+    WHERE k.address = c.address
+        AND (c.holders <> 0 OR c.negative_holders <> 0 OR (c.held <> 0 AND k.type <> 'BEP20'))
+    RETURNING k.address, k.holder_count
+)
+SELECT address
+FROM changed
+WHERE holder_count >= %(large)s
+    AND NOT EXISTS (SELECT FROM token_holder_ranges r WHERE r.token_address = changed.address)
+LIMIT 1;

@@ -5,11 +5,12 @@
 -- returns: one row: index version, data (JSON text), count in data, total in the range; for
 --   cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: blocks_pkey
-WITH numbers AS (
+WITH known AS MATERIALIZED (  -- or each use looks into the index
+    SELECT (SELECT min(number) FROM blocks) AS lowest, (SELECT max(number) FROM blocks) AS highest
+), numbers AS (
     SELECT greatest(%(block_from)s, known.lowest) AS first,
         least(%(block_to)s, known.highest) AS last
-    FROM (SELECT (SELECT min(number) FROM blocks) AS lowest,
-        (SELECT max(number) FROM blocks) AS highest) AS known
+    FROM known
     WHERE %(block_from)s <= known.highest AND %(block_to)s >= known.lowest
 ), bounds AS (
     SELECT p.lowest, p.highest, p.next

@@ -1,16 +1,28 @@
 -- Who holds a token, largest balance first. Pages of the second half are read from the other end,
--- so that the last costs what the first does.
+-- so that the last costs what the first does; pages in the middle of a large token from the start of the
+-- range of balances that they begin in.
 -- params: address bytea, limit integer, offset bigint, after_balance numeric null,
 --   after_holder bytea null
 -- literals: limit
 -- returns: one row: index version, data (JSON text; null where there is no such token), count in
 --   data, total; for cursors: balance and holder of the last row where more follow
--- index: token_holders_by_balance, tokens_pkey
+-- index: token_holders_by_balance, token_holder_ranges_pkey, tokens_pkey
 WITH span AS (
     SELECT k.holder_count AS total, %(offset)s > k.holder_count / 2 AS is_from_end,
         least(%(limit)s, greatest(k.holder_count - %(offset)s::numeric, 0))::bigint AS size
     FROM tokens k
     WHERE k.address = %(address)s
+), ranges AS (
+    SELECT r.balance_range, r.holder_count,
+        sum(r.holder_count) OVER (ORDER BY r.balance_range DESC) - r.holder_count AS before
+    FROM token_holder_ranges r
+    WHERE r.token_address = %(address)s AND %(after_holder)s IS NULL
+        AND (SELECT %(offset)s BETWEEN 1000 AND total - 1000 FROM span)
+), start AS MATERIALIZED (
+    SELECT min(balance_range) FILTER (WHERE before <= %(offset)s) AS balance_range,
+        max(before) FILTER (WHERE before <= %(offset)s) AS before,
+        coalesce(max(before + holder_count) = (SELECT total FROM span), false) AS is_exact
+    FROM ranges
 ), page AS (
     SELECT holder, balance
     FROM (
@@ -18,7 +30,21 @@ WITH span AS (
             SELECT h.holder, h.balance
             FROM token_holders h
             WHERE h.token_address = %(address)s AND h.balance > 0
+                AND (SELECT is_exact FROM start)
+                AND (h.balance, h.holder) < (
+                    (SELECT range_balance(balance_range + 1) FROM start),
+                    (SELECT range_holder(balance_range + 1) FROM start))
+            ORDER BY h.balance DESC, h.holder DESC
+            LIMIT %(limit)s
+            OFFSET (SELECT %(offset)s - before FROM start)
+        )
+        UNION ALL
+        (
+            SELECT h.holder, h.balance
+            FROM token_holders h
+            WHERE h.token_address = %(address)s AND h.balance > 0
                 AND %(after_holder)s IS NULL AND NOT (SELECT is_from_end FROM span)
+                AND NOT (SELECT is_exact FROM start)
             ORDER BY h.balance DESC, h.holder DESC
             LIMIT %(limit)s
             OFFSET %(offset)s
@@ -29,6 +55,7 @@ WITH span AS (
             FROM token_holders h
             WHERE h.token_address = %(address)s AND h.balance > 0
                 AND %(after_holder)s IS NULL AND (SELECT is_from_end FROM span)
+                AND NOT (SELECT is_exact FROM start)
             ORDER BY h.balance ASC, h.holder ASC
             LIMIT (SELECT size FROM span)
             OFFSET (SELECT greatest(total - %(offset)s::numeric - size, 0) FROM span)

@@ -1,8 +1,5 @@
 """Keys for wallets that are not ours: ethers and viem, and contracts (ERC-1271) on a real node."""
 
-import json
-import subprocess
-
 import pytest
 import requests
 from eth_account.messages import encode_defunct
@@ -10,15 +7,14 @@ from eth_account.messages import encode_defunct
 from scan.accounts.key_requests import key_request_message
 from tests.support.anvil import Anvil
 from tests.support.serving import gunicorn
-from tests.support.solidity import NODE
+from tests.support.solidity import node_script
 from tests.support.wallets import fresh_timestamp_ms, new_wallet
 
 
 @pytest.mark.parametrize("library", ["ethers", "ethers-compact", "viem", "viem-compact"])
 def test_a_wallet_of_a_javascript_library_gets_a_key(shared_server, library):
     private_key = "0x" + bytes(new_wallet().key).hex()
-    script = ["node", NODE / "request_key.mjs", library, shared_server, private_key]
-    answer = json.loads(subprocess.run(script, capture_output=True, check=True, timeout=60).stdout)
+    answer = node_script("request_key.mjs", library, shared_server, private_key)
     assert answer["status"] == 201, answer
     headers = {"X-API-Key": answer["body"]["key"]}
     address = f"{shared_server}/api/v1/keys?owner={answer['address']}"

@@ -1,14 +1,12 @@
 """Balances, holdings and calls after an older block, where the node keeps its state."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands.demo_node import start
 from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
@@ -17,7 +15,6 @@ from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
 from tests.support.scenario import STRANGERS
 
-DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 COUNTER = """
 pragma solidity ^0.8.0;
 contract Counter {
@@ -141,21 +138,16 @@ def pruned(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
         for _ in range(40):
             node.send(node.accounts[0], STRANGERS[0], value=1)
             node.mine()
-        with Indexing(url, node.url, traces="off") as indexing:
-            indexing.wait_for(node.head())
+        with Indexing(url, node.url, until=node.head(), traces="off") as indexing:
             yield create_app(indexing.settings).test_client()
 
 
 @pytest.fixture(scope="module")
-def demo(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
-    node = start(DEMO)
-    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
-        indexing.wait_for(node.recording.head)
-        yield create_app(indexing.settings).test_client()
-    node.stop()
+def recorded(demo: Indexing) -> FlaskClient:
+    return create_app(demo.settings).test_client()
 
 
-@pytest.mark.parametrize("node", ["pruned", "demo"])
+@pytest.mark.parametrize("node", ["pruned", "recorded"])
 def test_a_node_without_history_is_named(node: str, request: pytest.FixtureRequest) -> None:
     """Not taken for a node that is away; holdings come from the index's own transfers."""
     client: FlaskClient = request.getfixturevalue(node)
@@ -174,8 +166,7 @@ def test_a_node_on_another_fork_does_not_answer_for_this_one(
 ) -> None:
     with Anvil() as node, postgres.cloned(template) as url:
         node.mine(5)
-        with Indexing(url, node.url) as indexing:
-            indexing.wait_for(5)
+        indexing = Indexing(url, node.url).run_until(5)
         node.reorganise(3)
         client = create_app(indexing.settings).test_client()
         path = f"/addresses/{node.accounts[0]}"

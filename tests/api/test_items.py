@@ -108,8 +108,7 @@ class Uris:
         self.anvil.mine()
 
     def index(self) -> None:
-        with Indexing(self.database_url, self.anvil.url) as indexing:
-            indexing.wait_for(self.anvil.head())
+        Indexing(self.database_url, self.anvil.url).run_until(self.anvil.head())
 
     def client(self, url: str | None = None) -> FlaskClient:
         return create_app(settings_for(self.database_url, url or self.anvil.url)).test_client()

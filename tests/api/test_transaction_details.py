@@ -1,17 +1,13 @@
 """GET /transactions/:hash beside ethers: the methods and events of whole chains."""
 
-import json
 import random
-import subprocess
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.commands.demo_node import start
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
 from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres
@@ -19,12 +15,11 @@ from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
 from tests.support.reasons import verify
 from tests.support.scenario import play
-from tests.support.solidity import NODE
+from tests.support.solidity import node_script
 from tests.support.storm import Storm
 from tests.support.summaries import Sentences
 from tests.support.truth import read_truth
 
-DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 MOST = 1000
 NO_ABI: Mapping[str, Any] = {}
 
@@ -40,26 +35,20 @@ class Chain(NamedTuple):
 
 @pytest.fixture(scope="module", params=["demo", "scenario", "storm"])
 def chain(request: pytest.FixtureRequest, postgres: Postgres, template: str) -> Iterator[Chain]:
+    if request.param == "demo":
+        settings = request.getfixturevalue("demo").settings
+        client = create_app(settings).test_client()
+        yield Chain(client, NO_ABI, Node(settings.rpc_urls[0]), is_recording=True)
+        return
     with postgres.cloned(template) as url:
-        yield from {"demo": demo, "scenario": scenario_chain, "storm": storm}[request.param](url)
-
-
-def demo(url: str) -> Iterator[Chain]:
-    node = start(DEMO)
-    with Indexing(url, node.url) as indexing:
-        indexing.wait_for(node.recording.head)
-        yield Chain(
-            create_app(indexing.settings).test_client(), NO_ABI, Node(node.url), is_recording=True
-        )
-    node.stop()
+        yield from {"scenario": scenario_chain, "storm": storm}[request.param](url)
 
 
 def scenario_chain(url: str) -> Iterator[Chain]:
     """Half of its contracts are verified."""
     with Anvil() as node:
         stage = play(node)
-        with Indexing(url, node.url) as indexing:
-            indexing.wait_for(node.head())
+        with Indexing(url, node.url, until=node.head()) as indexing:
             abis = verify(url, [*stage.contracts.values()][::2])
             yield Chain(create_app(indexing.settings).test_client(), abis, node)
 
@@ -69,8 +58,7 @@ def storm(url: str) -> Iterator[Chain]:
         weather = Storm(node, 1)
         with IndexerProcess(url, node.url) as indexer:
             weather.blow(indexer, 60)
-        with Indexing(url, node.url) as indexing:
-            indexing.wait_for(node.head())
+        with Indexing(url, node.url, until=node.head()) as indexing:
             abis = verify(url, [*weather.stage.contracts.values()][1::2])
             yield Chain(create_app(indexing.settings).test_client(), abis, node)
 
@@ -99,15 +87,7 @@ def by_ethers(items: list[Any]) -> Any:
         )
         for name in STANDARDS
     ]
-    called = subprocess.run(
-        ["node", NODE / "decode.mjs"],
-        input=json.dumps({"standards": standards, "items": items}),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
-    return json.loads(called.stdout)
+    return node_script("decode.mjs", stdin={"standards": standards, "items": items})
 
 
 @pytest.mark.long

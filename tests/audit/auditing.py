@@ -7,6 +7,13 @@ import psycopg2
 from scan.audit import derived_tables
 from scan.settings import Settings
 
+# By range of balance, as of large tokens.
+COUNT_HOLDERS = """
+    INSERT INTO token_holder_ranges (token_address, balance_range, holder_count)
+    SELECT token_address, holder_range(balance, holder), count(*)
+    FROM token_holders WHERE balance > 0 GROUP BY 1, 2
+"""
+
 
 def run(settings: Settings, **options: object) -> int:
     chosen = {"repair": False, "node": False, "blocks": 0, "digest": False}

@@ -16,8 +16,7 @@ from tests.support.indexing import Indexing
 def finished(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
     """The scenario's index, with nobody connected to it."""
     with postgres.cloned(template) as url:
-        with Indexing(url, scenario.anvil.url, logs="all") as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        indexing = Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
         yield indexing.settings
 
 

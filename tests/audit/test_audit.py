@@ -11,7 +11,7 @@ from scan.ethereum.block_hashing import (
 )
 from scan.hex import to_hex
 from scan.settings import Settings
-from tests.audit.auditing import run, spoil
+from tests.audit.auditing import COUNT_HOLDERS, run, spoil
 from tests.conftest import Played
 from tests.indexer.test_node_faults import status
 from tests.support.indexing import Indexing
@@ -30,7 +30,9 @@ CHANGED = (
     "UPDATE addresses SET last_seen = 0 WHERE trade_count > 0",
     "UPDATE addresses SET internal_count = 1, internal_sent_count = 7 WHERE internal_count > 1",
     "UPDATE blocks SET untraced_before = 3, internal_transfers_before = 0 WHERE number > 20",
+    COUNT_HOLDERS,
     "UPDATE token_holders SET balance = balance + 1",
+    "UPDATE token_holder_ranges SET holder_count = holder_count + 1",
     "UPDATE token_items SET transfer_count = 9, owner = '\\x01'",
     "UPDATE item_balances SET balance = -balance",
     "UPDATE tokens SET holder_count = 3, negative_holder_count = 1, transfer_count = 0",
@@ -46,7 +48,9 @@ CHANGED = (
 LOST = (
     "UPDATE blocks SET gas_price_sum = 7 WHERE number = 50",
     "DELETE FROM addresses WHERE transfer_count > 0",
+    COUNT_HOLDERS,
     "DELETE FROM token_holders",
+    "UPDATE token_holder_ranges SET holder_count = 1",
     "DELETE FROM token_items",
     "DELETE FROM item_balances",
     "UPDATE tokens SET holder_count = holder_count + 1 WHERE transfer_count > 5",
@@ -63,7 +67,9 @@ ADDED = (
     "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
     " received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count)"
     " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+    COUNT_HOLDERS,
     "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
+    "INSERT INTO token_holder_ranges SELECT address, -1, 1 FROM tokens",
     "INSERT INTO token_items SELECT '\\x01', first_ordinal, 1, NULL, 0 FROM token_items",
     "INSERT INTO item_balances SELECT DISTINCT '\\x02'::bytea, first_ordinal, 5 FROM token_items",
     "UPDATE addresses SET item_count = 1 WHERE item_count IS NULL",

@@ -10,7 +10,9 @@ from scan.settings import PARTITION_ROWS
 from tests.audit import auditing
 from tests.bulk.backfilling import backfill, follow
 from tests.conftest import Played
+from tests.support import faulty_node
 from tests.support.database import Postgres, execute
+from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import settings_for
 from tests.support.table_digest import digest, fresh_digest
 
@@ -57,3 +59,43 @@ def test_tables_are_those_of_the_indexer(
     fresh = fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
     assert digest(database_url) == fresh
     assert auditing.run(settings) == derived_tables.EXACT
+
+
+def with_withdrawals(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    """Of validators, in every third block, which the test's own node has not: to addresses that are
+    in transactions too and to others, of 0, 1 and the most that 64 bits hold."""
+    answers = forward(calls)
+    for answer in answers:
+        block = answer.get("result")
+        if isinstance(block, dict) and "receiptsRoot" in block:
+            number = int(block["number"], 16)
+            block["withdrawals"] = [
+                {
+                    "index": hex(2 * number + place),
+                    "validatorIndex": hex(place),
+                    "address": address,
+                    "amount": hex((0, 1, 2**64 - 1)[(number // 3 + place) % 3]),
+                }
+                for place, address in enumerate([block["miner"], f"0x{number:040x}"])
+                if number % 3 == 0
+            ]
+    return faulty_node.Reply(body=answers)
+
+
+@pytest.mark.long
+def test_withdrawals_are_those_of_the_indexer(
+    postgres: Postgres, template: str, scenario: Played, tmp_path: Path
+) -> None:
+    head, digests = scenario.anvil.head(), []
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = with_withdrawals
+        for is_bulk in (True, False):
+            with postgres.cloned(template) as url:
+                settings = settings_for(url, node.url, traces="off")
+                if is_bulk:
+                    assert backfill(settings, tmp_path / "files", last_block=head - 3)
+                follow(settings, head)
+                [(count,)] = execute(url, "SELECT count(*) FROM withdrawals")
+                digests.append((count, digest(url)))
+    assert digests[0] == digests[1]
+    assert digests[0][0] == 2 * (head // 3 + 1)

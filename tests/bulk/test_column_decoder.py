@@ -24,7 +24,9 @@ from scan.indexer.log_selection import NO_LOGS
 
 FIRST = 7
 SELECTION = NO_LOGS._replace(stored="all")
-AMOUNTS = st.integers(0, 2**256 - 1) | st.sampled_from([0, 1, 2**63, 2**64, 2**128, 10**38])
+AMOUNTS = st.integers(0, 2**256 - 1) | st.sampled_from(
+    [0, 1, 2**63, 2**64 - 1, 2**64, 2**127, 2**128, 10**38 - 1, 10**38, 2**255, 2**256 - 1]
+)
 QUANTITIES = AMOUNTS.map(hex)
 PRICES = st.integers(0, 2**64).map(hex) | st.integers(0, 10**12).map(hex)
 GAS = st.sampled_from(["0x5208", "0x0", "0xffffff"]) | st.integers(0, 2**40).map(hex)
@@ -101,11 +103,15 @@ def blocks(draw: Any, number: int = FIRST) -> tuple[dict[str, Any], list[dict[st
     """A block and its receipts, as a node gives them."""
     block_hash = f"0x{number:064x}"
     pairs = draw(st.lists(transactions(), max_size=4))
+    is_old = draw(st.integers(0, 3)) == 0  # before Byzantium receipts have a root, no status
     log_index = 0
     for index, (transaction, receipt) in enumerate(pairs):
         common = {"blockHash": block_hash, "transactionIndex": hex(index)}
         transaction |= common | {"hash": f"0x{number:032x}{index:032x}"}
         receipt |= common | {"transactionHash": transaction["hash"]}
+        if is_old:
+            del receipt["status"]
+            receipt["root"] = f"0x{index:064x}"
         for log in receipt["logs"]:
             log_index += draw(st.integers(1, 3))
             log["logIndex"] = hex(log_index)
@@ -119,7 +125,7 @@ def blocks(draw: Any, number: int = FIRST) -> tuple[dict[str, Any], list[dict[st
         "gasLimit": draw(QUANTITIES),
         "transactions": [transaction for transaction, _ in pairs],
     }
-    if draw(st.booleans()):
+    if not is_old and draw(st.booleans()):
         block["baseFeePerGas"] = draw(PRICES)
     if draw(st.booleans()):
         block["size"] = hex(draw(st.integers(0, 2**63)))
@@ -216,6 +222,34 @@ def test_ordinary_blocks_are_decoded_in_columns() -> None:
     ]
     assert_same(blocks_)
     assert in_columns(blocks_)["transactions"].num_rows == 450
+
+
+BLOB = {"type": "0x3", "blobVersionedHashes": [f"0x{1:064x}", f"0x{2:064x}"]}
+
+
+@pytest.mark.parametrize(
+    ("block_fields", "sent_fields", "receipt_fields"),
+    [
+        ({}, {}, {"root": f"0x{1:064x}"}),  # old: no status
+        ({"baseFeePerGas": "0x7"}, {"type": "0x2"}, {"status": "0x0"}),
+        ({"baseFeePerGas": "0x7"}, BLOB, {"status": "0x1", "blobGasPrice": "0x9"}),
+        ({}, {"value": hex(10**38)}, {"status": "0x1"}),
+        ({}, {"value": hex(2**256 - 1), "input": "0x" + "ff" * 99}, {"status": "0x1"}),
+    ],
+)
+def test_old_typeless_and_blob_transactions_are_decoded_in_columns_too(
+    block_fields: Any, sent_fields: Any, receipt_fields: Any
+) -> None:
+    """Nothing of them is left to decode_block()."""
+    block_hash = f"0x{FIRST:064x}"
+    common = {"blockHash": block_hash, "transactionIndex": "0x0"}
+    sent = {"from": f"0x{1:040x}", "to": f"0x{9:040x}", "value": "0x0", "gasPrice": "0x1"}
+    sent |= common | {"hash": f"0x{1:064x}"} | sent_fields
+    receipt = {"gasUsed": "0x5208", "transactionHash": sent["hash"], "logs": []}
+    block = {"number": hex(FIRST), "hash": block_hash, "parentHash": f"0x{0:064x}"}
+    block |= {"timestamp": "0x1", "miner": f"0x{2:040x}", "gasUsed": "0x1", "gasLimit": "0x1"}
+    block |= block_fields | {"transactions": [sent]}
+    assert_same([(block, [receipt | common | receipt_fields])])
 
 
 def paths(json_: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

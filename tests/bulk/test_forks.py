@@ -78,8 +78,7 @@ def test_an_index_with_blocks_is_left_alone(
     database_url: str, stage: Stage, tmp_path: Path
 ) -> None:
     settings = settings_for(database_url, stage.anvil.url)
-    with Indexing(database_url, stage.anvil.url) as indexing:
-        indexing.wait_for(stage.anvil.head())
+    Indexing(database_url, stage.anvil.url).run_until(stage.anvil.head())
     before = digest(database_url)
     with pytest.raises(CannotBackfill, match="holds a chain already"):
         backfill(settings, tmp_path / "files", last_block=3)

@@ -44,8 +44,7 @@ def test_a_killed_backfill_is_continued_at_every_stage(
             process.start()
         assert process.wait() == 0, process.tail()
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
-    with Indexing(database_url, scenario.anvil.url) as indexing:
-        indexing.wait_for(head)
+    Indexing(database_url, scenario.anvil.url).run_until(head)
     assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil)
 
 

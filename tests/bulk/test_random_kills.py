@@ -32,9 +32,8 @@ STAGES = ("spool", "inspect", "load", "accept")
 @pytest.fixture
 def server() -> Iterator[Postgres]:
     """Of its own: SIGKILL of one backend ends the sessions of all."""
-    server = Postgres()
-    yield server
-    server.stop()
+    with Postgres() as server:
+        yield server
 
 
 class Killer:
@@ -131,6 +130,7 @@ def _backends(database_url: str) -> list[int]:
 
 
 @pytest.mark.long
+@pytest.mark.timeout(1800)  # 100 s where nothing else runs
 def test_a_backfill_that_is_killed_thirty_times_is_that_of_the_indexer(
     server: Postgres, anvil: Anvil, tmp_path: Path
 ) -> None:
@@ -146,8 +146,7 @@ def test_a_backfill_that_is_killed_thirty_times_is_that_of_the_indexer(
                 range_blocks=4,
             ) as process:
                 killer.run(process, url)
-            with Indexing(url, anvil.url) as indexing:
-                indexing.wait_for(anvil.head())
+            Indexing(url, anvil.url).run_until(anvil.head())
             assert digest(url) == fresh_digest(server, template, anvil)
     stages, processes = (set(names) for names in zip(*killer.killed, strict=True))
     assert stages >= {"spool", "load"}

@@ -6,7 +6,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import psycopg2
@@ -14,7 +13,7 @@ import pytest
 
 from app import create_app
 from scan.commands import backfill
-from scan.commands.demo_node import DemoNode, start
+from scan.commands.demo_node import DemoNode
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, annotated_columns
 from scan.settings import Settings, child_environment
 from tests.audit.auditing import run
@@ -22,7 +21,6 @@ from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 
-DEMO = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 OPTIONS = Namespace()
 LATER = [
     (table, name, column.added_by)
@@ -38,17 +36,9 @@ EMPTY = "".join(
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[DemoNode]:
-    node = start(DEMO)
-    yield node
-    node.stop()
-
-
-@pytest.fixture(scope="module")
-def indexed(postgres: Postgres, template: str, node: DemoNode) -> Iterator[Settings]:
+def indexed(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[Settings]:
     with postgres.cloned(template) as url:
-        with Indexing(url, node.url) as indexing:
-            indexing.wait_for(node.recording.head)
+        indexing = Indexing(url, demo_node.url).run_until(demo_node.recording.head)
         yield indexing.settings
 
 

@@ -2,33 +2,25 @@
 
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands import demo_data
-from scan.commands.demo_node import DemoNode, start
+from scan.commands.demo_node import DemoNode
+from tests.conftest import DEMO
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 
-CHAIN = Path(__file__).resolve().parent.parent.parent / "demo" / "chain.jsonl.gz"
 LARGEST_BYTES = 3 * 1024 * 1024
 
 
 @pytest.fixture(scope="module")
-def node() -> Iterator[DemoNode]:
-    server = start(CHAIN)
-    yield server
-    server.stop()
-
-
-@pytest.fixture(scope="module")
-def demo(postgres: Postgres, template: str, node: DemoNode) -> Iterator[FlaskClient]:
-    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
+def demo(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[FlaskClient]:
+    with postgres.cloned(template) as url, Indexing(url, demo_node.url) as indexing:
         demo_data.load(indexing.settings)
-        indexing.wait_for(node.recording.head)
+        indexing.wait_for(demo_node.recording.head)
         yield create_app(indexing.settings).test_client()
 
 
@@ -37,9 +29,9 @@ def query(demo: FlaskClient, entity: str) -> list[dict[str, object]]:
     return list(answer.json["data"])
 
 
-def test_the_recording_is_small_and_long_enough(node: DemoNode) -> None:
-    assert CHAIN.stat().st_size <= LARGEST_BYTES
-    assert node.recording.head >= 300
+def test_the_recording_is_small_and_long_enough(demo_node: DemoNode) -> None:
+    assert DEMO.stat().st_size <= LARGEST_BYTES
+    assert demo_node.recording.head >= 300
 
 
 @pytest.mark.parametrize("name", ["stats", "blocks", "transactions", "tokens"])

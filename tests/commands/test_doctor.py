@@ -39,8 +39,7 @@ class SetUp:
 def sound(postgres: Postgres, template: str) -> Iterator[SetUp]:
     with Anvil() as anvil:
         anvil.call("anvil_mine", "0x5")
-        with postgres.cloned(template) as url, Indexing(url, anvil.url) as indexing:
-            indexing.wait_for(5)
+        with postgres.cloned(template) as url, Indexing(url, anvil.url, until=5):
             yield SetUp(anvil, url)
 
 

@@ -40,13 +40,10 @@ def folder() -> Iterator[Path]:
 @pytest.fixture
 def server(folder: Path) -> Iterator[Postgres]:
     """One that keeps what it writes, and ends before the folder that it archives to."""
-    server = Postgres()
-    try:
+    with Postgres() as server:
         for setting in ("fsync", "full_page_writes", "synchronous_commit"):
             execute(server.url("postgres"), f"ALTER SYSTEM SET {setting} = on")
         yield server
-    finally:
-        server.stop()
 
 
 def name_of(url: str) -> str:
@@ -102,16 +99,14 @@ def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
     key = new_key()
     anvil.mine(5)
     with postgres.cloned(template) as old, postgres.cloned(template) as new:
-        with Indexing(old, anvil.url) as indexing:
-            indexing.wait_for(5)
+        Indexing(old, anvil.url).run_until(5)
         fill_owners(old, key.id, key.hash, key.prefix)
         expected = rows(old, tables)
         assert all(expected.values())
         options = (f"--table={name}" for name in tables)
         arguments = ("--data-only", "--format=custom", f"--file={dump}", *options, old)
         postgres.run_program("pg_dump", *arguments)
-        with Indexing(new, anvil.url) as indexing:
-            indexing.wait_for(5)
+        Indexing(new, anvil.url).run_until(5)
         postgres.run_program("pg_restore", "--single-transaction", "-d", new, dump)
         assert rows(new, tables) == expected
         assert digest(new) == digest(old)

@@ -12,10 +12,10 @@ import pytest
 from tests.conftest import Played
 from tests.indexer.test_node_faults import head_hash, status, wait_until
 from tests.support.anvil import Anvil
-from tests.support.cutting_proxy import CommitCutter
 from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
+from tests.support.postgres_wires import CommitCutter
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -61,8 +61,7 @@ def finished_digest(indexed: Indexing) -> dict[str, tuple[int, str]]:
 def test_a_killed_server_costs_nothing(anvil: Anvil, scenario: Played) -> None:
     """SIGKILL of PostgreSQL during catch-up, and again while blocks are taken back."""
     chance = random.Random(2)
-    server = Postgres()
-    try:
+    with Postgres() as server:
         template = server.make_template()
         with server.cloned(template) as url:
             with IndexerProcess(url, scenario.anvil.url) as indexer:
@@ -87,8 +86,6 @@ def test_a_killed_server_costs_nothing(anvil: Anvil, scenario: Played) -> None:
                 newest = anvil.call("eth_getBlockByNumber", "latest", False)
                 indexer.wait_for(80, newest["hash"])
             assert digest(url) == fresh_digest(server, template, anvil)
-    finally:
-        server.stop()
 
 
 def test_a_commit_whose_answer_was_lost_counts_once(
@@ -96,8 +93,7 @@ def test_a_commit_whose_answer_was_lost_counts_once(
 ) -> None:
     with CommitCutter(database_url) as cutter:
         cutter.cuts = 2
-        with Indexing(cutter.url, scenario.anvil.url) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        Indexing(cutter.url, scenario.anvil.url).run_until(scenario.anvil.head())
         assert cutter.cuts == 0
     assert digest(database_url) == finished_digest
 
@@ -106,8 +102,7 @@ def test_a_read_only_database_is_told_and_waited_for(
     anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     name = database_url.split("/")[3].split("?")[0]
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(0)
+    with Indexing(database_url, anvil.url, until=0) as indexing:
         with administering(database_url) as cursor:
             cursor.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
         kill_backends(database_url)
@@ -130,8 +125,7 @@ CREATE TRIGGER fill BEFORE INSERT ON blocks FOR EACH ROW EXECUTE FUNCTION fill()
 
 def test_a_full_disk_is_told_and_waited_for(anvil: Anvil, database_url: str) -> None:
     """The server's answer is what a full disk gives; to fill one for real needs a mount."""
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(0)
+    with Indexing(database_url, anvil.url, until=0) as indexing:
         with administering(database_url) as cursor:
             cursor.execute(FILL)
         anvil.mine()

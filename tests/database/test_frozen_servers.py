@@ -15,7 +15,7 @@ from scan.database.errors import NoResponse
 from scan.database.notifications import Listener
 from scan.errors import Unavailable
 from tests.support.database import Postgres
-from tests.support.dead_network import DeadNetwork
+from tests.support.postgres_wires import DeadNetwork
 from tests.support.serving import NOWHERE, gunicorn, wait_until
 
 STATEMENT_TIMEOUT_S = 1.0
@@ -31,18 +31,8 @@ WRITES = "/api/v1/keys?owner=0x" + "00" * 20  # keys are read where they are wri
 
 
 @pytest.fixture(scope="module")
-def frozen_server() -> Iterator[Postgres]:
-    """A server of this module's own, to be frozen."""
-    server = Postgres()
-    try:
-        yield server
-    finally:
-        server.stop()
-
-
-@pytest.fixture(scope="module")
-def url(frozen_server: Postgres) -> Iterator[str]:
-    with frozen_server.cloned(frozen_server.make_template()) as url:
+def url(own_postgres: Postgres) -> Iterator[str]:
+    with own_postgres.cloned(own_postgres.make_template()) as url:
         seed(url, 300)
         yield url
 
@@ -80,9 +70,9 @@ def assert_ends_and_recovers(server: str, frozen: AbstractContextManager[None]) 
         wait_until(lambda: set(pool.map(status, uncached(server, 16))) == {200})
 
 
-def test_a_frozen_server_hangs_nobody(frozen_server: Postgres, url: str) -> None:
+def test_a_frozen_server_hangs_nobody(own_postgres: Postgres, url: str) -> None:
     with gunicorn(url, **SETTINGS) as server:
-        assert_ends_and_recovers(server, frozen_server.frozen())
+        assert_ends_and_recovers(server, own_postgres.frozen())
 
 
 def test_a_dead_network_hangs_nobody(url: str) -> None:

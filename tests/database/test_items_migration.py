@@ -28,8 +28,7 @@ def test_items_are_filled_from_the_transfers_that_are_there(
 ) -> None:
     """While somebody reads them: a transaction that has read transfers holds nothing up."""
     trade_items(anvil)
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url).run_until(anvil.head())
     before, rows = shape(database_url), digest(database_url)
     assert rows["token_items"][0] > 250 and rows["item_balances"][0] > 250
     with cursor_of(database_url) as cursor:
@@ -50,8 +49,7 @@ def without_items(database_url: str, anvil: Anvil, tokens: int = 3) -> tuple[Any
         more = anvil.deploy(anvil.accounts[0], "Collectible", f"More {number}", "MORE")
         anvil.transact(anvil.accounts[0], more, "mint", anvil.accounts[1], number)
     anvil.mine()
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url).run_until(anvil.head())
     before = shape(database_url), digest(database_url)
     with cursor_of(database_url) as cursor:
         cursor.execute(ITEMS_UNDONE)

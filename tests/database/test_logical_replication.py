@@ -25,14 +25,10 @@ TABLES = ("blocks", "transactions", "token_transfers", "tokens")
 
 @pytest.fixture
 def servers() -> Iterator[tuple[Postgres, Postgres]]:
-    primary, warehouse = Postgres(), Postgres()
-    try:
+    with Postgres() as primary, Postgres() as warehouse:
         primary.make_template()
         warehouse.make_template()  # what `scan migrate` makes
         yield primary, warehouse
-    finally:
-        warehouse.stop()
-        primary.stop()
 
 
 def rows(url: str, table: str) -> list[tuple[object, ...]]:
@@ -80,8 +76,7 @@ def test_chosen_tables_follow_into_another_postgresql(servers: tuple[Postgres, P
     with Anvil() as anvil:
         token = anvil.deploy(anvil.accounts[0], "Coin", "Replica Coin", "RPL", 18)
         transfer(anvil, token, 5)
-        with Indexing(url, anvil.url) as indexing:
-            indexing.wait_for(anvil.head())
+        with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             # What is there is copied; what comes, forks included, follows.
             execute(copy, re.sub(r"CONNECTION '[^']*'", f"CONNECTION '{address}'", subscribe))
             transfer(anvil, token, 5)

@@ -26,8 +26,7 @@ def test_a_release_without_logs_cannot_write_where_they_are_stored(
     database_url: str, anvil: Anvil, logs: str
 ) -> None:
     anvil.mine(3)
-    with Indexing(database_url, anvil.url, logs=logs) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url, logs=logs).run_until(anvil.head())
     with pytest.raises(psycopg2.Error, match="stores logs"):
         execute(database_url, OLD_BLOCK)
 
@@ -36,8 +35,7 @@ def test_a_release_without_logs_goes_on_where_none_are_stored(
     database_url: str, anvil: Anvil
 ) -> None:
     anvil.mine(3)
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url).run_until(anvil.head())
     execute(database_url, OLD_BLOCK)
     assert execute(database_url, "SELECT log_count FROM blocks ORDER BY number DESC LIMIT 1") == [
         (0,)

@@ -24,27 +24,17 @@ ADVICE = "narrow it with blockFrom and blockTo"
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Postgres]:
-    """A server of this module's own, to be stopped under the application."""
-    postgres = Postgres()
-    try:
-        yield postgres
-    finally:
-        postgres.stop()
-
-
-@pytest.fixture(scope="module")
-def url(server: Postgres) -> Iterator[str]:
-    with server.cloned(server.make_template()) as url:
+def url(own_postgres: Postgres) -> Iterator[str]:
+    with own_postgres.cloned(own_postgres.make_template()) as url:
         seed(url, 3_000)
         yield url
 
 
 @pytest.fixture
-def served(server: Postgres, url: str) -> Iterator[FlaskClient]:
-    server.resume()
+def served(own_postgres: Postgres, url: str) -> Iterator[FlaskClient]:
+    own_postgres.resume()
     yield create_app(settings_for(url, NOBODY)).test_client()
-    server.resume()
+    own_postgres.resume()
 
 
 def asked(client: FlaskClient) -> list[tuple[str, str, Any]]:
@@ -86,11 +76,11 @@ def require_unavailable(answer: Any) -> None:
 
 
 def test_while_the_database_is_down_data_are_unavailable(
-    server: Postgres, served: FlaskClient
+    own_postgres: Postgres, served: FlaskClient
 ) -> None:
     requests = asked(served)
     before = [ask(served, request).data for request in requests]
-    server.halt()
+    own_postgres.halt()
     for request in requests:
         require_unavailable(ask(served, request))
     address = requests[9][1].split("=")[1]
@@ -98,13 +88,13 @@ def test_while_the_database_is_down_data_are_unavailable(
     require_unavailable(served.get("/readyz"))
     assert served.get("/healthz").json == {"status": "alive"}
     assert served.get("/api/v1/blocks?limit=0").status_code == 400
-    server.resume()
+    own_postgres.resume()
     assert [ask(served, request).data for request in requests] == before
     wait_until(lambda: served.get("/readyz").status_code == 200)  # cached for a second
 
 
 def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(
-    server: Postgres, served: FlaskClient
+    own_postgres: Postgres, served: FlaskClient
 ) -> None:
     """Each thread has a connection, and each has died."""
     requests = asked(served)
@@ -119,8 +109,8 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(
             return {status for found in lists for status in found}
 
         assert statuses() == {200}
-        server.halt()
-        server.resume()
+        own_postgres.halt()
+        own_postgres.resume()
         assert statuses() == {200}
 
 
@@ -147,21 +137,21 @@ def test_a_statement_that_takes_too_long_is_ended_with_advice(
     assert client.post("/api/v1/query", json=body).status_code == 200
 
 
-def test_a_database_without_the_schema_is_unavailable(server: Postgres) -> None:
-    with server.cloned("template1") as empty:
+def test_a_database_without_the_schema_is_unavailable(own_postgres: Postgres) -> None:
+    with own_postgres.cloned("template1") as empty:
         client = create_app(settings_for(empty, NOBODY)).test_client()
         for path in ("/api/v1/stats", "/api/v1/blocks", "/api/v1/transactions", "/api/v1/tokens"):
             require_unavailable(client.get(path))
         assert client.get("/readyz").status_code == 503
 
 
-def test_a_database_that_is_not_there_is_unavailable(server: Postgres) -> None:
-    client = create_app(settings_for(server.url("nowhere"), NOBODY)).test_client()
+def test_a_database_that_is_not_there_is_unavailable(own_postgres: Postgres) -> None:
+    client = create_app(settings_for(own_postgres.url("nowhere"), NOBODY)).test_client()
     require_unavailable(client.get("/api/v1/blocks"))
 
 
-def test_an_index_with_nothing_in_it_is_empty(server: Postgres, url: str) -> None:
-    with server.cloned("template_scan") as empty:
+def test_an_index_with_nothing_in_it_is_empty(own_postgres: Postgres, url: str) -> None:
+    with own_postgres.cloned("template_scan") as empty:
         client = create_app(settings_for(empty, NOBODY)).test_client()
         for name in ("blocks", "transactions", "tokens"):
             assert client.get(f"/api/v1/{name}").json == {name: [], "total": 0, "next": None}
@@ -220,7 +210,7 @@ def make_stale(url: str) -> None:
     execute(url, "SELECT pg_notify('scan_chain', 'stale')")
 
 
-def test_a_label_shows_at_once(server: Postgres, served: FlaskClient, url: str) -> None:
+def test_a_label_shows_at_once(own_postgres: Postgres, served: FlaskClient, url: str) -> None:
     """Also on a chain at rest, where no block would make anybody look again."""
     execute(
         url, "UPDATE addresses SET balance = 0, balance_block = (SELECT max(number) FROM blocks)"

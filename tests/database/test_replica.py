@@ -27,21 +27,15 @@ SETTINGS = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
 
 @pytest.fixture(scope="module")
 def primary() -> Iterator[Postgres]:
-    server = Postgres()
-    server.make_template()
-    try:
+    with Postgres() as server:
+        server.make_template()
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="module")
 def replica(primary: Postgres) -> Iterator[Postgres]:
-    server = Postgres(primary)
-    try:
+    with Postgres(primary) as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture

@@ -12,15 +12,12 @@ from tests.support.database import Postgres, execute
 @pytest.fixture(scope="module")
 def primary() -> Iterator[Postgres]:
     """Waits for a standby that never comes; a server of its own, since others share theirs."""
-    server = Postgres()
-    try:
+    with Postgres() as server:
         server.make_template()
         for setting in ("synchronous_commit = on", "synchronous_standby_names = nobody"):
             execute(server.url("postgres"), f"ALTER SYSTEM SET {setting}")
         execute(server.url("postgres"), "SELECT pg_reload_conf()")
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture

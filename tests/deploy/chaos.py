@@ -24,18 +24,14 @@ def main() -> int:
     random = Random(seed)
     print(f"{count} faults, seed {seed}", flush=True)
     begun = time.monotonic()
-    postgres = Postgres()
-    try:
-        with tempfile.TemporaryDirectory(prefix="scan-chaos-") as folder:
-            Path(folder).chmod(0o755)
-            disks = [Path(folder) / "cluster" / f"db{machine}" for machine in MACHINES]
-            with small_disks(disks) as can_fill, standing(Path(folder), seed) as stand:
-                print(f"up after {time.monotonic() - begun:.0f} s, in {folder}", flush=True)
-                kinds = all_faults(random, with_small_disks=can_fill)
-                seen = run(stand, drawn(random, kinds, count), random)
-                figures = stand.check_all(postgres, postgres.make_template())
-    finally:
-        postgres.stop()
+    with Postgres() as postgres, tempfile.TemporaryDirectory(prefix="scan-chaos-") as folder:
+        Path(folder).chmod(0o755)
+        disks = [Path(folder) / "cluster" / f"db{machine}" for machine in MACHINES]
+        with small_disks(disks) as can_fill, standing(Path(folder), seed) as stand:
+            print(f"up after {time.monotonic() - begun:.0f} s, in {folder}", flush=True)
+            kinds = all_faults(random, with_small_disks=can_fill)
+            seen = run(stand, drawn(random, kinds, count), random)
+            figures = stand.check_all(postgres, postgres.make_template())
     print(f"\n{table(seen)}\n\n{figures}\n{time.monotonic() - begun:.0f} s in all")
     return 0
 

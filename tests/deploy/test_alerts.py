@@ -75,8 +75,7 @@ def database(postgres: Postgres, template: str) -> Iterator[tuple[str, Anvil]]:
         anvil.call("evm_setNextBlockTimestamp", int(time.time()))
         anvil.call("anvil_mine", "0x1")
         with postgres.cloned(template) as url:
-            with Indexing(url, anvil.url) as indexing:
-                indexing.wait_for(3)
+            Indexing(url, anvil.url).run_until(3)
             yield url, anvil
 
 
@@ -219,8 +218,7 @@ def test_a_service_exports_every_metric_of_the_rules_and_the_dashboard(
         assert requests.post(f"{address}/api/v1/webhooks", json=hook, timeout=10).status_code == 201
         anvil.send(sender, sender)
         anvil.mine()
-        with Indexing(url, anvil.url) as indexing:
-            indexing.wait_for(anvil.head())
+        Indexing(url, anvil.url).run_until(anvil.head())
         text = requests.get(f"{address}/metrics", timeout=10).text
     types = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
     histograms = {f"{name}_bucket" for name, kind in types.items() if kind == "histogram"}

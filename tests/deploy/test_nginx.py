@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,6 +17,7 @@ from tests.support.serving import (
     exchange,
     free_port,
     gunicorn_started,
+    in_thread,
     nginx,
     statuses,
     wait_for,
@@ -160,11 +160,8 @@ class _Slow(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def slow_instance() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Slow)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with in_thread(ThreadingHTTPServer(("127.0.0.1", 0), _Slow)) as url:
+        yield url
 
 
 @pytest.mark.parametrize(

@@ -14,34 +14,27 @@ from etherscan import Etherscan
 from etherscan.enums.fields_enum import FieldsEnum
 
 from tests.support.anvil import creation_code
-from tests.support.database import Postgres
-from tests.support.explorer import Compiled, Explorer, compiled, explorer_over, standard_input
-from tests.support.foundry import Foundry
+from tests.support.explorer import Explorer, standard_input
+from tests.support.foundry import (
+    CHAIN,
+    COMMIT,
+    FOUNDRY,
+    KEY,
+    PATH,
+    SETTINGS,
+    VERSION,
+    Foundry,
+    built,
+    deployed,
+    hardhat_request,
+    project,
+    source,
+)
 from tests.support.receiver import Authority
 from tests.support.serving import gunicorn, wait_until
-from tests.support.solc_releases import published
-from tests.support.solidity import NODE, artifact
+from tests.support.solidity import NODE, artifact, node_script
 
-CHAIN = "31337"
-VERSION, COMMIT = "0.8.28", "7893614a"
-PATH = "src/Stored.sol"
 UNSEEN = "0x" + "9d" * 20
-# anvil's first account, which everybody knows
-KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
-FOUNDRY = f"""
-[profile.default]
-src = "src"
-solc = "{VERSION}"
-optimizer = true
-optimizer_runs = 300
-evm_version = "cancun"
-"""
-SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
-# forge passes options of a native build that npm's does not have.
-SOLC = """#!/bin/sh
-case "$*" in *--version*) set -- --version;; *) set -- --standard-json;; esac
-exec {solc} "$@"
-"""
 WAGMI = """
 import { blockExplorer } from '@wagmi/cli/plugins'
 export default {
@@ -67,60 +60,35 @@ class Served(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def own(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
-    """A chain whose verifications run in the server alone."""
-    with explorer_over(postgres, template, solc_dir) as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def served(own: Explorer, solc_dir: Path) -> Iterator[Served]:
-    environment = {"RPC_URL": own.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+    environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
     generous = {
         "SCAN_RATE_LIMIT_ANONYMOUS": "10000/minute",
         "SCAN_RATE_LIMIT_ADDRESS": "10000/minute",
     }
-    with gunicorn(own.settings.database_url, **environment, **generous) as url:
-        yield Served(own, url)
+    with gunicorn(own_explorer.settings.database_url, **environment, **generous) as url:
+        yield Served(own_explorer, url)
 
 
 @pytest.fixture
-def limited(own: Explorer, solc_dir: Path) -> Iterator[Served]:
+def limited(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
     """With the limits that it has by default."""
-    environment = {"RPC_URL": own.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
-    with gunicorn(own.settings.database_url, **environment) as url:
-        yield Served(own, url)
-
-
-def source(number: int) -> str:
-    return (
-        "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\ncontract Stored {\n"
-        f"    uint256 public constant x = {number};\n    uint256 public y;\n"
-        "    constructor(uint256 a) { y = a; }\n"
-        "    function set(uint256 a, address payable) external { y = a; }\n}\n"
-    )
-
-
-def built(number: int) -> Compiled:
-    return compiled(VERSION, standard_input({PATH: source(number)}, **SETTINGS), PATH, "Stored")
-
-
-def deployed(explorer: Explorer, number: int) -> str:
-    return explorer.deploy(built(number).creation, f"{7:064x}")
+    environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+    with gunicorn(own_explorer.settings.database_url, **environment) as url:
+        yield Served(own_explorer, url)
 
 
 @pytest.fixture
 def foundry(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
-    solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
-    with published(authority, VERSION, COMMIT, solc) as environment:
-        yield Foundry(tmp_path, FOUNDRY, environment)
+    with project(tmp_path, solc_dir, authority) as foundry:
+        yield foundry
 
 
 def forge_verifies(
     foundry: Foundry, served: Served, address: str, number: int, *more: str
 ) -> subprocess.CompletedProcess[str]:
-    (foundry.folder / PATH).write_text(source(number))
     return foundry.forge(
+        number,
         *("verify-contract", address, f"{PATH}:Stored", "--watch", "--chain", CHAIN),
         *("--verifier-url", served.api, *more),
     )
@@ -176,10 +144,10 @@ def test_forge_fails_where_the_source_is_another(served: Served, foundry: Foundr
 
 
 def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundry) -> None:
-    (foundry.folder / PATH).write_text(source(140))
     served.explorer.anvil.call("evm_setAutomine", True)
     try:
         done = foundry.forge(
+            140,
             *("create", f"{PATH}:Stored", "--broadcast", "--verify", "--private-key", KEY),
             *("--rpc-url", served.explorer.anvil.url, "--verifier", "custom"),
             *("--verifier-url", served.api, "--constructor-args", "7"),
@@ -223,25 +191,8 @@ def verified(served: Served, number: int) -> str:
     return address
 
 
-def node_script(name: str, *arguments: str, stdin: object) -> Any:
-    done = subprocess.run(
-        ["node", str(NODE / name), *arguments],
-        input=json.dumps(stdin),
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 def hardhat(served: Served, provider: str, address: str, number: int, arguments: str = "") -> Any:
-    request = {
-        "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
-        "compilerVersion": f"v{VERSION}+commit.{COMMIT}",
-        "contractName": f"{PATH}:Stored",
-        "constructorArguments": arguments or f"{7:064x}",
-    }
+    request = hardhat_request(number) | {"constructorArguments": arguments or f"{7:064x}"}
     return node_script("hardhat_etherscan.mjs", provider, served.api, CHAIN, address, stdin=request)
 
 

@@ -129,8 +129,7 @@ def ask_logs(
 ) -> Iterator[Asking]:
     """With SCAN_LOGS as given; where all are stored, there is no node to ask."""
     with postgres.cloned(template) as url:
-        with Indexing(url, scenario.anvil.url, logs=request.param) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        Indexing(url, scenario.anvil.url, logs=request.param).run_until(scenario.anvil.head())
         node = NOBODY if request.param == "all" else scenario.anvil.url
         yield Asking(create_app(settings_for(url, node)).test_client())
 

@@ -86,8 +86,7 @@ def node(scenario: Played) -> Iterator[CountingNode]:
 @pytest.fixture(scope="module")
 def filled(postgres: Postgres, template: str, scenario: Played) -> Iterator[Settings]:
     with postgres.cloned(template) as url:
-        with Indexing(url, scenario.anvil.url) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        indexing = Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
         yield indexing.settings
 
 

@@ -21,8 +21,7 @@ def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
     monkeypatch.setattr("scan.exports.list_file.PAGE_ROWS", 3)
     for _ in range(11):
         anvil.mine()
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         parts: Services = create_app(indexing.settings).extensions["scan"]
         reader = Reader(parts.sources, lambda: "client")
         pages: list[Page] = []

@@ -234,8 +234,7 @@ def test_a_fork_while_an_export_runs_replaces_its_ranges(
 ) -> None:
     for _ in range(30):
         anvil.mine()
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         export_range, exported = table_export._export_range, 0
 
         def forking(*arguments: Any) -> Any:

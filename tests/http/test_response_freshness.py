@@ -63,8 +63,7 @@ def indexed_number(url: str) -> int:
 def test_a_new_block_is_in_responses_a_moment_later(
     anvil: Anvil, database_url: str, server: str
 ) -> None:
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(0)
+    with Indexing(database_url, anvil.url, until=0):
         client = Client(server)
         for number in range(1, 20):
             asked_again(client)
@@ -136,8 +135,7 @@ def test_who_has_seen_a_change_sees_nothing_older(
 
 
 def test_what_is_never_notified_is_read_again(anvil: Anvil, database_url: str, server: str) -> None:
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(0)
+    with Indexing(database_url, anvil.url, until=0):
         client = Client(server)
         asked_again(client)
         listening = listening_backend(database_url)
@@ -192,8 +190,7 @@ def test_a_new_label_is_in_responses_a_moment_later(
 def test_a_lost_connection_leaves_nothing_cached_from_before(
     anvil: Anvil, database_url: str, server: str
 ) -> None:
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(0)
+    with Indexing(database_url, anvil.url, until=0):
         client = Client(server)
         for number in range(1, 6):
             asked_again(client)
@@ -216,26 +213,22 @@ def is_cached(server: str, database_url: str) -> bool:
 
 
 def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil: Anvil) -> None:
-    server = Postgres()
-    try:
-        with (
-            server.cloned(server.make_template()) as url,
-            gunicorn(url, RPC_URL=anvil.url, **UNLIMITED) as api,
-        ):
-            with Indexing(url, anvil.url) as indexing:
-                indexing.wait_for(0)
-            client = Client(api)
-            kept = asked_again(client)
-            for stop, start in ((server.halt, server.resume), (server.kill, server.start)):
-                stop()
-                wait_until(lambda: requests.get(f"{api}/readyz", timeout=5).status_code == 503)
-                # After SIGKILL its backends serve until they notice.
-                wait_until(lambda: [client.ask(NEWEST).status for _ in range(6)] == [503] * 6)
-                start()
-                wait_until(lambda: client.ask(NEWEST).status == 200)
-                assert asked_again(client) == kept
-    finally:
-        server.stop()
+    with (
+        Postgres() as server,
+        server.cloned(server.make_template()) as url,
+        gunicorn(url, RPC_URL=anvil.url, **UNLIMITED) as api,
+    ):
+        Indexing(url, anvil.url).run_until(0)
+        client = Client(api)
+        kept = asked_again(client)
+        for stop, start in ((server.halt, server.resume), (server.kill, server.start)):
+            stop()
+            wait_until(lambda: requests.get(f"{api}/readyz", timeout=5).status_code == 503)
+            # After SIGKILL its backends serve until they notice.
+            wait_until(lambda: [client.ask(NEWEST).status for _ in range(6)] == [503] * 6)
+            start()
+            wait_until(lambda: client.ask(NEWEST).status == 200)
+            assert asked_again(client) == kept
 
 
 def test_a_response_with_a_balance_of_another_block_is_not_cached(

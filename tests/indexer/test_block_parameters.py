@@ -48,8 +48,7 @@ def test_a_node_without_block_hashes_is_read_by_number(
 ) -> None:
     honest_tokens(Stage(anvil))
     node.fault = fault
-    with Indexing(database_url, node.url) as indexing:
-        indexing.wait_for(anvil.head())
+    with Indexing(database_url, node.url, until=anvil.head()):
         assert status(database_url)["stateReadBy"] == "blockNumber"
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
@@ -57,8 +56,7 @@ def test_a_node_without_block_hashes_is_read_by_number(
 def test_a_node_that_takes_block_hashes_is_read_by_them(anvil: Anvil, database_url: str) -> None:
     anvil.mine(2)
     assert status(database_url)["stateReadBy"] is None
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(2)
+    with Indexing(database_url, anvil.url, until=2):
         assert status(database_url)["stateReadBy"] == "blockHash"
 
 

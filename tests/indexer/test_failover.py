@@ -128,8 +128,7 @@ def test_blocks_lost_in_a_failover_are_indexed_anew(
     for act in ACTS:
         act(stage)
     watch(database_url, stage.people[1])
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url).run_until(anvil.head())
     time.sleep(0.2)  # until its connections have ended
     with (
         postgres.cloned(name_of(database_url)) as standby,

@@ -86,7 +86,6 @@ def test_a_node_that_takes_two_requests_at_a_time_is_indexed(
 
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = takes_two
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        Indexing(database_url, node.url).run_until(scenario.anvil.head())
     assert refused
     assert digest(database_url) == digest(indexed.settings.database_url)

@@ -98,8 +98,7 @@ def test_a_trace_that_never_comes_is_given_up(
         return faulty_node.Reply(body=forward(calls))
 
     node.fault = hang
-    with Indexing(database_url, node.url) as indexing:
-        indexing.wait_for(1)
+    with Indexing(database_url, node.url, until=1) as indexing:
         for _ in range(2):  # one by one: a batch is given the time of any other request
             made.append(anvil.transact(anvil.accounts[0], maker, "make"))
             anvil.mine()

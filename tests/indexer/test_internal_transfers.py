@@ -54,8 +54,7 @@ def test_self_destruction_before_and_after_cancun(database_url: str, hardfork: s
         stage.do(1, "heir", "makeAndClose", STRANGERS[0], 9, gas=1_000_000)
         stage.mine()
         truth = read_truth(node)
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(node.head())
+        with Indexing(database_url, node.url, until=node.head()) as indexing:
             client = create_app(indexing.settings).test_client()
             for each, expected in truth.addresses.items():
                 assert internal_of(client, each) == [
@@ -75,8 +74,7 @@ def test_a_node_with_flat_traces_gives_the_same(
     purses(Stage(anvil))
     with FaultyNode(anvil.url) as node:
         node.fault = refuse_method("debug_traceBlockByHash")
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(anvil.head())
+        Indexing(database_url, node.url).run_until(anvil.head())
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
@@ -90,8 +88,7 @@ def test_blocks_in_which_much_value_moves_are_read_few_at_a_time(
     purses(Stage(anvil))
     expected = fresh_digest(postgres, template, anvil)
     monkeypatch.setattr(block_traces, "MAX_TRANSFERS", 0)
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url).run_until(anvil.head())
     assert digest(database_url) == expected
 
 
@@ -123,8 +120,7 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url: str, anvil: Anvi
     assert {t["blockNumber"] for t in missing} == numbers
     with FaultyNode(anvil.url) as node:
         node.fault = Untraceable(anvil, numbers)
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(head)
+        with Indexing(database_url, node.url, until=head) as indexing:
             client = create_app(indexing.settings).test_client()
             body = client.get(f"/api/v1/addresses/{purse}/internal?limit=100").get_json()
             assert body["untracedBlocks"] == len(numbers)
@@ -164,8 +160,7 @@ def test_without_any_traces_the_reason_is_given(
     anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
     with FaultyNode(anvil.url) as node:
         node.fault = without_traces(settings)
-        with Indexing(database_url, node.url, **settings) as indexing:
-            indexing.wait_for(anvil.head())
+        with Indexing(database_url, node.url, until=anvil.head(), **settings) as indexing:
             client = create_app(indexing.settings).test_client()
             plain = client.get(f"/api/v1/addresses/{STRANGERS[0]}/internal")
             # Payments to people run no code, so no traces are needed to know it.
@@ -361,8 +356,7 @@ def test_a_node_that_traces_steps_alone_shows_the_same(
     stage.mine()
     with FaultyNode(recording.url) as node:
         node.fault = fault
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(recording.head())
+        Indexing(database_url, node.url).run_until(recording.head())
     assert digest(database_url) == fresh_digest(postgres, template, recording)
 
 
@@ -374,8 +368,7 @@ def test_steps_do_not_show_what_a_destroyed_contract_had(
     truth = read_truth(recording)
     with FaultyNode(recording.url) as node:
         node.fault = steps_alone
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(recording.head())
+        with Indexing(database_url, node.url, until=recording.head()) as indexing:
             client = create_app(indexing.settings).test_client()
             body = client.post("/api/v1/query", json={"entity": "internal_transfers"}).get_json()
             assert body["untracedBlocks"] == 1

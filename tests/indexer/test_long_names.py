@@ -18,8 +18,7 @@ def test_names_of_many_bytes_are_cut(database_url: str, anvil: Anvil) -> None:
     stage.do(0, "looped", "mint", stage.people[1], 5)
     stage.mine()
     expected[coin.address] = (255 * "N", 50 * "S")
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         client = create_app(indexing.settings).test_client()
         tokens = client.get("/api/v1/tokens").get_json()["tokens"]
     assert {token["address"]: (token["name"], token["symbol"]) for token in tokens} == expected

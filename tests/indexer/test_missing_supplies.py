@@ -34,8 +34,7 @@ def test_a_missing_supply_is_what_holders_hold(
     stage.do(0, "forge", "mintBatch", two, [7, 8], [50, 5])
     stage.do(1, "Kitties", "mint", one, 5)
     stage.mine()
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         assert supplies(indexing) == {keepers: "4", forge: "55", kitties: "1"}
         stage.do(1, "keepers", "transferFrom", one, two, 1)
         stage.mine()

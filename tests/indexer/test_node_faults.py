@@ -18,7 +18,8 @@ from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.faulty_node import Fault, FaultyNode
-from tests.support.indexing import PATIENCE_S, Indexing
+from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -37,13 +38,6 @@ def status(database_url: str) -> dict[str, Any]:
         )
     finally:
         database.close()
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def wait_for_problem(database_url: str, words: str) -> None:
@@ -74,8 +68,7 @@ def test_a_fault_is_told_once_and_waited_out(
         anvil.mine()
 
     pay()
-    with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.WARNING):
-        indexing.wait_for(1)
+    with Indexing(database_url, node.url, until=1) as indexing, caplog.at_level(logging.WARNING):
         for head, (reason, fault) in enumerate(FAULTS.items(), start=1):
             node.fault = fault
             pay()
@@ -126,8 +119,7 @@ def test_a_node_that_offers_less_gives_the_same_tables(
 
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = poor
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        Indexing(database_url, node.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
@@ -161,8 +153,7 @@ def test_a_header_with_one_wrong_field_is_read_again(
 
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = altered_headers(alter)
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        Indexing(database_url, node.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
@@ -171,8 +162,7 @@ def test_headers_that_a_hard_fork_changes_are_taken(
 ) -> None:
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = altered_headers(lambda header: header.pop("withdrawalsRoot"))
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        Indexing(database_url, node.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
@@ -186,8 +176,7 @@ def test_tables_are_the_same_however_blocks_are_put_into_batches(
 ) -> None:
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", blocks)
     monkeypatch.setattr(catch_up, "BATCH_BLOCKS", blocks)
-    with Indexing(database_url, scenario.anvil.url) as indexing:
-        indexing.wait_for(scenario.anvil.head())
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
@@ -206,8 +195,7 @@ def test_a_slow_node_is_asked_for_less(scenario: Played) -> None:
 
 
 def test_retry_after_is_honoured(node: FaultyNode, anvil: Anvil, database_url: str) -> None:
-    with Indexing(database_url, node.url) as indexing:
-        indexing.wait_for(0)
+    with Indexing(database_url, node.url, until=0):
         node.fault = faulty_node.too_many_requests(2)
         wait_for_problem(database_url, "429")
         before = node.requests
@@ -227,8 +215,7 @@ def test_a_lower_tip_is_no_reorganisation(
     node: FaultyNode, anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     anvil.mine(20)
-    with Indexing(database_url, node.url) as indexing, caplog.at_level(logging.INFO):
-        indexing.wait_for(20)
+    with Indexing(database_url, node.url, until=20) as indexing, caplog.at_level(logging.INFO):
         node.fault = faulty_node.stale_head
         before = node.requests
         wait_until(lambda: node.requests > before + 6)
@@ -246,8 +233,7 @@ def test_a_node_that_was_turned_back_is_followed(
     snapshot = anvil.snapshot()
     anvil.send(anvil.accounts[0], anvil.accounts[1], value=7)
     anvil.mine(20)
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(25)
+    with Indexing(database_url, anvil.url, until=25) as indexing:
         anvil.revert(snapshot)
         time.sleep(1.0)
         assert status(database_url)["indexedBlock"] == 25
@@ -259,8 +245,7 @@ def test_a_node_that_was_turned_back_is_followed(
 
 def test_a_fork_past_finality_stops_with_advice(anvil: Anvil, database_url: str) -> None:
     anvil.mine(12)
-    with Indexing(database_url, anvil.url, finality=5) as indexing:
-        indexing.wait_for(12)
+    with Indexing(database_url, anvil.url, until=12, finality=5) as indexing:
         before = digest(database_url)
         anvil.call("anvil_setCoinbase", anvil.accounts[3])
         anvil.reorganise(6)
@@ -283,16 +268,14 @@ def test_a_fork_below_the_first_block_takes_back_everything(
     anvil: Anvil, database_url: str, postgres: Postgres, template: str
 ) -> None:
     anvil.mine(12)
-    with Indexing(database_url, anvil.url, start_block=8) as indexing:
-        indexing.wait_for(12)
+    with Indexing(database_url, anvil.url, until=12, start_block=8) as indexing:
         anvil.call("anvil_setCoinbase", anvil.accounts[3])
         anvil.reorganise(9)
         newest = anvil.call("eth_getBlockByNumber", "latest", False)["hash"]
         wait_until(lambda: head_hash(database_url) == newest)
         indexing.wait_for(12)
     with postgres.cloned(template) as fresh:
-        with Indexing(fresh, anvil.url, start_block=8) as indexing:
-            indexing.wait_for(12)
+        Indexing(fresh, anvil.url, start_block=8).run_until(12)
         assert digest(database_url) == digest(fresh)
 
 
@@ -302,8 +285,7 @@ def test_another_chain_is_refused(
     node: FaultyNode, anvil: Anvil, database_url: str, options: list[str], blocks: int
 ) -> None:
     anvil.mine(5)
-    with Anvil(*options) as other, Indexing(database_url, node.url) as indexing:
-        indexing.wait_for(5)
+    with Anvil(*options) as other, Indexing(database_url, node.url, until=5) as indexing:
         before = digest(database_url)
         other.mine(blocks)
         node.upstream = other.url
@@ -324,8 +306,7 @@ def test_a_node_that_goes_back_and_forth_costs_no_busy_loop(
         for one in (anvil, other):
             one.send(one.accounts[0], one.accounts[1], value=5)
             one.mine(4)
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(14)
+        with Indexing(database_url, node.url, until=14) as indexing:
             turns = itertools.cycle((anvil.url, other.url, other.url))
 
             def alternate(calls: faulty_node.Calls, forward: Any) -> faulty_node.Reply:

@@ -115,8 +115,7 @@ def test_a_fork_is_followed(kind: type[OtherNode], postgres: Postgres, template:
             node.transact(0, coin, "transfer", STRANGERS[1], 5)
         indexing.wait_for(node.head())
         with postgres.cloned(template) as fresh:
-            with Indexing(fresh, node.url) as again:
-                again.wait_for(node.head())
+            Indexing(fresh, node.url).run_until(node.head())
             assert digest(url) == digest(fresh)
         # Hardhat's first block has a transactionsRoot that is not that of no transactions.
         assert run(indexing.settings, node=kind is not Hardhat) == derived_tables.EXACT

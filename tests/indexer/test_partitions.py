@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import psycopg2
@@ -16,6 +17,7 @@ from app import create_app
 from scan.audit import derived_tables
 from scan.database import migrations
 from scan.database.connection import Database
+from scan.database.statements import load_statements
 from scan.indexer import partitions
 from scan.indexer.partitions import TABLES, Partitions
 from tests.audit.auditing import run
@@ -349,12 +351,7 @@ def test_what_stands_on_the_table_follows_its_name(converted: Any) -> None:
         "CREATE PUBLICATION own_publication FOR TABLE transactions (ordinal, hash), blocks",
     )
     try:
-        execute(
-            url,
-            "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
-            " from_address, value, gas_price, gas_used) SELECT n, 1, n, true, int4send(n::int), '',"
-            " n, 1, 1 FROM generate_series(990, 1009) AS n",
-        )
+        insert_transactions(url, 990, 1010)
         assert execute(
             url, "SELECT tableoid::regclass::text, count(*) FROM transactions GROUP BY 1 ORDER BY 1"
         ) == [("transactions_0", 10), ("transactions_1000", 10)]
@@ -386,12 +383,7 @@ def test_what_stands_on_the_table_follows_its_name(converted: Any) -> None:
             "SELECT count(*) FROM pg_class WHERE relname ~ '^transactions_(0|1000)$'"
             " AND reloptions = '{autovacuum_vacuum_insert_scale_factor=0.02}'",
         ) == [(2,)]
-        counts = execute(
-            url,
-            "SELECT indrelid::regclass::text, count(*) FROM pg_index"
-            " WHERE indrelid::regclass::text = ANY (%s) AND indisvalid GROUP BY 1",
-            parts,
-        )
+        counts = index_counts(url)
         assert len({count for _, count in counts}) == 1 and len(counts) == 3, counts
         assert execute(
             url,
@@ -517,3 +509,63 @@ def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(
     )
     assert parts == indexed
     assert digest(url) == before
+
+
+def test_a_partition_comes_back_from_a_dump_of_its_own(
+    postgres: Postgres, converted: Any, tmp_path: Path
+) -> None:
+    """As docs/scaling.md says."""
+    url = converted()
+    insert_transactions(url, 0, 1400)
+    execute(url, "VACUUM (FREEZE, ANALYZE) transactions_0")
+    dump, contents = tmp_path / "dump", tmp_path / "list"
+    for folder in (tmp_path, *tmp_path.parents[:2]):
+        folder.chmod(0o777)
+    postgres.run_program("pg_dump", "-Fc", "-t", "transactions_0", "-f", str(dump), url)
+    execute(url, "DROP TABLE transactions_0")
+    listed = postgres.run_program("pg_restore", "-l", str(dump)).splitlines()
+    contents.write_text("\n".join(line for line in listed if "ATTACH" not in line))
+    postgres.run_program("pg_restore", "-e", "-d", url, "-L", str(contents), str(dump))
+    execute(
+        url,
+        "ALTER TABLE transactions ATTACH PARTITION transactions_0 FOR VALUES FROM (0) TO (1000)",
+    )
+    assert execute(url, "SELECT count(*), sum(ordinal)::int FROM transactions") == [
+        (1400, sum(range(1400)))
+    ]
+    assert len({count for _, count in index_counts(url)}) == 1, index_counts(url)
+
+
+def insert_transactions(url: str, first: int, end: int) -> None:
+    execute(
+        url,
+        "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
+        " from_address, value, gas_price, gas_used) SELECT n, 1, n, true, int4send(n), '',"
+        " n, 1, 1 FROM generate_series(%s, %s) AS n",
+        *(first, end - 1),
+    )
+
+
+def index_counts(url: str) -> list[tuple[object, ...]]:
+    """Of transactions and its partitions."""
+    return execute(
+        url,
+        "SELECT indrelid::regclass::text, count(*) FROM pg_index WHERE indisvalid"
+        " AND indrelid::regclass::text ~ '^transactions(_[0-9]+)?$' GROUP BY 1",
+    )
+
+
+def test_checkpoints_are_looked_for_without_subqueries(
+    both: tuple[FlaskClient, FlaskClient, str],
+) -> None:
+    """PostgreSQL 18.4 computed them for keys of other lists, too, which are no text."""
+    statement = load_statements()["indexer/lists_insert_checkpoints"]
+    parameters: dict[str, object] = dict.fromkeys(statement.params, 0)
+    parameters |= {name: 10 * ROWS for name in parameters if name.startswith("last_")}
+    parameters |= {"lists": ["transactions_by_from"], "keys": [b"\xff" * 20], "entries": [120]}
+    with transaction(both[2]) as cursor:
+        cursor.execute(f"EXPLAIN {statement.text}", parameters)
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+        cursor.connection.rollback()
+    assert "dex_trades_40" in plan and "logs_200" in plan
+    assert "InitPlan" not in plan and "SubPlan" not in plan

@@ -6,7 +6,7 @@ import pickle
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,16 +24,10 @@ from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
 LONG = prefetch.MIN_PROCESS_BLOCKS + 100  # blocks
-
-
-def wait_until(holds: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def children(pid: int) -> list[int]:
@@ -112,8 +106,7 @@ def process(node: FaultyNode) -> Iterator[PrefetchProcess]:
 def test_tables_are_the_same(
     scenario: Played, indexed: Indexing, database_url: str, processes: list[int]
 ) -> None:
-    with Indexing(database_url, scenario.anvil.url) as indexing:
-        indexing.wait_for(scenario.anvil.head())
+    with Indexing(database_url, scenario.anvil.url, until=scenario.anvil.head()):
         wait_until(lambda: all(map(is_gone, processes)))
     assert processes
     assert digest(database_url) == digest(indexed.settings.database_url)
@@ -130,8 +123,7 @@ def test_tables_are_the_same_when_nearly_all_is_forgotten_between_batches(
     monkeypatch.setattr(contract_inspection, "MAX_CONTRACTS", 0)
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 2)
     monkeypatch.setattr(catch_up, "BATCH_BLOCKS", 2)
-    with Indexing(database_url, scenario.anvil.url) as indexing:
-        indexing.wait_for(scenario.anvil.head())
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
@@ -167,8 +159,7 @@ def test_a_node_that_offers_less_is_read_with_what_it_offers(
 
     with FaultyNode(scenario.anvil.url) as node:
         node.fault = poor
-        with Indexing(database_url, node.url) as indexing:
-            indexing.wait_for(scenario.anvil.head())
+        Indexing(database_url, node.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
@@ -229,15 +220,13 @@ def test_one_processor_has_one_process(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(os, "sched_getaffinity", lambda _pid: {0})
-    with Indexing(database_url, scenario.anvil.url) as indexing:
-        indexing.wait_for(scenario.anvil.head())
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert processes == []
 
 
 def test_short_ranges_are_read_here(scenario: Played, database_url: str) -> None:
     assert scenario.anvil.head() < prefetch.MIN_PROCESS_BLOCKS
-    with Indexing(database_url, scenario.anvil.url) as indexing:
-        indexing.wait_for(scenario.anvil.head())
+    with Indexing(database_url, scenario.anvil.url, until=scenario.anvil.head()):
         assert not workers(os.getpid())
 
 

@@ -45,8 +45,7 @@ def stored(url: str) -> list[tuple[Any, ...]]:
 @pytest.mark.parametrize("mode", ["", "none", "standard", "all"])
 def test_what_is_stored(database_url: str, scenario: Played, mode: str) -> None:
     standard = {"0x" + topic.hex() for topic in load_standard_topics()}
-    with Indexing(database_url, scenario.anvil.url, logs=mode) as indexing:
-        indexing.wait_for(scenario.anvil.head())
+    Indexing(database_url, scenario.anvil.url, logs=mode).run_until(scenario.anvil.head())
     expected = [
         (log["blockNumber"], log["logIndex"])
         for log in reversed(scenario.truth.logs)
@@ -63,23 +62,20 @@ def test_a_database_keeps_what_it_has_stored_from_its_first_block(
     coin = anvil.deploy(anvil.accounts[0], "Coin", "Name", "N", 18)
     anvil.transact(anvil.accounts[0], coin, "mint", anvil.accounts[0], 5)
     anvil.mine()
-    with Indexing(database_url, anvil.url, logs="all") as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url, logs="all").run_until(anvil.head())
     indexed = anvil.head()
     anvil.mine()
     with Indexing(database_url, anvil.url, logs="none"):
         wait_for_problem(database_url, "stores all logs since its first block, but SCAN_LOGS=none")
         assert execute(database_url, "SELECT max(number) FROM blocks") == [(indexed,)]
-    with Indexing(database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url).run_until(anvil.head())
     assert len(stored(database_url)) == 1
 
 
 def test_before_the_first_block_it_may_change(database_url: str, anvil: Anvil) -> None:
     genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
     execute(database_url, MADE_CHAIN, 31337, bytes.fromhex(genesis[2:]), "none")
-    with Indexing(database_url, anvil.url, logs="standard") as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(database_url, anvil.url, logs="standard").run_until(anvil.head())
     assert execute(database_url, "SELECT stored_logs FROM chain") == [("standard",)]
     assert execute(database_url, "SELECT count(*) > 30 FROM event_topics") == [(True,)]
 
@@ -163,8 +159,9 @@ def test_who_fetches_blocks_does_not_matter(
 ) -> None:
     monkeypatch.setattr("scan.indexer.prefetch.MIN_PROCESS_BLOCKS", blocks)
     monkeypatch.setattr("scan.indexer.catch_up.BATCH_LOG_CHARACTERS", 5_000)
-    with Indexing(database_url, scenario.anvil.url, logs="all") as indexing:
-        indexing.wait_for(scenario.anvil.head())
+    indexing = Indexing(database_url, scenario.anvil.url, logs="all").run_until(
+        scenario.anvil.head()
+    )
     assert len(stored(database_url)) == len(scenario.truth.logs)
     assert run(indexing.settings, node=True) == derived_tables.EXACT
 

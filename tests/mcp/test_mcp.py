@@ -15,8 +15,6 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.shared.exceptions import MCPError
 
-from scan.commands.demo_node import start
-from tests.commands.test_demo import CHAIN
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.openapi_document import DOCUMENT
@@ -28,14 +26,11 @@ Ask = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def demo_url(postgres: Postgres, template: str) -> Iterator[str]:
-    node = start(CHAIN)
-    with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
-        indexing.wait_for(node.recording.head)
-        limits = dict.fromkeys(LIMITS, "100000/minute")
-        with gunicorn(url, RPC_URL=node.url, **limits) as address:
-            yield address
-    node.stop()
+def demo_url(demo: Indexing) -> Iterator[str]:
+    [node_url] = demo.settings.rpc_urls
+    limits = dict.fromkeys(LIMITS, "100000/minute")
+    with gunicorn(demo.settings.database_url, RPC_URL=node_url, **limits) as address:
+        yield address
 
 
 LIMITS = ("SCAN_RATE_LIMIT_ANONYMOUS", "SCAN_RATE_LIMIT_PAGES")

@@ -1,6 +1,5 @@
 """The pages over a chain to which tests may add contracts."""
 
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -9,6 +8,7 @@ from werkzeug.serving import make_server
 from tests.support.browser import Page, chromium
 from tests.support.explorer import Explorer
 from tests.support.many_functions import VERSION, deploy
+from tests.support.serving import in_thread
 
 # Its name, symbol and source try to become markup, and to turn the direction of what follows.
 HOSTILE = """// SPDX-License-Identifier: MIT
@@ -31,10 +31,8 @@ contract Hostile {
 
 @pytest.fixture(scope="session")
 def explorer_url(explorer: Explorer) -> Iterator[str]:
-    server = make_server("127.0.0.1", 0, explorer.app, threaded=True)
-    threading.Thread(target=server.serve_forever, name="explorer_url", daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with in_thread(make_server("127.0.0.1", 0, explorer.app, threaded=True)) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")

@@ -1,8 +1,6 @@
 """Tools that verify and look up through Sourcify's API, as published, over a socket."""
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,33 +8,23 @@ from typing import Any, NamedTuple
 import pytest
 import requests
 
-from tests.support.database import Postgres
-from tests.support.explorer import Compiled, Explorer, compiled, explorer_over, standard_input
-from tests.support.many_functions import CHECKSUMMED, VERSION
+from tests.support.explorer import Explorer
+from tests.support.foundry import (
+    CHAIN,
+    KEY,
+    PATH,
+    VERSION,
+    Foundry,
+    built,
+    deployed,
+    hardhat_request,
+    project,
+    source,
+)
+from tests.support.many_functions import CHECKSUMMED
 from tests.support.receiver import Authority
 from tests.support.serving import gunicorn
-from tests.support.solc_releases import published
-from tests.support.solidity import NODE
-
-CHAIN = "31337"
-PATH = "src/Stored.sol"
-# anvil's first account, which everybody knows
-KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
-COMMIT = "7893614a"
-FOUNDRY = f"""
-[profile.default]
-src = "src"
-solc = "{VERSION}"
-optimizer = true
-optimizer_runs = 300
-evm_version = "cancun"
-"""
-SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
-# forge and Hardhat pass options of a native build that npm's does not have.
-SOLC = """#!/bin/sh
-case "$*" in *--version*) set -- --version;; *) set -- --standard-json;; esac
-exec {solc} "$@"
-"""
+from tests.support.solidity import node_script
 
 
 class Served(NamedTuple):
@@ -46,63 +34,17 @@ class Served(NamedTuple):
     url: str
 
 
-@pytest.fixture(scope="module")
-def own(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
-    """A chain whose verifications run in the server alone."""
-    with explorer_over(postgres, template, solc_dir) as found:
-        yield found
+@pytest.fixture
+def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+    environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+    with gunicorn(own_explorer.settings.database_url, **environment) as url:
+        yield Served(own_explorer, url)
 
 
 @pytest.fixture
-def served(own: Explorer, solc_dir: Path) -> Iterator[Served]:
-    environment = {"RPC_URL": own.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
-    with gunicorn(own.settings.database_url, **environment) as url:
-        yield Served(own, url)
-
-
-def source(number: int) -> str:
-    return (
-        "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\ncontract Stored {\n"
-        f"    uint256 public constant x = {number};\n    uint256 public y;\n"
-        "    constructor(uint256 a) { y = a; }\n}\n"
-    )
-
-
-def built(number: int) -> Compiled:
-    return compiled(VERSION, standard_input({PATH: source(number)}, **SETTINGS), PATH, "Stored")
-
-
-def deployed(explorer: Explorer, number: int) -> str:
-    return explorer.deploy(built(number).creation, f"{7:064x}")
-
-
-class Forge:
-    """The program itself: npm's launcher of it exits with 0 whatever it did."""
-
-    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
-        [self._program] = (NODE / "node_modules/@foundry-rs").glob("forge-*/bin/forge")
-        self._folder = folder
-        self._environment = environment
-        (folder / "foundry.toml").write_text(FOUNDRY)
-        (folder / "src").mkdir()
-
-    def run(self, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-        (self._folder / PATH).write_text(source(number))
-        return subprocess.run(
-            [self._program, *arguments],
-            cwd=self._folder,
-            env={"HOME": str(self._folder), "PATH": os.environ["PATH"], **self._environment},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-
-
-@pytest.fixture
-def forge(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Forge]:
-    solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
-    with published(authority, VERSION, COMMIT, solc) as environment:
-        yield Forge(tmp_path, environment)
+def foundry(tmp_path: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
+    with project(tmp_path, solc_dir, authority) as foundry:
+        yield foundry
 
 
 def forge_arguments(served: Served, path: str) -> list[str]:
@@ -110,32 +52,32 @@ def forge_arguments(served: Served, path: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["/", "/server/"])
-def test_forge_verifies(served: Served, forge: Forge, path: str) -> None:
+def test_forge_verifies(served: Served, foundry: Foundry, path: str) -> None:
     number = len(path)
     address = deployed(served.explorer, number)
     arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch"]
-    done = forge.run(number, *arguments, *forge_arguments(served, path))
+    done = foundry.forge(number, *arguments, *forge_arguments(served, path))
     assert done.returncode == 0, done.stdout + done.stderr
     found = requests.get(f"{served.url}/v2/contract/{CHAIN}/{address}", timeout=30)
     assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
-    again = forge.run(number, *arguments, *forge_arguments(served, path))
+    again = foundry.forge(number, *arguments, *forge_arguments(served, path))
     assert again.returncode == 0
     assert "already verified" in again.stdout + again.stderr
 
 
-def test_forge_fails_where_the_source_is_another(served: Served, forge: Forge) -> None:
+def test_forge_fails_where_the_source_is_another(served: Served, foundry: Foundry) -> None:
     address = deployed(served.explorer, 20)
     arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch", "--retries", "1"]
-    done = forge.run(21, *arguments, *forge_arguments(served, "/"))
+    done = foundry.forge(21, *arguments, *forge_arguments(served, "/"))
     assert done.returncode != 0
     assert "No match" in done.stdout + done.stderr
     response = requests.get(f"{served.url}/v2/contract/{CHAIN}/{address}", timeout=30)
     assert response.status_code == 404
 
 
-def test_forge_verifies_what_it_has_just_created(served: Served, forge: Forge) -> None:
+def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundry) -> None:
     served.explorer.anvil.call("evm_setIntervalMining", 1)
-    done = forge.run(
+    done = foundry.forge(
         30,
         *("create", f"{PATH}:Stored", "--broadcast", "--verify", "--private-key", KEY),
         *("--rpc-url", served.explorer.anvil.url, "--verifier", "sourcify"),
@@ -149,26 +91,10 @@ def test_forge_verifies_what_it_has_just_created(served: Served, forge: Forge) -
     assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
 
 
-def node_script(name: str, *arguments: str, stdin: str = "") -> Any:
-    done = subprocess.run(
-        ["node", str(NODE / name), *arguments],
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
-
-
 def hardhat(served: Served, address: str, number: int) -> Any:
-    request = {
-        "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
-        "compilerVersion": f"v{VERSION}+commit.{COMMIT}",
-        "contractName": f"{PATH}:Stored",
-    }
     script = "hardhat_sourcify.mjs"
-    return node_script(script, f"{served.url}/server", CHAIN, address, stdin=json.dumps(request))
+    request = hardhat_request(number)
+    return node_script(script, f"{served.url}/server", CHAIN, address, stdin=request)
 
 
 def test_hardhat_verify_verifies(served: Served) -> None:

@@ -76,10 +76,7 @@ class Archive:
             (data / ".s.PGSQL.5432.lock").unlink(missing_ok=True)
             self._server.give(data)
 
-        server = Postgres(fill=fill)
-        try:
+        with Postgres(fill=fill) as server:
             url = server.url("postgres")
             wait_until(lambda: execute(url, "SELECT pg_is_in_recovery()") == [(False,)])
             yield server
-        finally:
-            server.stop()

@@ -60,7 +60,10 @@ class Postgres:
         )
         (self._folder / "data" / ".s.PGSQL.5432.lock").unlink()  # it lies where the data lie
 
-    def stop(self) -> None:
+    def __enter__(self) -> "Postgres":
+        return self
+
+    def __exit__(self, *_: object) -> None:
         self._server._stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 

@@ -21,10 +21,9 @@ from scan.verification.job_runner import JobRunner
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, wait_until
 from tests.support.solidity import BUILT, NODE, alone
 
-INDEX_TIMEOUT_S = 120
 OUTPUTS = ["abi", "metadata", "evm.bytecode", "evm.deployedBytecode"]
 
 
@@ -84,20 +83,12 @@ class Explorer:
         return address
 
     def wait_for_block(self, number: int) -> None:
-        deadline = time.monotonic() + INDEX_TIMEOUT_S
-        while self.client.get(f"/api/v1/blocks/{number}?_={time.monotonic()}").status_code != 200:
-            assert time.monotonic() < deadline, f"block {number} was not indexed"
-            time.sleep(0.02)
+        path = f"/api/v1/blocks/{number}?_="  # the cache may have that it is not indexed
+        wait_until(lambda: self.client.get(f"{path}{time.monotonic()}").status_code == 200)
 
     def wait_for(self, address: str) -> None:
-        deadline = time.monotonic() + INDEX_TIMEOUT_S
-        while time.monotonic() < deadline:
-            if self.database.row(
-                "contracts/contracts_get_code", address=bytes.fromhex(address[2:])
-            ):
-                return
-            time.sleep(0.02)
-        raise TimeoutError(f"{address} was not indexed")
+        key = bytes.fromhex(address[2:])
+        wait_until(lambda: self.database.row("contracts/contracts_get_code", address=key))
 
     def verify(
         self,

@@ -1,22 +1,78 @@
-"""forge and cast, the programs themselves: npm's launchers exit with 0 whatever those did."""
+"""forge and cast, and a contract that they and other published tools deploy and verify.
+
+The programs themselves: npm's launchers exit with 0 whatever those did.
+"""
 
 import os
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.explorer import Compiled, Explorer, compiled, standard_input
+from tests.support.receiver import Authority
+from tests.support.solc_releases import published
 from tests.support.solidity import NODE
+
+CHAIN = "31337"
+VERSION, COMMIT = "0.8.28", "7893614a"
+PATH = "src/Stored.sol"
+# anvil's first account, which everybody knows
+KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80"
+FOUNDRY = f"""
+[profile.default]
+src = "src"
+solc = "{VERSION}"
+optimizer = true
+optimizer_runs = 300
+evm_version = "cancun"
+"""
+SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
+# forge and Hardhat pass options of a native build that npm's does not have.
+SOLC = """#!/bin/sh
+case "$*" in *--version*) set -- --version;; *) set -- --standard-json;; esac
+exec {solc} "$@"
+"""
+
+
+def source(number: int) -> str:
+    return (
+        "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\ncontract Stored {\n"
+        f"    uint256 public constant x = {number};\n    uint256 public y;\n"
+        "    constructor(uint256 a) { y = a; }\n"
+        "    function set(uint256 a, address payable) external { y = a; }\n}\n"
+    )
+
+
+def built(number: int) -> Compiled:
+    return compiled(VERSION, standard_input({PATH: source(number)}, **SETTINGS), PATH, "Stored")
+
+
+def deployed(explorer: Explorer, number: int) -> str:
+    return explorer.deploy(built(number).creation, f"{7:064x}")
+
+
+def hardhat_request(number: int) -> dict[str, object]:
+    """What Hardhat's plugin submits of it."""
+    return {
+        "compilerInput": standard_input({PATH: source(number)}, **SETTINGS),
+        "compilerVersion": f"v{VERSION}+commit.{COMMIT}",
+        "contractName": f"{PATH}:Stored",
+    }
 
 
 class Foundry:
     """A project in a folder of its own."""
 
-    def __init__(self, folder: Path, settings: str, environment: dict[str, str]) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
         self.folder = folder
         self._environment = environment
-        (folder / "foundry.toml").write_text(settings)
+        (folder / "foundry.toml").write_text(FOUNDRY)
         (folder / "src").mkdir()
 
-    def forge(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def forge(self, number: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """With the source of that number."""
+        (self.folder / PATH).write_text(source(number))
         return self._run("forge", arguments)
 
     def cast(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -32,3 +88,10 @@ class Foundry:
             text=True,
             timeout=120,
         )
+
+
+@contextmanager
+def project(folder: Path, solc_dir: Path, authority: Authority) -> Iterator[Foundry]:
+    solc = SOLC.format(solc=solc_dir / f"solc-{VERSION}" / f"solc-{VERSION}").encode()
+    with published(authority, VERSION, COMMIT, solc) as environment:
+        yield Foundry(folder, environment)

@@ -4,8 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
@@ -18,27 +17,35 @@ TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", PARTITION_R
 
 
 class Indexing:
-    """Follows a node into a database for as long as the context lasts."""
+    """Follows a node into a database for as long as the context lasts.
 
-    def __init__(self, database_url: str, rpc_url: str, **settings: Any) -> None:
+    The context begins once the block `until` is indexed, where that is given.
+    """
+
+    def __init__(
+        self, database_url: str, rpc_url: str, *, until: int | None = None, **settings: Any
+    ) -> None:
+        self._until = until
         self.settings = settings_for(database_url, rpc_url, **settings)
         self._database = Database(database_url, statement_timeout_ms=10_000)
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._follow, name="indexing", daemon=True)
 
-    def __enter__(self) -> "Indexing":
+    def __enter__(self) -> Self:
         self._thread.start()
+        if self._until is not None:
+            self.wait_for(self._until)
         return self
 
-    def __exit__(
-        self,
-        _type: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop.set()
         self._thread.join(PATIENCE_S)
         self._database.close()
+
+    def run_until(self, block_number: int) -> Self:
+        with self:
+            self.wait_for(block_number)
+        return self
 
     def wait_for(self, block_number: int) -> None:
         """Until the block is indexed, and balances and supplies are those of its state."""

@@ -106,8 +106,7 @@ def play_reasons(postgres: Postgres, template: str) -> Iterator[Played]:
         for name, act in ALONE.items():
             sent[name] = act(anvil, reasons)
             anvil.mine()
-        with Indexing(url, anvil.url) as indexing:
-            indexing.wait_for(anvil.head())
+        with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             verify(url, [reasons, Contract(guard, artifact("Guard"))])
             client = create_app(indexing.settings).test_client()
             yield Played(anvil, url, client, reasons, guard, sent)

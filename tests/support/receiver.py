@@ -14,6 +14,8 @@ from typing import Any, NamedTuple
 
 import trustme
 
+from tests.support.serving import in_thread
+
 PATIENCE_S = 180.0
 
 
@@ -153,11 +155,8 @@ class Receiver(ThreadingHTTPServer):
 
 @contextmanager
 def running(receiver: Receiver) -> Iterator[Receiver]:
-    thread = threading.Thread(target=receiver.serve_forever, args=(0.02,), daemon=True)
-    thread.start()
-    try:
-        yield receiver
-    finally:
-        receiver.closing.set()
-        receiver.shutdown()
-        receiver.server_close()
+    with in_thread(receiver):
+        try:
+            yield receiver
+        finally:
+            receiver.closing.set()

@@ -7,12 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from socketserver import BaseServer
 from threading import Barrier
 from types import MappingProxyType
 from urllib.parse import urlsplit
@@ -192,10 +194,21 @@ def exchange(server: str, request_bytes: bytes, *, finish: bool = False) -> byte
         return answer
 
 
+@contextmanager
+def in_thread(server: BaseServer) -> Iterator[str]:
+    """Serves from a thread of this process; its address."""
+    threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True).start()
+    try:
+        yield f"http://127.0.0.1:{server.server_address[1]}"
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 def wait_until(
-    condition: Callable[[], bool],
+    condition: Callable[[], object],
     process: subprocess.Popen[bytes] | None = None,
-    timeout_s: float = 120.0,
+    timeout_s: float = 180.0,
 ) -> None:
     deadline = time.monotonic() + timeout_s
     while not condition():

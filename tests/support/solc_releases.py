@@ -7,13 +7,13 @@ import hashlib
 import json
 import socketserver
 import ssl
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 from tests.support.receiver import Authority
+from tests.support.serving import in_thread
 
 HOSTS = ("binaries.soliditylang.org", "raw.githubusercontent.com")
 
@@ -71,15 +71,9 @@ def published(
     authority: Authority, version: str, commit: str, program: bytes
 ) -> Iterator[dict[str, str]]:
     """The environment for forge to find `program` as that release of solc."""
-    proxy = _Proxy(authority, version, commit, program)
-    threading.Thread(target=proxy.serve_forever, args=(0.02,), daemon=True).start()
-    try:
-        url = f"http://127.0.0.1:{proxy.server_port}"
+    with in_thread(_Proxy(authority, version, commit, program)) as url:
         yield {
             "HTTPS_PROXY": url,
             "NO_PROXY": "127.0.0.1,localhost",
             "SSL_CERT_FILE": str(authority.bundle),
         }
-    finally:
-        proxy.shutdown()
-        proxy.server_close()

@@ -85,15 +85,7 @@ def compile_standard(
         "sources": {name: {"content": text} for name, text in sources.items()},
         "settings": settings,
     }
-    answer = subprocess.run(
-        ["node", NODE / "compile.cjs", compiler],
-        input=json.dumps(request),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    output: dict[str, Any] = json.loads(answer.stdout)
+    output: dict[str, Any] = node_script("compile.cjs", compiler, stdin=request)
     errors = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
     if errors:
         raise ValueError("\n".join(errors))
@@ -136,3 +128,16 @@ contract A {
         assert(x * x * x + y * y * y != z * z * z);
     }
 }"""
+
+
+def node_script(name: str, *arguments: str, stdin: object = None) -> Any:
+    """What a script of tests/support/node prints, as JSON; it may read JSON itself."""
+    done = subprocess.run(
+        ["node", str(NODE / name), *arguments],
+        input=json.dumps(stdin),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)

@@ -20,6 +20,5 @@ def digest(database_url: str) -> Digest:
 def fresh_digest(postgres: Postgres, template: str, node: Anvil, **settings: str) -> Digest:
     """Of a database that has seen nothing but the chain that won, in one go."""
     with postgres.cloned(template) as url:
-        with Indexing(url, node.url, **settings) as indexing:
-            indexing.wait_for(node.head())
+        Indexing(url, node.url, **settings).run_until(node.head())
         return digest(url)

@@ -1,7 +1,6 @@
 """Webhooks on a database of the test's own: registered through the API, fed block by block."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from ipaddress import ip_network
@@ -106,10 +105,3 @@ class Webhooks:
             yield dispatcher
         finally:
             dispatcher.stop()
-
-
-def wait_until(condition: Callable[[], object], timeout_s: float = 180.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come about in time"
-        time.sleep(0.02)

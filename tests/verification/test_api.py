@@ -12,6 +12,7 @@ from scan.verification import compiler, compiler_places
 from scan.verification.compiler_places import RUNNING, WAITING
 from tests.support.explorer import Explorer, standard_input
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
+from tests.support.serving import wait_until
 from tests.support.solidity import ENDLESS
 
 ADDRESS = CHECKSUMMED.lower()
@@ -285,10 +286,7 @@ def test_others_are_served_while_hostile_sources_compile(
     assert int(refused.headers["Retry-After"]) > 0
     assert explorer.client.get("/api/v1/stats").status_code == 200
     assert explorer.call(many, "stored").status_code == 200
-    deadline = time.monotonic() + 60
-    while len(hostile) < 4:
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
+    wait_until(lambda: len(hostile) == 4)
     assert sorted(answer.status_code for answer in hostile) == [422, 422, 422, 503]
     assert "did not finish" in hostile[-1].json["error"]
     monkeypatch.undo()

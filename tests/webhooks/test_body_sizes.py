@@ -13,7 +13,8 @@ from scan.indexer.webhook_events import MAX_DATA_BYTES
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Receiver
-from tests.support.webhooks import Hook, Webhooks, wait_until
+from tests.support.serving import wait_until
+from tests.support.webhooks import Hook, Webhooks
 
 URL = "https://localhost:1/"
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")

@@ -23,9 +23,9 @@ from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Authority, Receiver
 from tests.support.scenario import play
-from tests.support.serving import ROOT, free_port
+from tests.support.serving import ROOT, free_port, wait_until
 from tests.support.truth import ZERO, Truth, read_truth
-from tests.support.webhooks import Webhooks, wait_until
+from tests.support.webhooks import Webhooks
 
 BLOCKS = 300
 EXAMPLES = ROOT / "docs" / "examples"

@@ -7,7 +7,8 @@ from scan.database.connection import Database
 from scan.webhooks.queues import DELIVERED_KEPT, UNDELIVERED_KEPT, now
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
-from tests.support.webhooks import QUICK, Webhooks, wait_until
+from tests.support.serving import wait_until
+from tests.support.webhooks import QUICK, Webhooks
 
 OWNER, OTHER = address("owner"), address("other")
 

@@ -11,7 +11,8 @@ from scan.webhooks.queues import MAX_UNHEALTHY_PER_HOST, DeliveryQueues, now
 from scan.webhooks.sender import AttemptTimeouts
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
-from tests.support.webhooks import QUICK, Webhooks, wait_until
+from tests.support.serving import wait_until
+from tests.support.webhooks import QUICK, Webhooks
 
 OWNER, OTHER = address("owner"), address("other")
 

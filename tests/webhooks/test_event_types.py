@@ -10,7 +10,8 @@ from scan.hex import to_hex
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.openapi_document import DOCUMENT, check
 from tests.support.receiver import Receiver
-from tests.support.webhooks import Webhooks, wait_until
+from tests.support.serving import wait_until
+from tests.support.webhooks import Webhooks
 
 URL = "https://localhost:1/"
 ANNA, BERT, POOL, PURSE = (address(name) for name in ("anna", "bert", "pool", "purse"))

@@ -14,9 +14,9 @@ from scan.webhooks.dispatcher import DispatcherOptions
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
-from tests.support.serving import ROOT
+from tests.support.serving import ROOT, wait_until
 from tests.support.wallets import key_request, new_wallet, owner_of
-from tests.support.webhooks import QUICK, Hook, Webhooks, wait_until
+from tests.support.webhooks import QUICK, Hook, Webhooks
 
 URL = "https://localhost:9/"
 OWNER, OTHER = address("owner"), address("other")

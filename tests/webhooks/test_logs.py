@@ -14,7 +14,8 @@ from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Receiver
-from tests.support.webhooks import Hook, Webhooks, wait_until
+from tests.support.serving import wait_until
+from tests.support.webhooks import Hook, Webhooks
 
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
 A, B, C = (bytes([n]) * 32 for n in (0xA, 0xB, 0xC))
@@ -202,8 +203,7 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
         return append(writer, head, batch, findings)
 
     monkeypatch.setattr(Writer, "append", register_then_append)
-    with Indexing(webhooks.settings.database_url, anvil.url) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(webhooks.settings.database_url, anvil.url).run_until(anvil.head())
     rows = execute(
         webhooks.settings.database_url, "SELECT block_number FROM deliveries ORDER BY id"
     )
@@ -232,8 +232,7 @@ def test_logs_of_a_real_chain_are_sent_whatever_is_stored(
         anvil.transact(sender, coin, "mint", sender, 5)
         anvil.transact(sender, coin, "approve", anvil.accounts[1], 7)
         anvil.mine()
-    with Indexing(webhooks.settings.database_url, anvil.url, logs=stored) as indexing:
-        indexing.wait_for(anvil.head())
+    Indexing(webhooks.settings.database_url, anvil.url, logs=stored).run_until(anvil.head())
     span = {"address": coin.address, "fromBlock": hex(first), "toBlock": "latest"}
     expected = [
         (int(found["blockNumber"], 16), int(found["logIndex"], 16), found["topics"], found["data"])

@@ -10,8 +10,8 @@ import time
 
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Receiver
-from tests.support.serving import ROOT, free_port
-from tests.support.webhooks import NO_NODE, Webhooks, wait_until
+from tests.support.serving import ROOT, free_port, wait_until
+from tests.support.webhooks import NO_NODE, Webhooks
 
 OWNERS = [address(f"owner {number}") for number in range(10)]
 KILLS = 50

@@ -4,7 +4,8 @@ import threading
 
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
-from tests.support.webhooks import QUICK, Webhooks, wait_until
+from tests.support.serving import wait_until
+from tests.support.webhooks import QUICK, Webhooks
 
 OWNER, OTHER = address("owner"), address("other")
 

@@ -10,8 +10,9 @@ from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Received, Receiver
+from tests.support.serving import wait_until
 from tests.support.solidity import NODE
-from tests.support.webhooks import QUICK, Hook, Webhooks, wait_until
+from tests.support.webhooks import QUICK, Hook, Webhooks
 
 OWNER, OTHER = address("owner"), address("other")
 VERIFY = """

@@ -39,6 +39,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     record,
     ref,
     text,
@@ -238,12 +239,9 @@ SERVICE_PATHS: Json = {
             "503": ("Not ready.", ref("Unready")),
         },
     ),
-    f"{PREFIX}/openapi.json": {
-        "get": {
-            **operation("getDocument", "Service", "This document", {"type": "object"}),
-            "parameters": [],  # it has no chain data
-        },
-    },
+    f"{PREFIX}/openapi.json": operation(
+        "get", "getDocument", "This document", {"type": "object"}, tag="Service"
+    ),
 }
 SERVICE_SCHEMAS: Json = {
     "Error": record(
@@ -288,10 +286,7 @@ SERVICE_SCHEMAS: Json = {
                     ("blockHash", "blockNumber"),
                 )
             ),
-            "backfill": {
-                "anyOf": [ref("Backfill"), {"type": "null"}],
-                "description": "Null without a bulk backfill.",
-            },
+            "backfill": or_null(ref("Backfill"), "Null without a bulk backfill."),
             "replicaLagBlocks": number("Blocks that the replica is behind.", 0),
         },
         optional=("replicaLagBlocks",),

@@ -40,8 +40,6 @@ from scan.parameters import DEFAULT_LIMIT, MAX_LIMIT
 from scan.queries.cursors import MAX_CURSOR
 from scan.queries.search import MAX_FOUND, MAX_TEXT
 
-TAG = "Chain"
-
 
 def _schema_name(entity: str) -> str:
     """token_transfers -> TokenTransfers"""
@@ -57,153 +55,103 @@ _BLOCK = path(
 )  # fmt: skip
 
 CHAIN_PATHS: Json = {
-    "/stats": {
-        "get": operation("getStats", TAG, "Statistics of the chain", ref("NetworkStats")),
-    },
-    "/blocks": {
-        "get": operation(
-            "listBlocks", TAG, "Blocks, newest first; or the newest at or before a time",
-            {"anyOf": [ref("BlockPage"), ref("BlockDetail")]}, errors=(404,),
-            parameters=(*ORDERED, query("time", time("The block at or before it, alone."))),
-        ),
-    },
-    "/blocks/{block}": {
-        "get": operation(
-            "getBlock", TAG, "One block", ref("BlockDetail"), parameters=(_BLOCK,), errors=(404,)
-        ),
-    },
-    "/transactions/{transaction_hash}": {
-        "get": operation(
-            "getTransaction",
-            TAG,
-            "One transaction, with its input, method and logs",
-            ref("TransactionDetail"),
-            parameters=(TRANSACTION,),
-            errors=(404,),
-        ),
-    },
-    "/transactions/{transaction_hash}/trace": {
-        "get": operation(
-            "getTransactionTrace", TAG, "A transaction's calls, from the node's trace",
-            ref("TransactionTrace"),
-            parameters=(TRANSACTION,), errors=(404, 422, 502),
-        ),
-    },
-    "/transactions/{transaction_hash}/state-changes": {
-        "get": operation(
-            "getTransactionStateChanges", TAG, "What a transaction changed, from the node's trace",
-            ref("StateChanges"),
-            parameters=(TRANSACTION,), errors=(404, 422, 502),
-        ),
-    },
-    "/transactions/{transaction_hash}/internal": {
-        "get": operation(
-            "listTransactionInternalTransfers",
-            TAG,
-            "A transaction's internal transfers, in call order",
-            ref("InternalTransferPage"),
-            description="Includes contract creations without value. Also 404 if the block's traces"
-            " were not read.",
-            parameters=(TRANSACTION, *LISTED),
-            errors=(404,),
-        ),
-    },
-    "/tokens": {
-        "get": operation(
-            "listTokens", TAG, "Tokens by number of holders", ref("TokenPage"),
-            parameters=LISTED,
-        ),
-    },
-    "/tokens/{address}": {
-        "get": operation(
-            "getToken", TAG, "One token", ref("TokenDetail"), errors=(404,),
-            parameters=(TOKEN,),
-        ),
-    },
-    "/tokens/{address}/holders": {
-        "get": operation(
-            "listTokenHolders", TAG, "A token's holders, largest balance first",
-            ref("TokenHolderPage"), errors=(404,),
-            parameters=(
-                TOKEN,
-                *LISTED,
+    "/stats": operation("get", "getStats", "Statistics of the chain", ref("NetworkStats")),
+    "/blocks": operation(
+        "get", "listBlocks", "Blocks, newest first; or the newest at or before a time",
+        {"anyOf": [ref("BlockPage"), ref("BlockDetail")]}, errors=(404,),
+        parameters=(*ORDERED, query("time", time("The block at or before it, alone."))),
+    ),
+    "/blocks/{block}": operation(
+        "get", "getBlock", "One block", ref("BlockDetail"), parameters=(_BLOCK,), errors=(404,)
+    ),
+    "/transactions/{transaction_hash}": operation(
+        "get", "getTransaction", "One transaction, with its input, method and logs",
+        ref("TransactionDetail"), parameters=(TRANSACTION,), errors=(404,),
+    ),
+    "/transactions/{transaction_hash}/trace": operation(
+        "get", "getTransactionTrace", "A transaction's calls, from the node's trace",
+        ref("TransactionTrace"), parameters=(TRANSACTION,), errors=(404, 422, 502),
+    ),
+    "/transactions/{transaction_hash}/state-changes": operation(
+        "get", "getTransactionStateChanges", "What a transaction changed, from the node's trace",
+        ref("StateChanges"), parameters=(TRANSACTION,), errors=(404, 422, 502),
+    ),
+    "/transactions/{transaction_hash}/internal": operation(
+        "get", "listTransactionInternalTransfers",
+        "A transaction's internal transfers, in call order", ref("InternalTransferPage"),
+        description="Includes contract creations without value. Also 404 if the block's traces"
+        " were not read.",
+        parameters=(TRANSACTION, *LISTED), errors=(404,),
+    ),
+    "/tokens": operation(
+        "get", "listTokens", "Tokens by number of holders", ref("TokenPage"), parameters=LISTED
+    ),
+    "/tokens/{address}": operation(
+        "get", "getToken", "One token", ref("TokenDetail"), parameters=(TOKEN,), errors=(404,)
+    ),
+    "/tokens/{address}/holders": operation(
+        "get", "listTokenHolders", "A token's holders, largest balance first",
+        ref("TokenHolderPage"), parameters=(TOKEN, *LISTED), errors=(404,),
+    ),
+    "/addresses": operation(
+        "get", "listAddresses", f"Balances and counters of up to {MOST_ADDRESSES} addresses",
+        ref("AddressList"),
+        description="In the order of the request. Balances as in /addresses/{address}; an"
+        " address that is not indexed has txCount 0.",
+        parameters=(
+            query(
+                "addresses",
+                text("Comma-separated addresses.",
+                     f"{ADDRESS_EXAMPLE},{TOKEN_EXAMPLE}", minLength=42),
+                required=True,
             ),
         ),
-    },
-    "/addresses": {
-        "get": operation(
-            "listAddresses", TAG,
-            f"Balances and counters of up to {MOST_ADDRESSES} addresses",
-            ref("AddressList"),
-            description="In the order of the request. Balances as in /addresses/{address}; an"
-            " address that is not indexed has txCount 0.",
-            parameters=(
-                query(
-                    "addresses",
-                    text("Comma-separated addresses.",
-                         f"{ADDRESS_EXAMPLE},{TOKEN_EXAMPLE}", minLength=42),
-                    required=True,
-                ),
-            ),
-            errors=(502,),
+        errors=(502,),
+    ),
+    "/addresses/{address}": operation(
+        "get", "getAddress", "One address, with its newest transactions", ref("Address"),
+        description="Balance and isContract are read from the node at the indexed head; if it"
+        " does not respond at once, they are the last known, as of balanceBlock. With `block`"
+        " they are of that block, everything else is of the head.",
+        parameters=(ADDRESS, STATE_BLOCK), errors=(404, 422, 502),
+    ),
+    "/addresses/{address}/tokens": operation(
+        "get", "listAddressTokens", "The tokens held by an address", ref("TokenBalancePage"),
+        parameters=(ADDRESS, *LISTED, STATE_BLOCK), errors=(404,),
+    ),
+    "/search": operation(
+        "get", "search",
+        f"Search blocks, transactions, addresses, tokens and contracts: the best {MAX_FOUND}",
+        ref("SearchResults"),
+        description="Finds blocks by number or hash, transactions, addresses, labels, tokens by"
+        " name or symbol and verified contracts by name. Names match in any letter case:"
+        " equal ones first, then prefixes, then substrings in the names of the most held"
+        " tokens.",
+        parameters=(
+            query("q", text("The search text.", "WETH", maxLength=MAX_TEXT), required=True),
         ),
-    },
-    "/addresses/{address}": {
-        "get": operation(
-            "getAddress", TAG, "One address, with its newest transactions", ref("Address"),
-            description="Balance and isContract are read from the node at the indexed head; if it"
-            " does not respond at once, they are the last known, as of balanceBlock. With `block`"
-            " they are of that block, everything else is of the head.",
-            parameters=(ADDRESS, STATE_BLOCK),
-            errors=(404, 422, 502),
+    ),
+    "/query": operation(
+        "post", "query", "Query seven entities by filter, in either order", ref("QueryAnswer"),
+        description="Ordered by (block, index in block), tokens by (holderCount, address)."
+        " Without a filter, with a range of blocks, or with one other key in any range, every"
+        " offset takes the same time, and total is exact. With several other keys total is"
+        " null, and queries that take too long return 503: narrow them by blockFrom and"
+        " blockTo. Logs that are not stored are read from the node, including those before the"
+        " page. internal_transfers return 404 if no traces were read.",
+        body=sends(
+            ref("Query"),
+            newest={"entity": "transactions"},
+            filtered={
+                "entity": "token_transfers",
+                "filter": {"tokenAddress": TOKEN_EXAMPLE, "blockFrom": 100, "blockTo": 200},
+                "orderBy": "asc",
+                "limit": 50,
+                "offset": 0,
+            },
         ),
-    },
-    "/addresses/{address}/tokens": {
-        "get": operation(
-            "listAddressTokens", TAG, "The tokens held by an address",
-            ref("TokenBalancePage"),
-            parameters=(ADDRESS, *LISTED, STATE_BLOCK),
-            errors=(404,),
-        ),
-    },
-    "/search": {
-        "get": operation(
-            "search", TAG,
-            f"Search blocks, transactions, addresses, tokens and contracts: the best {MAX_FOUND}",
-            ref("SearchResults"),
-            description="Finds blocks by number or hash, transactions, addresses, labels, tokens by"
-            " name or symbol and verified contracts by name. Names match in any letter case:"
-            " equal ones first, then prefixes, then substrings in the names of the most held"
-            " tokens.",
-            parameters=(
-                query("q", text("The search text.", "WETH", maxLength=MAX_TEXT), required=True),
-            ),
-        ),
-    },
-    "/query": {
-        "post": operation(
-            "query", TAG, "Query seven entities by filter, in either order",
-            ref("QueryAnswer"),
-            description="Ordered by (block, index in block), tokens by (holderCount, address)."
-            " Without a filter, with a range of blocks, or with one other key in any range, every"
-            " offset takes the same time, and total is exact. With several other keys total is"
-            " null, and queries that take too long return 503: narrow them by blockFrom and"
-            " blockTo. Logs that are not stored are read from the node, including those before the"
-            " page. internal_transfers return 404 if no traces were read.",
-            body=sends(
-                ref("Query"),
-                newest={"entity": "transactions"},
-                filtered={
-                    "entity": "token_transfers",
-                    "filter": {"tokenAddress": TOKEN_EXAMPLE, "blockFrom": 100, "blockTo": 200},
-                    "orderBy": "asc",
-                    "limit": 50,
-                    "offset": 0,
-                },
-            ),
-            errors=(404, 409, 502),
-        ),
-    },
+        errors=(404, 409, 502),
+    ),
 }  # fmt: skip
 
 

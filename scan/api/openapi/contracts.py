@@ -17,6 +17,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     query,
     record,
     ref,
@@ -31,95 +32,74 @@ MATCHES = ("full", "partial")
 _VERSION = "0.8.26"
 
 CONTRACT_PATHS: Json = {
-    "/verify": {
-        "post": operation(
-            "verifyContract", TAG, "Verify a contract's source", ref("Verified"),
-            description="Compiles the source and compares it with the indexed bytecode. Missing"
-            " settings are searched for. A full match includes the metadata, a partial match does"
-            " not; a better earlier result is kept. A client address may have one compilation"
-            " running or waiting; a second one returns 503, as does one of more than 20 s while"
-            " others wait.",
-            body=sends(
-                ref("VerifyRequest"),
-                file={
-                    "address": CONTRACT_EXAMPLE,
-                    "sourceCode": "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\n"
-                    "contract Token {}",
-                    "compilerVersion": _VERSION,
-                    "license": "MIT",
-                },
-            ),
-            errors=(404, 422, 502),
+    "/verify": operation(
+        "post", "verifyContract", "Verify a contract's source", ref("Verified"), tag=TAG,
+        description="Compiles the source and compares it with the indexed bytecode. Missing"
+        " settings are searched for. A full match includes the metadata, a partial match does"
+        " not; a better earlier result is kept. A client address may have one compilation"
+        " running or waiting; a second one returns 503, as does one of more than 20 s while"
+        " others wait.",
+        body=sends(
+            ref("VerifyRequest"),
+            file={
+                "address": CONTRACT_EXAMPLE,
+                "sourceCode": "// SPDX-License-Identifier: MIT\npragma solidity ^0.8.0;\n"
+                "contract Token {}",
+                "compilerVersion": _VERSION,
+                "license": "MIT",
+            },
         ),
-    },
-    "/contracts/{address}": {
-        "get": operation(
-            "getContract", TAG, "A verified contract", ref("Contract"),
-            parameters=(CONTRACT,), errors=(404, 502),
+        errors=(404, 422, 502),
+    ),
+    "/contracts/{address}": operation(
+        "get", "getContract", "A verified contract", ref("Contract"), tag=TAG,
+        parameters=(CONTRACT,), errors=(404, 502),
+    ),
+    "/contracts/{address}/call": operation(
+        "post", "callContract", "Call a view or pure function", ref("CallAnswer"), tag=TAG,
+        description="Of a verified contract, at the newest block or at `block`. An overloaded"
+        " function is selected by its arguments, or by its full signature,"
+        " `f(uint256,address)`.",
+        parameters=(CONTRACT, STATE_BLOCK),
+        body=sends(
+            ref("CallRequest"),
+            balance={"functionName": "balanceOf", "args": [CONTRACT_EXAMPLE]},
+            none={"functionName": "totalSupply"},
         ),
-    },
-    "/contracts/{address}/call": {
-        "post": operation(
-            "callContract", TAG, "Call a view or pure function", ref("CallAnswer"),
-            description="Of a verified contract, at the newest block or at `block`. An overloaded"
-            " function is selected by its arguments, or by its full signature,"
-            " `f(uint256,address)`.",
-            parameters=(CONTRACT, STATE_BLOCK),
-            body=sends(
-                ref("CallRequest"),
-                balance={"functionName": "balanceOf", "args": [CONTRACT_EXAMPLE]},
-                none={"functionName": "totalSupply"},
-            ),
-            errors=(404, 422, 502),
-        ),
-    },
-    "/contracts/{address}/encode": {
-        "post": operation(
-            "encodeCall", TAG, "Encode a call for a wallet", ref("EncodedCall"),
-            description="Of any function of a verified contract, as in /call. Nothing is signed or"
-            " sent. With `from` the call is tried first; if it reverts, the response is 422.",
-            parameters=(CONTRACT,),
-            body=sends(ref("EncodeRequest"), mint={"functionName": "mint", "args": ["1"]}),
-            errors=(404, 422, 502),
-        ),
-    },
-    "/contracts/{address}/bytecode": {
-        "get": operation(
-            "getBytecode", TAG, "The code at an address, verified or not", ref("Bytecode"),
-            parameters=(
-                CONTRACT,
-                query("disassembly", flag("Whether to include it.")),
-            ),
-            errors=(404, 502),
-        ),
-    },
-    "/contracts/{address}/source": {
-        "get": operation(
-            "getSource", TAG, "A verified contract's sources, as a file",
-            {"type": "object", "description": "A standard JSON input."},
-            parameters=(
-                CONTRACT,
-                query("format", one_of("The file's.", ("standard-json", "zip"))),
-            ),
-            errors=(404, 502), more_types=("application/zip",),
-        ),
-    },
-    "/compilers": {
-        "get": operation(
-            "listCompilers", TAG, "Compilers for /verify, newest first",
-            record("Compilers.", {"solidity": array(
-                record("A release.", {"version": text("Its number.", _VERSION),
-                                      "installed": flag("If not, /verify installs it.")}),
-                "Solidity's.")}),
-        ),
-    },
-    "/contracts/{address}/values": {
-        "get": operation(
-            "getContractValues", TAG, "All functions without arguments, called", ref("Values"),
-            description="Also of a proxy's implementation; at the newest indexed block.",
-            parameters=(CONTRACT,), errors=(404, 422, 502),
-        ),
-    },
+        errors=(404, 422, 502),
+    ),
+    "/contracts/{address}/encode": operation(
+        "post", "encodeCall", "Encode a call for a wallet", ref("EncodedCall"), tag=TAG,
+        description="Of any function of a verified contract, as in /call. Nothing is signed or"
+        " sent. With `from` the call is tried first; if it reverts, the response is 422.",
+        parameters=(CONTRACT,),
+        body=sends(ref("EncodeRequest"), mint={"functionName": "mint", "args": ["1"]}),
+        errors=(404, 422, 502),
+    ),
+    "/contracts/{address}/bytecode": operation(
+        "get", "getBytecode", "The code at an address, verified or not", ref("Bytecode"), tag=TAG,
+        parameters=(CONTRACT, query("disassembly", flag("Whether to include it."))),
+        errors=(404, 502),
+    ),
+    "/contracts/{address}/source": operation(
+        "get", "getSource", "A verified contract's sources, as a file",
+        {"type": "object", "description": "A standard JSON input."}, tag=TAG,
+        parameters=(CONTRACT, query("format", one_of("The file's.", ("standard-json", "zip")))),
+        errors=(404, 502), more_types=("application/zip",),
+    ),
+    "/compilers": operation(
+        "get", "listCompilers", "Compilers for /verify, newest first", tag=TAG,
+        result=record("Compilers.", {"solidity": array(
+            record("A release.", {"version": text("Its number.", _VERSION),
+                                  "installed": flag("If not, /verify installs it.")}),
+            "Solidity's.")}),
+    ),
+    "/contracts/{address}/values": operation(
+        "get", "getContractValues", "All functions without arguments, called", ref("Values"),
+        tag=TAG,
+        description="Also of a proxy's implementation; at the newest indexed block.",
+        parameters=(CONTRACT,), errors=(404, 422, 502),
+    ),
 }  # fmt: skip
 
 
@@ -250,7 +230,7 @@ CONTRACT_SCHEMAS: Json = {
                 array(ref("DecodedArgument"), "Its decoded arguments; null if unknown.")
             ),
             "creation": ref("Creation"),
-            "proxy": {"anyOf": [_PROXY, {"type": "null"}], "description": "Null if not a proxy."},
+            "proxy": or_null(_PROXY, "Null if not a proxy."),
         },
     ),
     "CallRequest": form(

@@ -28,7 +28,6 @@ from scan.api.openapi.schemas import (
 )
 from scan.queries.entities import FILTER_KEYS, MAX_DEX_NAME
 
-TAG = "Chain"
 FILTERS: Json = {
     "address": any_case_address("Sender, recipient or created contract; the maker of a trade."),
     "from": any_case_address("Sender."),
@@ -57,16 +56,14 @@ def filters_of(entity: str, fixed: Collection[str] = ()) -> list[Json]:
 def _list(
     name: str, summary: str, page: str, entity: str, *path: Json, fixed: Collection[str] = ()
 ) -> Json:
-    return {
-        "get": operation(
-            name,
-            TAG,
-            summary,
-            ref(page),
-            parameters=(*path, *ORDERED, *filters_of(entity, fixed)),
-            errors=(404,) if path or entity == "internal_transfers" else (),
-        )
-    }
+    return operation(
+        "get",
+        name,
+        summary,
+        ref(page),
+        parameters=(*path, *ORDERED, *filters_of(entity, fixed)),
+        errors=(404,) if path or entity == "internal_transfers" else (),
+    )
 
 
 FILTERED_PATHS: Json = {
@@ -77,13 +74,11 @@ FILTERED_PATHS: Json = {
         "listAddressTransactions", "An address's transactions",
         "TransactionPage", "transactions", ADDRESS, fixed=("address",),
     ),
-    "/blocks/{block}/transactions": {
-        "get": operation(
-            "listBlockTransactions", TAG, "The transactions of a block", ref("TransactionPage"),
-            parameters=(BLOCK, *LISTED, shared("orderBy"), *filters_of("transactions")),
-            errors=(404,),
-        )
-    },
+    "/blocks/{block}/transactions": operation(
+        "get", "listBlockTransactions", "The transactions of a block", ref("TransactionPage"),
+        parameters=(BLOCK, *LISTED, shared("orderBy"), *filters_of("transactions")),
+        errors=(404,),
+    ),
     "/token-transfers": _list(
         "listTokenTransfers", "Token transfers", "TransferPage", "token_transfers"
     ),
@@ -109,20 +104,16 @@ FILTERED_PATHS: Json = {
         "An address's internal transfers",
         "AddressInternalTransferPage", "internal_transfers", ADDRESS, fixed=("address",),
     ),
-    "/contracts": {
-        "get": operation(
-            "listContracts", "Contracts", "Verified contracts, newest verification first",
-            ref("ContractPage"), parameters=LISTED,
-        )
-    },
-    "/pools": {
-        "get": operation(
-            "listPools", TAG, "Pools of exchanges by number of trades", ref("PoolPage"),
-            parameters=(
-                *LISTED, shared("orderBy"), shared("filter-dex"), shared("filter-tokenAddress")
-            ),
-        )
-    },
+    "/contracts": operation(
+        "get", "listContracts", "Verified contracts, newest verification first",
+        ref("ContractPage"), tag="Contracts", parameters=LISTED,
+    ),
+    "/pools": operation(
+        "get", "listPools", "Pools of exchanges by number of trades", ref("PoolPage"),
+        parameters=(
+            *LISTED, shared("orderBy"), shared("filter-dex"), shared("filter-tokenAddress")
+        ),
+    ),
 }  # fmt: skip
 FILTERED_SCHEMAS: Json = {
     "TransactionPage": page_of("transactions", "Transaction", "Transactions.", "QueryTotal"),

@@ -29,24 +29,22 @@ from scan.queries.history import DIRECTIONS, MAX_COUNTED, REASONS, TYPES
 _INDEXES = ("transactionIndex", "logIndex", "batchIndex", "transferIndex", "withdrawalIndex")
 
 HISTORY_PATHS: Json = {
-    "/addresses/{address}/history": {
-        "get": operation(
-            "listAddressHistory", "Chain", "Everything that moved value to or from an address",
-            ref("HistoryPage"),
-            description="Coin by transactions, contracts, blocks and withdrawals, fees of all"
-            " transactions sent, and token transfers, in the chain's order. What came in, less what"
-            " went out, is the balance where `complete`. total is null by token or counterparty,"
-            f" and where over {MAX_COUNTED:,} rows without checkpoints would be counted.",
-            parameters=(
-                ADDRESS, LIMIT, CURSOR, FORMAT, *RANGE,
-                query("types", text(f"Some of {', '.join(TYPES)}, with commas.", "fee")),
-                query("direction", one_of("Only this way.", DIRECTIONS)),
-                query("token", any_case_address("Only transfers of this token.")),
-                query("counterparty", any_case_address("Only from or to it.")),
-                shared("orderBy"),
-            ),
+    "/addresses/{address}/history": operation(
+        "get", "listAddressHistory", "Everything that moved value to or from an address",
+        ref("HistoryPage"),
+        description="Coin by transactions, contracts, blocks and withdrawals, fees of all"
+        " transactions sent, and token transfers, in the chain's order. What came in, less what"
+        " went out, is the balance where `complete`. total is null by token or counterparty,"
+        f" and where over {MAX_COUNTED:,} rows without checkpoints would be counted.",
+        parameters=(
+            ADDRESS, LIMIT, CURSOR, FORMAT, *RANGE,
+            query("types", text(f"Some of {', '.join(TYPES)}, with commas.", "fee")),
+            query("direction", one_of("Only this way.", DIRECTIONS)),
+            query("token", any_case_address("Only transfers of this token.")),
+            query("counterparty", any_case_address("Only from or to it.")),
+            shared("orderBy"),
         ),
-    },
+    ),
 }  # fmt: skip
 
 HISTORY_SCHEMAS: Json = {

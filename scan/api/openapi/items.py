@@ -15,48 +15,40 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     page_of,
     record,
     ref,
     text,
 )
 
-TAG = "Chain"
 TYPES = ("BEP721", "BEP1155")
 NOT_FOUND = "404 for unknown and BEP20 tokens"
 
 ITEM_PATHS: Json = {
-    "/tokens/{address}/items": {
-        "get": operation(
-            "listTokenItems", TAG, "The items of a token, newest first", ref("ItemPage"),
-            description="All ids of a BEP721 or BEP1155 with a transfer, by their first transfer,"
-            f" newest first. Burnt ones are included, without an owner. {NOT_FOUND}.",
-            parameters=(TOKEN, *LISTED), errors=(404,),
-        ),
-    },
-    "/tokens/{address}/items/{token_id}": {
-        "get": operation(
-            "getTokenItem", TAG, "One item, with its owners and newest transfers",
-            ref("ItemDetail"),
-            description="From the token's events: the owner of a BEP721 is its last recipient."
-            " tokenUri is what the contract returns at the indexed head; it is not fetched."
-            f" {NOT_FOUND}, and for ids without a transfer.",
-            parameters=(TOKEN, TOKEN_ID), errors=(404,),
-        ),
-    },
-    "/tokens/{address}/items/{token_id}/transfers": {
-        "get": operation(
-            "listItemTransfers", TAG, "The transfers of one item, newest first",
-            ref("TransferPage"), parameters=(TOKEN, TOKEN_ID, *LISTED), errors=(404,),
-        ),
-    },
-    "/addresses/{address}/items": {
-        "get": operation(
-            "listAddressItems", TAG, "The items held by an address", ref("ItemBalancePage"),
-            description="Of BEP721 and BEP1155 tokens, by their first transfer, newest first.",
-            parameters=(ADDRESS, *LISTED),
-        ),
-    },
+    "/tokens/{address}/items": operation(
+        "get", "listTokenItems", "The items of a token, newest first", ref("ItemPage"),
+        description="All ids of a BEP721 or BEP1155 with a transfer, by their first transfer,"
+        f" newest first. Burnt ones are included, without an owner. {NOT_FOUND}.",
+        parameters=(TOKEN, *LISTED), errors=(404,),
+    ),
+    "/tokens/{address}/items/{token_id}": operation(
+        "get", "getTokenItem", "One item, with its owners and newest transfers",
+        ref("ItemDetail"),
+        description="From the token's events: the owner of a BEP721 is its last recipient."
+        " tokenUri is what the contract returns at the indexed head; it is not fetched."
+        f" {NOT_FOUND}, and for ids without a transfer.",
+        parameters=(TOKEN, TOKEN_ID), errors=(404,),
+    ),
+    "/tokens/{address}/items/{token_id}/transfers": operation(
+        "get", "listItemTransfers", "The transfers of one item, newest first",
+        ref("TransferPage"), parameters=(TOKEN, TOKEN_ID, *LISTED), errors=(404,),
+    ),
+    "/addresses/{address}/items": operation(
+        "get", "listAddressItems", "The items held by an address", ref("ItemBalancePage"),
+        description="Of BEP721 and BEP1155 tokens, by their first transfer, newest first.",
+        parameters=(ADDRESS, *LISTED),
+    ),
 }  # fmt: skip
 
 _ITEM: Json = {
@@ -88,10 +80,10 @@ ITEM_SCHEMAS: Json = {
                 ref("TokenHolder"), "Its first 100 owners, largest balance first.", maxItems=100
             ),
             "transfers": array(ref("TokenTransfer"), "Its newest 25 transfers.", maxItems=25),
-            "metadata": {
-                "anyOf": [ref("ItemMetadata"), {"type": "null"}],
-                "description": "From a data: URI; from https and ipfs if the operator allows it.",
-            },
+            "metadata": or_null(
+                ref("ItemMetadata"),
+                "From a data: URI; from https and ipfs if the operator allows it.",
+            ),
             "metadataUnavailable": nullable(
                 text("Why metadata or picture are missing.", "The metadata is not JSON.")
             ),

@@ -33,20 +33,18 @@ LOG_FILTERS: Json = {
 }
 
 LOG_PATHS: Json = {
-    "/logs": {
-        "get": operation(
-            "listLogs", "Chain", "Logs of contracts, newest first", ref("LogPage"),
-            description="Ordered by (block, logIndex); all filters must match. With SCAN_LOGS=all"
-            " logs are stored, with `standard` those whose topic0 is a standard event's; others are"
-            " read from the node, in the blocks in which the address emitted logs. Too large"
-            " requests return 503: narrow them by blockFrom and blockTo, an address or topics.",
-            parameters=(
-                *ORDERED,
-                *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
-            ),
-            errors=(404, 502),
+    "/logs": operation(
+        "get", "listLogs", "Logs of contracts, newest first", ref("LogPage"),
+        description="Ordered by (block, logIndex); all filters must match. With SCAN_LOGS=all"
+        " logs are stored, with `standard` those whose topic0 is a standard event's; others are"
+        " read from the node, in the blocks in which the address emitted logs. Too large"
+        " requests return 503: narrow them by blockFrom and blockTo, an address or topics.",
+        parameters=(
+            *ORDERED,
+            *(query(name, dict(schema)) for name, schema in LOG_FILTERS.items())
         ),
-    },
+        errors=(404, 502),
+    ),
 }  # fmt: skip
 
 LOG_TOPICS = array(hash32("A topic.", _TRANSFER), "At most four.",

@@ -43,98 +43,80 @@ _WEBHOOK_ERRORS = (401, 403, 404)
 _DELIVERY = path("delivery_id", identifier("The delivery's id."))
 
 OWNER_PATHS: Json = {
-    "/keys": {
-        "get": operation(
-            "listKeys", KEYS, "An owner's keys", ref("KeyList"), parameters=(OWNER,),
-            description="Only prefixes are shown. With SCAN_OWNER_AUTH=always the request needs a"
-            " key of that owner.",
-            errors=(403,), may_need_key=True,
+    "/keys": operation(
+        "get", "listKeys", "An owner's keys", ref("KeyList"), parameters=(OWNER,), tag=KEYS,
+        description="Only prefixes are shown. With SCAN_OWNER_AUTH=always the request needs a"
+        " key of that owner.",
+        errors=(403,), may_need_key=True,
+    ) | operation(
+        "post", "createKey", "Create a key for an address", ref("CreatedKey"), status=201, tag=KEYS,
+        description="The owner signs three lines separated by a line feed, `Scan API Key"
+        " Request`, `Address: <ownerAddress in lower case>` and `Timestamp: <Unix"
+        " milliseconds>`, as a personal message (EIP-191) or as a contract wallet (ERC-1271). A"
+        f" timestamp is accepted once, for five minutes. An owner has at most {MAX_ACTIVE_KEYS}"
+        " active"
+        " keys (409); a client address may create 20 a day by default (429 with Retry-After)."
+        " Send the key as `X-API-Key` or `Authorization: Bearer scan_…`.",
+        body=sends(
+            ref("KeyRequest"),
+            request={
+                "ownerAddress": ADDRESS_EXAMPLE,
+                "label": "my dashboard",
+                "signature": "0x" + 65 * "1b",
+                "timestamp": 1767225600000,
+            },
         ),
-        "post": operation(
-            "createKey", KEYS, "Create a key for an address", ref("CreatedKey"), status=201,
-            description="The owner signs three lines separated by a line feed, `Scan API Key"
-            " Request`, `Address: <ownerAddress in lower case>` and `Timestamp: <Unix"
-            " milliseconds>`, as a personal message (EIP-191) or as a contract wallet (ERC-1271). A"
-            " timestamp"
-            f" is accepted once, for five minutes. An owner has at most {MAX_ACTIVE_KEYS} active"
-            " keys (409); a client address may create 20 a day by default (429 with Retry-After)."
-            " Send the key as `X-API-Key` or `Authorization: Bearer scan_…`.",
-            body=sends(
-                ref("KeyRequest"),
-                request={
-                    "ownerAddress": ADDRESS_EXAMPLE,
-                    "label": "my dashboard",
-                    "signature": "0x" + 65 * "1b",
-                    "timestamp": 1767225600000,
-                },
-            ),
-            errors=(403, 409, 502),
+        errors=(403, 409, 502),
+    ),
+    "/keys/{key_id}": operation(
+        "delete", "deleteKey", "Delete a key", ref("Deleted"), tag=KEYS,
+        description="Needs a key of the same owner, which may be the deleted key itself. The"
+        " address stays claimed when its last key is deleted.",
+        parameters=(path("key_id", identifier("The key's id.")),), errors=(404,),
+        needs_key=True,
+    ),
+    "/webhooks": operation(
+        "get", "listWebhooks", "An owner's webhooks", ref("WebhookList"), tag=WEBHOOKS,
+        description="Needs a key of the owner if it has ever had one.",
+        parameters=(OWNER,), errors=(403,), may_need_key=True,
+    ) | operation(
+        "post", "createWebhook", "Register a webhook for the events of an address",
+        ref("CreatedWebhook"), tag=WEBHOOKS,
+        description="Needs a key of the owner if it has ever had one. Limits of active webhooks"
+        f" (409): {MAX_PER_OWNER} per owner, {MAX_PER_WATCH_ADDRESS} per watched address, and"
+        f" {MAX_PER_CLIENT} per client address without a key of the owner.",
+        status=201, errors=(403, 409), may_need_key=True,
+        body=sends(
+            ref("WebhookRequest"),
+            all={
+                "ownerAddress": ADDRESS_EXAMPLE,
+                "url": "https://hooks.example.com/scan",
+                "watchAddress": ADDRESS_EXAMPLE,
+                "eventTypes": [*EVENT_TYPES],
+            },
         ),
-    },
-    "/keys/{key_id}": {
-        "delete": operation(
-            "deleteKey", KEYS, "Delete a key", ref("Deleted"),
-            description="Needs a key of the same owner, which may be the deleted key itself. The"
-            " address stays claimed when its last key is deleted.",
-            parameters=(path("key_id", identifier("The key's id.")),), errors=(404,),
-            needs_key=True,
-        ),
-    },
-    "/webhooks": {
-        "get": operation(
-            "listWebhooks", WEBHOOKS, "An owner's webhooks", ref("WebhookList"),
-            description="Needs a key of the owner if it has ever had one.",
-            parameters=(OWNER,), errors=(403,), may_need_key=True,
-        ),
-        "post": operation(
-            "createWebhook", WEBHOOKS, "Register a webhook for the events of an address",
-            ref("CreatedWebhook"),
-            description="Needs a key of the owner if it has ever had one. Limits of active webhooks"
-            f" (409): {MAX_PER_OWNER} per owner, {MAX_PER_WATCH_ADDRESS} per watched address, and"
-            f" {MAX_PER_CLIENT} per client address without a key of the owner.",
-            status=201, errors=(403, 409), may_need_key=True,
-            body=sends(
-                ref("WebhookRequest"),
-                all={
-                    "ownerAddress": ADDRESS_EXAMPLE,
-                    "url": "https://hooks.example.com/scan",
-                    "watchAddress": ADDRESS_EXAMPLE,
-                    "eventTypes": [*EVENT_TYPES],
-                },
-            ),
-        ),
-    },
-    "/webhooks/{webhook_id}": {
-        "delete": operation(
-            "deleteWebhook", WEBHOOKS, "Delete a webhook", ref("Deleted"),
-            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS, may_need_key=True,
-        ),
-        "patch": operation(
-            "changeWebhook", WEBHOOKS, "Stop or activate a webhook",
-            ref("Webhook"), parameters=(WEBHOOK,), errors=(*_WEBHOOK_ERRORS, 409),
-            may_need_key=True,
-            body=sends(ref("WebhookChange"), start={"active": True}),
-        ),
-    },
-    "/webhooks/{webhook_id}/deliveries": {
-        "get": operation(
-            "listDeliveries", WEBHOOKS, "A webhook's deliveries, newest first",
-            ref("DeliveryPage"), parameters=(WEBHOOK, *PAGED), errors=_WEBHOOK_ERRORS,
-            may_need_key=True,
-        ),
-    },
-    "/webhooks/{webhook_id}/test": {
-        "post": operation(
-            "testWebhook", WEBHOOKS, "Send a test event", ref("TestSent"), status=201,
-            parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS, may_need_key=True,
-        ),
-    },
-    "/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": {
-        "post": operation(
-            "retryDelivery", WEBHOOKS, "Send a delivery again", ref("Retried"), status=202,
-            parameters=(WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS, may_need_key=True,
-        ),
-    },
+    ),
+    "/webhooks/{webhook_id}": operation(
+        "delete", "deleteWebhook", "Delete a webhook", ref("Deleted"), tag=WEBHOOKS,
+        parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS, may_need_key=True,
+    ) | operation(
+        "patch", "changeWebhook", "Stop or activate a webhook",
+        ref("Webhook"), parameters=(WEBHOOK,), errors=(*_WEBHOOK_ERRORS, 409), tag=WEBHOOKS,
+        may_need_key=True, body=sends(ref("WebhookChange"), start={"active": True}),
+    ),
+    "/webhooks/{webhook_id}/deliveries": operation(
+        "get", "listDeliveries", "A webhook's deliveries, newest first",
+        ref("DeliveryPage"), parameters=(WEBHOOK, *PAGED), errors=_WEBHOOK_ERRORS, tag=WEBHOOKS,
+        may_need_key=True,
+    ),
+    "/webhooks/{webhook_id}/test": operation(
+        "post", "testWebhook", "Send a test event", ref("TestSent"), status=201, tag=WEBHOOKS,
+        parameters=(WEBHOOK,), errors=_WEBHOOK_ERRORS, may_need_key=True,
+    ),
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": operation(
+        "post", "retryDelivery", "Send a delivery again", ref("Retried"), status=202, tag=WEBHOOKS,
+        parameters=(WEBHOOK, _DELIVERY), errors=_WEBHOOK_ERRORS, may_need_key=True,
+    ),
 }  # fmt: skip
 
 OWNER_SCHEMAS: Json = {

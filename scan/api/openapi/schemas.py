@@ -229,6 +229,11 @@ def nullable(schema: Json) -> Json:
     return {**schema, "type": [schema["type"], "null"]}
 
 
+def or_null(schema: Json, description: str) -> Json:
+    """A record, which has no type of its own that is null, too."""
+    return {"anyOf": [schema, {"type": "null"}], "description": description}
+
+
 def array(items: Json, description: str, **more: Any) -> Json:
     return {"type": "array", "items": items, "description": description, **more}
 
@@ -340,11 +345,12 @@ def headers(*names: str) -> Json:
 
 
 def operation(
+    method: str,
     name: str,
-    tag: str,
     summary: str,
     result: Json,
     *,
+    tag: str = "Chain",
     description: str = "",
     parameters: Sequence[Json] = (),
     body: Json | None = None,
@@ -352,21 +358,17 @@ def operation(
     status: int = 200,
     needs_key: bool = False,
     may_need_key: bool = False,
-    example: object = None,
     media_type: str = "application/json",
     more_types: Sequence[str] = (),
 ) -> Json:
-    """An operation under /api/v1, with the headers, parameters and errors of all of them."""
+    """By its method: an operation under /api/v1, with the headers, parameters and errors of all."""
     is_list = CURSOR in parameters
-    content: Json = {"schema": result}
-    if example is not None:
-        content["example"] = example
     responses: Json = {
         str(status): {
             "description": "Success.",
             # Those of all responses are in the document's description.
             **({"headers": {"Link": {"$ref": "#/components/headers/Link"}}} if is_list else {}),
-            "content": {media_type: content, **{name: {} for name in more_types}},
+            "content": {media_type: {"schema": result}, **{name: {} for name in more_types}},
         },
         "default": {"$ref": "#/components/responses/default"},
     }
@@ -387,7 +389,7 @@ def operation(
     }
     if body:
         described["requestBody"] = {"required": True, "content": {"application/json": body}}
-    return described
+    return {method: described}
 
 
 def sends(schema: Json, **examples: object) -> Json:

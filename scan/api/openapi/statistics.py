@@ -14,6 +14,7 @@ from scan.api.openapi.schemas import (
     number,
     one_of,
     operation,
+    or_null,
     query,
     record,
     ref,
@@ -27,88 +28,68 @@ from scan.queries.daily_stats import DEFAULT_DAYS, MAX_DAYS
 from scan.queries.largest_transfers import LARGEST, MAX_SAMPLE
 from scan.queries.pools import DEFAULT_CANDLES, INTERVALS_S, MAX_CANDLES, MAX_TRADES
 
-_TAG = "Chain"
-
 
 def _date(description: str) -> Json:
     return text(description, "2026-01-31", format="date")
 
 
 STATISTICS_PATHS: Json = {
-    "/stats/daily": {
-        "get": operation(
-            "listDays", _TAG, "What happened on each day (UTC)", ref("DailyStats"),
-            description="Oldest first; null: indexed by an older version, not counted yet.",
-            parameters=(
-                query("from", _date(f"First day; by default {DEFAULT_DAYS} days.")),
-                query("to", _date(f"Last day, at most {MAX_DAYS} in all; by default the newest.")),
-                query("format", {"type": "string", "enum": [*DAILY_FORMATS], "default": "json",
-                                 "description": "csv: the same as a file."}),
-            ),
+    "/stats/daily": operation(
+        "get", "listDays", "What happened on each day (UTC)", ref("DailyStats"),
+        description="Oldest first; null: indexed by an older version, not counted yet.",
+        parameters=(
+            query("from", _date(f"First day; by default {DEFAULT_DAYS} days.")),
+            query("to", _date(f"Last day, at most {MAX_DAYS} in all; by default the newest.")),
+            query("format", {"type": "string", "enum": [*DAILY_FORMATS], "default": "json",
+                             "description": "csv: the same as a file."}),
         ),
-    },
-    "/stats/largest-transfers": {
-        "get": operation(
-            "listLargestTransfers", _TAG, "The largest transfers of a day", ref("Largest"),
-            description="Coin that transactions moved, or transfers of a token. With date: among"
-            f" all of the day, or where it has more than {MAX_SAMPLE:,} (total) among the newest so"
-            " many (of), of coin only where fewer than 10 moved 10 coins. Without: of the newest"
-            " 10,000 transactions, or a token's newest 2,000 transfers.",
-            parameters=(
-                shared("filter-tokenAddress"), query("date", _date("A day of blocks' times (UTC)."))
-            ),
+        more_types=(TYPES[Format.CSV],),
+    ),
+    "/stats/largest-transfers": operation(
+        "get", "listLargestTransfers", "The largest transfers of a day", ref("Largest"),
+        description="Coin that transactions moved, or transfers of a token. With date: among"
+        f" all of the day, or where it has more than {MAX_SAMPLE:,} (total) among the newest so"
+        " many (of), of coin only where fewer than 10 moved 10 coins. Without: of the newest"
+        " 10,000 transactions, or a token's newest 2,000 transfers.",
+        parameters=(
+            shared("filter-tokenAddress"), query("date", _date("A day of blocks' times (UTC)."))
         ),
-    },
-    "/stats/finality": {
-        "get": operation(
-            "getFinality", _TAG, "Which blocks the node calls safe and finalized", ref("Finality"),
+    ),
+    "/stats/finality": operation(
+        "get", "getFinality", "Which blocks the node calls safe and finalized", ref("Finality"),
+    ),
+    "/gas": operation(
+        "get", "getGas", "Gas prices, and what common actions cost", ref("Gas"),
+        description="Of the newest blocks and at most 5,000 transactions in them. A suggestion"
+        " adds a percentile of their tips to the next base fee.",
+    ),
+    "/pools/{address}": operation(
+        "get", "getPool", "One pool", ref("Pool"), parameters=(ADDRESS,), errors=(404,)
+    ),
+    "/pools/{address}/candles": operation(
+        "get", "listCandles", "Prices and volumes of a pool, from its trades", ref("Candles"),
+        description="The newest ones of the range, whole, also where it begins or ends within"
+        " one; intervals without trades are left out. To go on, send nextTimeTo as timeTo."
+        f" 5m reads at most {MAX_TRADES:,} trades at once; longer ones have no such bound once"
+        " all trades are counted.",
+        parameters=(
+            ADDRESS,
+            query("interval", {**one_of("Their length.", [*INTERVALS_S]), "default": "1h"}),
+            query("limit", {**number("How many at most.", DEFAULT_CANDLES), "minimum": 1,
+                            "maximum": MAX_CANDLES, "default": DEFAULT_CANDLES}),
+            *RANGE[2:],
         ),
-    },
-    "/gas": {
-        "get": operation(
-            "getGas", _TAG, "Gas prices, and what common actions cost", ref("Gas"),
-            description="Of the newest blocks and at most 5,000 transactions in them. A suggestion"
-            " adds a percentile of their tips to the next base fee.",
-        ),
-    },
-    "/pools/{address}": {
-        "get": operation(
-            "getPool", _TAG, "One pool", ref("Pool"), parameters=(ADDRESS,), errors=(404,)
-        ),
-    },
-    "/pools/{address}/candles": {
-        "get": operation(
-            "listCandles", _TAG, "Prices and volumes of a pool, from its trades", ref("Candles"),
-            description="The newest ones of the range, whole, also where it begins or ends within"
-            " one; intervals without trades are left out. To go on, send nextTimeTo as timeTo."
-            f" 5m reads at most {MAX_TRADES:,} trades at once; longer ones have no such bound once"
-            " all trades are counted.",
-            parameters=(
-                ADDRESS,
-                query("interval", {**one_of("Their length.", [*INTERVALS_S]), "default": "1h"}),
-                query("limit", {**number("How many at most.", DEFAULT_CANDLES), "minimum": 1,
-                                "maximum": MAX_CANDLES, "default": DEFAULT_CANDLES}),
-                *RANGE[2:],
-            ),
-            errors=(404,),
-        ),
-    },
-    "/pools/{address}/volume": {
-        "get": operation(
-            "getPoolVolume", _TAG, "What was traded in a pool", ref("PoolVolume"),
-            description="24h and 7d: the hour of the newest block, and the 23 or 167 before it.",
-            parameters=(ADDRESS,), errors=(404,),
-        ),
-    },
+        errors=(404,),
+    ),
+    "/pools/{address}/volume": operation(
+        "get", "getPoolVolume", "What was traded in a pool", ref("PoolVolume"),
+        description="24h and 7d: the hour of the newest block, and the 23 or 167 before it.",
+        parameters=(ADDRESS,), errors=(404,),
+    ),
 }  # fmt: skip
-STATISTICS_PATHS["/stats/daily"]["get"]["responses"]["200"]["content"][TYPES[Format.CSV]] = {}
 
 _COUNTS = (
-    "blocks",
-    "transactions",
-    "failedTransactions",
-    "newAddresses",
-    "tokenTransfers",
+    *("blocks", "transactions", "failedTransactions", "newAddresses", "tokenTransfers"),
     "dexTrades",
 )
 _DESCRIBED_COUNTS = {
@@ -161,10 +142,7 @@ STATISTICS_SCHEMAS: Json = {
             "baseFeePerGas": ref("AmountOrNull"),
             "nextBaseFeePerGas": nullable(amount("By EIP-1559; null on chains of other rules.")),
             "transactions": number("Transactions the tips are of.", 3_000),
-            "suggestions": {
-                "anyOf": [ref("GasSuggestions"), {"type": "null"}],
-                "description": "Null without transactions.",
-            },
+            "suggestions": or_null(ref("GasSuggestions"), "Null without transactions."),
             "costs": array(ref("GasCost"), "At the standard price."),
             "blocks": array(ref("BlockGas"), "Newest first.", maxItems=gas.BLOCKS),
         },

@@ -15,18 +15,16 @@ _SCHEMAS: Json = {
     "token": _list("Tokens of transfers and trades; up to 100"),
 }  # fmt: skip
 STREAM_PATHS: Json = {
-    "/stream": {
-        "get": operation(
-            "openStream", "Chain", "Stream events", {"type": "string"},
-            description="Server-sent events: `event` is a type, `data` its record, `id` the"
-            " position after it. A fork's events come again, newest first, with `removed: true`."
-            " Last-Event-ID resumes without loss; 409 if that is impossible.",
-            parameters=(
-                *(query(n, _SCHEMAS.get(n) or any_case_hash("Of logs.")) for n in FILTER_KEYS),
-                query("lastEventId", {"type": "string", "description": "As the header."}),
-            ),
-            errors=(409,),
-            media_type="text/event-stream",
+    "/stream": operation(
+        "get", "openStream", "Stream events", {"type": "string"},
+        description="Server-sent events: `event` is a type, `data` its record, `id` the"
+        " position after it. A fork's events come again, newest first, with `removed: true`."
+        " Last-Event-ID resumes without loss; 409 if that is impossible.",
+        parameters=(
+            *(query(n, _SCHEMAS.get(n) or any_case_hash("Of logs.")) for n in FILTER_KEYS),
+            query("lastEventId", {"type": "string", "description": "As the header."}),
         ),
-    },
+        errors=(409,),
+        media_type="text/event-stream",
+    ),
 }  # fmt: skip

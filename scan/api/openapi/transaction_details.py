@@ -14,6 +14,7 @@ from scan.api.openapi.schemas import (
     nullable,
     number,
     one_of,
+    or_null,
     record,
     ref,
     text,
@@ -47,10 +48,6 @@ _ARGUMENT = record(
 )
 
 
-def or_null(name: str, description: str) -> Json:
-    return {"anyOf": [ref(name), {"type": "null"}], "description": description}
-
-
 _PLACE = {
     "traceAddress": array(
         number("A position among the calls of a call.", 0),
@@ -74,13 +71,10 @@ _OF_TRANSACTION = {
     "blockNumber": number("Its block.", 17),
     "blockHash": hash32("The block's hash."),
 }
-_CODE = {
-    "anyOf": [
-        record("Code.", {"size": number("Bytes.", 23), "hash": hash32("Its Keccak-256.")}),
-        {"type": "null"},
-    ],
-    "description": "Null: none.",
-}
+_CODE = or_null(
+    record("Code.", {"size": number("Bytes.", 23), "hash": hash32("Its Keccak-256.")}),
+    "Null: none.",
+)
 
 
 _LOG: Json = {
@@ -88,7 +82,7 @@ _LOG: Json = {
     "topics": array(hash32("A topic.", _TOPIC), "Its topics.", maxItems=4),
     "data": hex_bytes("Its data."),
     "logIndex": number("Its index in the block.", 3),
-    "event": or_null("Decoded", "Its event; null if it cannot be decoded."),
+    "event": or_null(ref("Decoded"), "Its event; null if it cannot be decoded."),
 }
 DETAIL_SCHEMAS: Json = {
     "CallError": record(
@@ -109,10 +103,7 @@ DETAIL_SCHEMAS: Json = {
         "Why a transaction failed, from the node's trace; where it has none, from the same call on"
         " the state of the block before.",
         {
-            "reverting": {
-                "anyOf": [_REVERTING, {"type": "null"}],
-                "description": "Null if it is not known.",
-            },
+            "reverting": or_null(_REVERTING, "Null if it is not known."),
             "approximate": flag(
                 "Whether it is from a call on the state of the block before: transactions of the"
                 " same block may have changed what it reads."
@@ -141,18 +132,17 @@ DETAIL_SCHEMAS: Json = {
             "inputSize": number("The size of all of it.", 68),
             "output": hex_bytes("What it returned, likewise."),
             "outputSize": number("The size of all of it.", 32),
-            "function": or_null("Decoded", "The called function; null if unknown."),
+            "function": or_null(ref("Decoded"), "The called function; null if unknown."),
             "result": nullable(array(ref("DecodedArgument"), "What the function returned.")),
             "reverted": flag("Whether it failed, or a call around it."),
-            "error": or_null("CallError", "Why it failed; null if it did not."),
+            "error": or_null(ref("CallError"), "Why it failed; null if it did not."),
             "logs": nullable(
                 array(ref("CallLog"), "Its logs; null if the node gives none of the transaction.")
             ),
         },
     ),
     "CallLog": record(
-        "A log.",
-        {name: schema for name, schema in _LOG.items() if name != "logIndex"},
+        "A log.", {name: schema for name, schema in _LOG.items() if name != "logIndex"}
     ),
     "StateChanges": record(
         f"What a transaction changed: the first {MAX_ACCOUNTS} accounts by address, the first"
@@ -170,12 +160,12 @@ DETAIL_SCHEMAS: Json = {
         "What changed in an account; null for what did not.",
         {
             "address": address("Its address."),
-            "balance": or_null("AmountChange", "In wei."),
-            "nonce": or_null("AmountChange", "Its nonce."),
-            "code": {
-                "anyOf": [record("", {"before": _CODE, "after": _CODE}), {"type": "null"}],
-                "description": "Its code; null before or after where it has none.",
-            },
+            "balance": or_null(ref("AmountChange"), "In wei."),
+            "nonce": or_null(ref("AmountChange"), "Its nonce."),
+            "code": or_null(
+                record("", {"before": _CODE, "after": _CODE}),
+                "Its code; null before or after where it has none.",
+            ),
             "storage": array(
                 record("A slot.", {n: hash32("32 bytes.") for n in ("slot", "before", "after")}),
                 "Slots by their place.",
@@ -196,10 +186,7 @@ DETAIL_SCHEMAS: Json = {
             ),
         },
     ),
-    "TransactionLog": record(
-        "A log.",
-        _LOG,
-    ),
+    "TransactionLog": record("A log.", _LOG),
     "SummaryPart": record(
         "A piece of the sentence.",
         {
@@ -227,7 +214,7 @@ DETAIL_SCHEMAS: Json = {
         {
             "confirmations": CONFIRMATIONS,
             "input": nullable(hex_bytes("Its calldata, or a contract's creation code.")),
-            "method": or_null("Decoded", "The called function; null if it cannot be decoded."),
+            "method": or_null(ref("Decoded"), "The called function; null if it cannot be decoded."),
             "logs": nullable(array(ref("TransactionLog"), "Its logs, in order.")),
             "unavailable": nullable(
                 text(
@@ -238,7 +225,7 @@ DETAIL_SCHEMAS: Json = {
                 )
             ),
             "logCount": nullable(number("Number of logs; null if unknown.", 1)),
-            "error": or_null("TransactionError", "Why it failed; null if it succeeded."),
+            "error": or_null(ref("TransactionError"), "Why it failed; null if it succeeded."),
             "summary": ref("TransactionSummary"),
         },
     ),

@@ -1,0 +1,193 @@
+"""Holders of large tokens are counted by range of balance, and pages in their middle use it."""
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.audit import derived_tables
+from scan.database.connection import Database
+from scan.indexer import writer
+from tests.audit.auditing import run, spoil
+from tests.indexer.test_ordinals import NOWHERE
+from tests.support.database import Postgres, execute
+from tests.support.explain import ExplainingDatabase, Plan
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import TOKEN, Chain, Move, address
+from tests.support.table_digest import digest
+
+PEOPLE = [address(f"person {number}") for number in range(12)]
+ZERO = bytes(20)
+AMOUNTS = (1, 9, 10, 12, 100, 12_345, 10**38, 2**256 - 1, 2**200)
+RECOUNT = """
+    SELECT count(*) FROM (
+        SELECT token_address, holder_range(balance, holder), count(*) FROM token_holders
+        WHERE balance > 0 AND token_address IN (SELECT token_address FROM token_holder_ranges)
+        GROUP BY 1, 2
+        EXCEPT
+        SELECT token_address, balance_range, holder_count FROM token_holder_ranges) AS missing
+"""
+LARGE = bytes.fromhex("71" * 20)
+# Many with the same balance; digits of all lengths; some below zero, who are no holders.
+SEED = """
+INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, wraps)
+VALUES (%(token)s, 0, 'BEP20', 'Large', 'L', 18, 0, false);
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT substr(sha256(n::text::bytea), 1, 20), %(token)s, CASE n % 5
+        WHEN 0 THEN 1 + n % 3 WHEN 1 THEN 1000000000000000000 WHEN 2 THEN 1200000 + n % 9
+        WHEN 3 THEN -n ELSE trunc((n % 97 + 1) * 10::numeric ^ (n % 70) + n) END
+FROM generate_series(1, 30000) AS n;
+UPDATE tokens SET holder_count = 24000 WHERE address = %(token)s;
+INSERT INTO token_holder_ranges
+SELECT token_address, holder_range(balance, holder), count(*) FROM token_holders
+WHERE balance > 0 GROUP BY 1, 2;
+"""
+NUMBERS = itertools.count()
+Holder = tuple[int, bytes]
+
+
+def counts(url: str) -> Counter[bytes]:
+    rows = execute(url, "SELECT token_address, holder_count FROM token_holder_ranges")
+    counted: Counter[bytes] = Counter()
+    for token, holders in rows:
+        counted[bytes(token)] += holders
+    return counted
+
+
+def moves(chance: random.Random) -> list[Move]:
+    """Also of more than the sender has, by events that lie."""
+    parties = [ZERO, *PEOPLE]
+    return [
+        Move(chance.choice(parties), chance.choice(parties), tokens=chance.choice(AMOUNTS))
+        for _ in range(chance.randrange(4))
+    ]
+
+
+def test_forks_leave_what_holders_give(
+    database_url: str, postgres: Postgres, template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "LARGE_TOKEN_HOLDERS", 3)
+    chance = random.Random(24)
+    database = Database(database_url, statement_timeout_ms=0)
+    chain = Chain(database)
+    chain.append([Move(ZERO, person, tokens=10) for person in PEOPLE[:2]])
+    assert counts(database_url) == {}
+    for _ in range(40):
+        for _ in range(chance.randrange(1, 5)):
+            chain.append(moves(chance))
+        if chance.random() < 0.5:
+            chain.unwind(max(0, chain.number - chance.randrange(1, 6)))
+        assert execute(database_url, RECOUNT) == [(0,)]
+    [[holders]] = execute(database_url, "SELECT holder_count FROM tokens")
+    assert counts(database_url)[TOKEN] == holders > 3
+    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
+    with postgres.cloned(template) as fresh_url:
+        fresh = Database(fresh_url, statement_timeout_ms=0)
+        chain.copy_to(fresh)
+        assert digest(database_url) == digest(fresh_url)
+        fresh.close()
+    database.close()
+
+
+class Seeded(NamedTuple):
+    client: FlaskClient
+    database: ExplainingDatabase
+    url: str
+
+    def page(self, number: int, limit: int = 100) -> tuple[Plan, Any]:
+        self.database.plans.clear()
+        path = f"/api/v1/tokens/0x{LARGE.hex()}/holders"
+        answer = self.client.get(f"{path}?page={number}&limit={limit}&_={next(NUMBERS)}")
+        assert answer.status_code == 200, answer.text
+        [plan] = self.database.plans
+        return plan, answer.json
+
+
+@pytest.fixture(scope="module")
+def seeded(postgres: Postgres, template: str) -> Iterator[Seeded]:
+    with postgres.cloned(template) as url:
+        database = ExplainingDatabase(url)
+        database.execute_script(SEED.replace("%(token)s", f"'\\x{LARGE.hex()}'::bytea"))
+        database.execute_script("VACUUM ANALYZE")
+        app = create_app(settings_for(url, NOWHERE))
+        served = app.extensions["scan"]
+        app.extensions["scan"] = replace(served, sources=replace(served.sources, database=database))
+        yield Seeded(app.test_client(), database, url)
+        database.close()
+
+
+def holders(url: str) -> list[Holder]:
+    rows = execute(url, "SELECT balance, holder FROM token_holders WHERE balance > 0")
+    return sorted(((int(balance), bytes(holder)) for balance, holder in rows), reverse=True)
+
+
+def test_ranges_follow_each_other_as_holders_do(seeded: Seeded) -> None:
+    text = (
+        "SELECT holder_range(balance, holder) AS r, (balance, holder) AS row,"
+        " lag(holder_range(balance, holder)) OVER (ORDER BY balance, holder) AS r_before,"
+        " balance, holder FROM token_holders WHERE balance > 0"
+    )
+    wrong = (
+        "r < r_before OR (balance, holder) < (range_balance(r), range_holder(r))"
+        " OR (balance, holder) >= (range_balance(r + 1), range_holder(r + 1))"
+    )
+    [[faults]] = execute(seeded.url, f"SELECT count(*) FROM ({text}) AS t WHERE {wrong}")  # noqa: S608
+    assert faults == 0
+    [[ranges]] = execute(seeded.url, f"SELECT count(DISTINCT r) FROM ({text}) AS t")  # noqa: S608
+    assert ranges > 2_000
+
+
+def test_every_page_has_the_holders_that_follow(seeded: Seeded) -> None:
+    expected = [(str(balance), f"0x{holder.hex()}") for balance, holder in holders(seeded.url)]
+    assert len(expected) == 24_000
+    read = []
+    for number in range(1, 241):
+        _, answer = seeded.page(number)
+        assert answer["total"] == 24_000
+        read += [(record["balance"], record["address"]) for record in answer["holders"]]
+    assert read == expected
+
+
+@pytest.mark.parametrize("limit", [25, 100])
+def test_pages_in_the_middle_are_read_from_near_by(seeded: Seeded, limit: int) -> None:
+    """Not from an end, from which half of the 24,000 would be passed."""
+    pages = 24_000 // limit
+    counted, _ = seeded.page(pages // 2, limit)
+    for plan in (seeded.page(n * pages // 10, limit)[0] for n in range(1, 10)):
+        assert plan.sequential_scans() - {"chain", "label_state"} == set()
+        assert plan.rows_sorted() <= limit
+    rows = max(
+        node["Actual Rows"]
+        for node in counted.nodes
+        if node.get("Index Name") == "token_holders_by_balance"
+    )
+    assert rows < 1_500
+
+
+def test_pages_are_exact_where_ranges_are_not(seeded: Seeded) -> None:
+    """A count that is not the token's is not used; `scan audit` finds and mends it."""
+    settings = settings_for(seeded.url, NOWHERE)
+    _, before = seeded.page(120)
+    spoil(
+        settings,
+        "UPDATE token_holder_ranges SET holder_count = holder_count + 1"
+        " WHERE balance_range = (SELECT max(balance_range) FROM token_holder_ranges)",
+    )
+    try:
+        _, after = seeded.page(120)
+        assert after["holders"] == before["holders"]
+        database = Database(seeded.url, statement_timeout_ms=0)
+        with database.transaction() as tx:
+            tx.execute("audit/token_holder_ranges_expect")
+            assert len(tx.rows("audit/token_holder_ranges_compare", most=9)) == 1
+            tx.execute("audit/token_holder_ranges_repair")
+            assert tx.rows("audit/token_holder_ranges_compare", most=9) == []
+        database.close()
+    finally:
+        assert execute(seeded.url, RECOUNT) == [(0,)]
