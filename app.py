@@ -84,7 +84,7 @@ from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
 from scan.queries.item_media import ItemMedia
-from scan.queries.reader import ChainId, Sources
+from scan.queries.reader import ChainId, PartitionedTables, Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -276,6 +276,7 @@ def _services(settings: Settings) -> Services:
         _item_media(settings),
         log_blocks=SizedCache(LOG_LISTS_BYTES),
         chain_id=ChainId(reads),
+        partitioned_tables=PartitionedTables(reads),
         traces=settings.traces,
         coin_symbol=settings.coin_symbol,
     )

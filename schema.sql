@@ -1284,10 +1284,24 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
+-- Where to stop: the ordinal that no entry of such a page is beyond, from the nearest checkpoint behind
+-- it. An index that has none of the page's entries is not read to its end then, nor older partitions.
+CREATE OR REPLACE FUNCTION list_end(
+    l text, k bytea, entries bigint, skip bigint, size bigint, direction text)
+RETURNS bigint LANGUAGE sql STABLE
+RETURN CASE WHEN direction = 'asc' THEN coalesce(
+        (SELECT c.ordinal FROM list_checkpoints c
+        WHERE c.list = l AND c.key = k AND c.place >= skip + size - 1
+        ORDER BY c.place ASC LIMIT 1), 9223372036854775807)
+    ELSE coalesce(
+        (SELECT c.ordinal FROM list_checkpoints c
+        WHERE c.list = l AND c.key = k AND c.place <= entries - skip - size
+        ORDER BY c.place DESC LIMIT 1), 0) END;
+
 -- How many entries of a list lie before an ordinal: the last checkpoint before it is found by halving,
 -- since places and ordinals grow together, and the few entries after that are counted. Each function
--- is of one table, so that the plan of its count is kept; of its parts only those of the list run. 17
--- probes for a list of 16 million entries.
+-- is of one table, so that the plans of its counts are kept; their bounds are variables, so that
+-- partitions outside are not even opened. 17 probes for a list of 16 million entries.
 CREATE OR REPLACE FUNCTION checkpoint_before(l text, k bytea, entries bigint, bound bigint)
 RETURNS TABLE (place bigint, ordinal bigint) LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -1317,130 +1331,255 @@ $$;
 CREATE OR REPLACE FUNCTION transaction_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM transactions t
-            WHERE l IN ('transactions_by_address', 'transactions_by_from') AND t.from_address = k
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l IN ('transactions_by_address', 'transactions_by_to')
-                AND t.to_address = k AND t.to_address <> t.from_address
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l = 'transactions_by_to' AND t.to_address = k
-                AND t.to_address IS NOT DISTINCT FROM t.from_address
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l = 'transactions_by_address'
-                AND t.contract_address = k AND t.contract_address <> t.from_address
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l = 'coin_by_from' AND t.from_address = k AND t.status AND t.value > 0
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM transactions t
-            WHERE l = 'coin_by_to' AND coalesce(t.to_address, t.contract_address) = k
-                AND t.status AND t.value > 0
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l IN ('transactions_by_address', 'transactions_by_from') THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.from_address = k AND t.ordinal >= since AND t.ordinal < bound);
+    END IF;
+    IF l IN ('transactions_by_address', 'transactions_by_to') THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.to_address = k AND t.to_address <> t.from_address AND t.ordinal >= since
+                AND t.ordinal < bound);
+    END IF;
+    IF l = 'transactions_by_to' THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.to_address = k AND t.to_address IS NOT DISTINCT FROM t.from_address
+                AND t.ordinal >= since AND t.ordinal < bound);
+    END IF;
+    IF l = 'transactions_by_address' THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.contract_address = k AND t.contract_address <> t.from_address
+                AND t.ordinal >= since AND t.ordinal < bound);
+    END IF;
+    IF l = 'coin_by_from' THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.from_address = k AND t.status AND t.value > 0 AND t.ordinal >= since
+                AND t.ordinal < bound);
+    END IF;
+    IF l = 'coin_by_to' THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE coalesce(t.to_address, t.contract_address) = k AND t.status AND t.value > 0
                 AND coalesce(t.to_address, t.contract_address) <> t.from_address
-                AND t.ordinal >= c.ordinal AND t.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+                AND t.ordinal >= since AND t.ordinal < bound);
+    END IF;
+    RETURN counted;
 END
 $$;
 
 CREATE OR REPLACE FUNCTION token_transfer_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM token_transfers x
-            WHERE l IN ('token_transfers_by_address', 'token_transfers_by_from') AND x.from_address = k
-                AND x.ordinal >= c.ordinal AND x.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM token_transfers x
-            WHERE l IN ('token_transfers_by_address', 'token_transfers_by_to')
-                AND x.to_address = k AND x.to_address <> x.from_address
-                AND x.ordinal >= c.ordinal AND x.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM token_transfers x
-            WHERE l = 'token_transfers_by_to' AND x.to_address = k
-                AND x.to_address IS NOT DISTINCT FROM x.from_address
-                AND x.ordinal >= c.ordinal AND x.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM token_transfers x
-            WHERE l = 'token_transfers_by_token' AND x.token_address = k
-                AND x.ordinal >= c.ordinal AND x.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l IN ('token_transfers_by_address', 'token_transfers_by_from') THEN
+        counted := counted + (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.from_address = k AND x.ordinal >= since AND x.ordinal < bound);
+    END IF;
+    IF l IN ('token_transfers_by_address', 'token_transfers_by_to') THEN
+        counted := counted + (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.to_address = k AND x.to_address <> x.from_address AND x.ordinal >= since
+                AND x.ordinal < bound);
+    END IF;
+    IF l = 'token_transfers_by_to' THEN
+        counted := counted + (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.to_address = k AND x.to_address IS NOT DISTINCT FROM x.from_address
+                AND x.ordinal >= since AND x.ordinal < bound);
+    END IF;
+    IF l = 'token_transfers_by_token' THEN
+        counted := counted + (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.token_address = k AND x.ordinal >= since AND x.ordinal < bound);
+    END IF;
+    RETURN counted;
 END
 $$;
 
 CREATE OR REPLACE FUNCTION internal_transfer_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM internal_transfers i
-            WHERE l IN ('internal_transfers_by_address', 'internal_transfers_by_from') AND i.from_address = k
-                AND i.ordinal >= c.ordinal AND i.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM internal_transfers i
-            WHERE l IN ('internal_transfers_by_address', 'internal_transfers_by_to')
-                AND i.to_address = k AND i.to_address <> i.from_address
-                AND i.ordinal >= c.ordinal AND i.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM internal_transfers i
-            WHERE l = 'internal_transfers_by_to' AND i.to_address = k
-                AND i.to_address IS NOT DISTINCT FROM i.from_address
-                AND i.ordinal >= c.ordinal AND i.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l IN ('internal_transfers_by_address', 'internal_transfers_by_from') THEN
+        counted := counted + (
+            SELECT count(*) FROM internal_transfers i
+            WHERE i.from_address = k AND i.ordinal >= since AND i.ordinal < bound);
+    END IF;
+    IF l IN ('internal_transfers_by_address', 'internal_transfers_by_to') THEN
+        counted := counted + (
+            SELECT count(*) FROM internal_transfers i
+            WHERE i.to_address = k AND i.to_address <> i.from_address AND i.ordinal >= since
+                AND i.ordinal < bound);
+    END IF;
+    IF l = 'internal_transfers_by_to' THEN
+        counted := counted + (
+            SELECT count(*) FROM internal_transfers i
+            WHERE i.to_address = k AND i.to_address IS NOT DISTINCT FROM i.from_address
+                AND i.ordinal >= since AND i.ordinal < bound);
+    END IF;
+    RETURN counted;
 END
 $$;
 
 CREATE OR REPLACE FUNCTION dex_trade_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM dex_trades d
-            WHERE l = 'dex_trades_by_maker' AND d.maker = k
-                AND d.ordinal >= c.ordinal AND d.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM dex_trades d
-            WHERE l = 'dex_trades_by_pool' AND d.pool_address = k
-                AND d.ordinal >= c.ordinal AND d.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM dex_trades d
-            WHERE l = 'dex_trades_by_dex'
-                AND d.dex_id = (
-                    SELECT x.dex_id FROM dexes x
-                    WHERE x.name = CASE l WHEN 'dex_trades_by_dex' THEN convert_from(k, 'UTF8') END)
-                AND d.ordinal >= c.ordinal AND d.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l = 'dex_trades_by_maker' THEN
+        counted := counted + (
+            SELECT count(*) FROM dex_trades d
+            WHERE d.maker = k AND d.ordinal >= since AND d.ordinal < bound);
+    END IF;
+    IF l = 'dex_trades_by_pool' THEN
+        counted := counted + (
+            SELECT count(*) FROM dex_trades d
+            WHERE d.pool_address = k AND d.ordinal >= since AND d.ordinal < bound);
+    END IF;
+    IF l = 'dex_trades_by_dex' THEN
+        counted := counted + (
+            SELECT count(*) FROM dex_trades d
+            WHERE d.dex_id = (
+                SELECT x.dex_id FROM dexes x WHERE x.name = convert_from(k, 'UTF8'))
+                AND d.ordinal >= since AND d.ordinal < bound);
+    END IF;
+    RETURN counted;
 END
 $$;
 
 CREATE OR REPLACE FUNCTION log_entries_before(
     l text, k bytea, entries bigint, bound bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
 BEGIN
-    RETURN CASE WHEN entries = 0 THEN 0 ELSE (
-        SELECT c.place + (SELECT count(*) FROM (
-            SELECT 1 FROM logs g
-            WHERE l = 'logs_by_address' AND g.address = k
-                AND g.ordinal >= c.ordinal AND g.ordinal < bound
-            UNION ALL
-            SELECT 1 FROM logs g
-            WHERE l = 'logs_by_topic0'
-                AND g.topic_id = (SELECT e.topic_id FROM event_topics e WHERE e.topic0 = k)
-                AND g.ordinal >= c.ordinal AND g.ordinal < bound) AS passed)
-        FROM checkpoint_before(l, k, entries, bound) AS c) END;
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l = 'logs_by_address' THEN
+        counted := counted + (
+            SELECT count(*) FROM logs g
+            WHERE g.address = k AND g.ordinal >= since AND g.ordinal < bound);
+    END IF;
+    IF l = 'logs_by_topic0' THEN
+        counted := counted + (
+            SELECT count(*) FROM logs g
+            WHERE g.topic_id = (SELECT e.topic_id FROM event_topics e WHERE e.topic0 = k)
+                AND g.ordinal >= since AND g.ordinal < bound);
+    END IF;
+    RETURN counted;
+END
+$$;
+
+-- The records of a page's ordinals, in their order, for lists that are planned for each call: planning
+-- these look-ups, in every partition, would take longer than all the rest.
+CREATE OR REPLACE FUNCTION transaction_records(ordinals bigint[], form text)
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT t.ordinal, t.block_number, CASE form
+            WHEN 'etherscan' THEN etherscan_transaction_record(
+                t, b, (SELECT max(newest.number) FROM blocks newest))::text
+            ELSE transaction_record(t, b) END
+        FROM transactions t
+        JOIN blocks b ON b.number = t.block_number
+        WHERE t.ordinal = place
+        LIMIT 1
+    ) AS entry;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION token_transfer_records(ordinals bigint[], form text)
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT x.ordinal, x.block_number, CASE form
+            WHEN 'etherscan' THEN etherscan_token_transfer_record(
+                x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+            ELSE token_transfer_record(x, t.hash, k, b.timestamp)::text END
+        FROM token_transfers x
+        JOIN blocks b ON b.number = x.block_number
+        JOIN tokens k ON k.address = x.token_address
+        JOIN transactions t ON t.ordinal = b.transactions_before + x.transaction_index
+        WHERE x.ordinal = place
+        LIMIT 1
+    ) AS entry;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION internal_transfer_records(ordinals bigint[], form text)
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT i.ordinal, i.block_number, CASE form
+            WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
+            ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text
+        FROM internal_transfers i
+        JOIN blocks b ON b.number = i.block_number
+        JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
+        WHERE i.ordinal = place
+        LIMIT 1
+    ) AS entry;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION dex_trade_records(ordinals bigint[])
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT d.ordinal, d.block_number, dex_trade_record(d, t.hash, e.name, b.timestamp, i, o)::text
+        FROM dex_trades d
+        JOIN blocks b ON b.number = d.block_number
+        JOIN transactions t ON t.ordinal = b.transactions_before + d.transaction_index
+        JOIN dexes e ON e.dex_id = d.dex_id
+        LEFT JOIN tokens i ON i.address = d.token_in
+        LEFT JOIN tokens o ON o.address = d.token_out
+        WHERE d.ordinal = place
+        LIMIT 1
+    ) AS entry;
 END
 $$;
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
 from scan.database.transaction import Row
@@ -21,6 +22,11 @@ LISTS = {
     "dex_trades": ("maker", "dex", "pool"),
     "logs": ("address", "topic0"),
 }
+
+
+# Keys that are addresses, which know where they were first and last seen.
+PARTIES = ("address", "from", "to", "maker")
+UNBOUNDED: Mapping[str, Any] = {"lowest": None, "highest": None}
 
 
 class Window(NamedTuple):
@@ -152,7 +158,32 @@ def filtered_page(
         has_cursor = traversal.cursor is not None
         values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")
         values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
-        statement = f"queries/{entity}_list_by_keys"
         # Which index is the narrowest depends on the values themselves.
-        row = reader.row(statement, planned_per_call=True, **values, **keys, **of_several)
+        read = partial(
+            reader.row,
+            f"queries/{entity}_list_by_keys",
+            planned_per_call=True,
+            **values,
+            **keys,
+            **of_several,
+        )
+        bounds = _bounds(reader, entity, given, values)
+        row = read(**bounds)
+        if bounds is not UNBOUNDED and len(reader.versions) > 1:  # the index changed in between
+            row = read(**UNBOUNDED)
     return Page.of_row(reader, entity, traversal, row)
+
+
+def _bounds(
+    reader: Reader, entity: str, keys: Mapping[str, object], values: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Between which ordinals a list by several keys is; read only where partitions are left out."""
+    if not reader.sources.partitioned_tables.has(entity):
+        return UNBOUNDED
+    bounds = reader.row(
+        "queries/lists_get_bounds",
+        entity=entity,
+        addresses=[keys[name] for name in PARTIES if name in keys],
+        **{name: values[name] for name in ("block_from", "block_to", "direction", "after")},
+    )
+    return dict(zip(UNBOUNDED, bounds, strict=True))

@@ -1,5 +1,6 @@
 """One request's reads of the chain, and what its response depends on."""
 
+import time
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
@@ -20,6 +21,7 @@ from scan.queries.item_media import ItemMedia
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 PLACE_WAIT_S = 0.25
+READ_TABLES_AGAIN_S = 60.0
 
 
 class ChainId:
@@ -34,6 +36,21 @@ class ChainId:
         if self.known is None:
             self.known = self._database.prepared_value("queries/chain_get_id")
         return self.known
+
+
+class PartitionedTables:
+    """Which tables are partitioned, as of a minute ago at most: nothing but speed depends on it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._names: Sequence[str] = ()
+        self._read_again_at = 0.0
+
+    def has(self, table: str) -> bool:
+        if time.monotonic() >= self._read_again_at:
+            self._read_again_at = time.monotonic() + READ_TABLES_AGAIN_S
+            self._names = self._database.prepared_value("queries/partitioned_tables_list")
+        return table in self._names
 
 
 @dataclass(frozen=True)
@@ -55,6 +72,7 @@ class Sources:
     item_media: ItemMedia
     log_blocks: SizedCache[Sequence[int]]  # where the entries of their lists stand
     chain_id: ChainId
+    partitioned_tables: PartitionedTables
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
 

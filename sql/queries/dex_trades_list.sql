@@ -27,10 +27,7 @@ SELECT index_version(),
     count(page.d),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0),
     (SELECT next FROM bounds),
-    (SELECT block_reference(b)
-    FROM dex_trades d
-    JOIN blocks b ON b.number = d.block_number
-    WHERE d.ordinal = (SELECT highest FROM bounds)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max((page.d).block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM (
     SELECT d

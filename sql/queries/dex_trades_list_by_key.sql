@@ -41,10 +41,13 @@ WITH entries AS MATERIALIZED (
                 %(list)s, %(key)s, list_total, %(after)s), 0) END AS skip
     FROM bounds
 ), start AS MATERIALIZED (
-    SELECT s.ordinal, s.pass
-    FROM span, list_start(%(list)s, %(key)s, span.list_total,
-        CASE WHEN %(direction)s = 'asc' THEN span.first_place
-            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
+    SELECT s.ordinal, s.pass, list_end(%(list)s, %(key)s, span.list_total, passed.entries,
+        %(limit)s, %(direction)s) AS beyond
+    FROM span,
+        LATERAL (SELECT CASE WHEN %(direction)s = 'asc' THEN span.first_place
+            ELSE span.list_total - span.end_place END + span.skip AS entries) AS passed,
+        list_start(
+            %(list)s, %(key)s, span.list_total, passed.entries, %(direction)s) AS s
 ), page AS (
     SELECT d.ordinal
     FROM dex_trades d
@@ -52,32 +55,34 @@ WITH entries AS MATERIALIZED (
         AND (%(list)s <> 'dex_trades_by_pool' OR d.pool_address = %(key)s)
         AND (%(list)s <> 'dex_trades_by_dex' OR d.dex_id = (
             SELECT x.dex_id FROM dexes x WHERE x.name = convert_from(%(key)s, 'UTF8')))
-        AND (%(direction)s <> 'asc' OR d.ordinal >= (SELECT ordinal FROM start))
-        AND (%(direction)s <> 'desc' OR d.ordinal <= (SELECT ordinal FROM start))
+        AND (%(direction)s <> 'asc' OR (d.ordinal >= (SELECT ordinal FROM start)
+            AND d.ordinal <= (SELECT beyond FROM start)))
+        AND (%(direction)s <> 'desc' OR (d.ordinal <= (SELECT ordinal FROM start)
+            AND d.ordinal >= (SELECT beyond FROM start)))
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN d.ordinal END ASC,
         CASE WHEN %(direction)s = 'desc' THEN d.ordinal END DESC
     LIMIT (SELECT least(%(limit)s, greatest(end_place - first_place - skip, 0)) FROM span)
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT dex_trade_record(d,
-            (SELECT t.hash FROM transactions t
-                WHERE t.ordinal = b.transactions_before + d.transaction_index),
-            (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
-            b.timestamp, i, o)::text
-        FROM dex_trades d
-        JOIN blocks b ON b.number = d.block_number
-        LEFT JOIN tokens i ON i.address = d.token_in
-        LEFT JOIN tokens o ON o.address = d.token_out
-        WHERE d.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),
     CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
         THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
+FROM page
+CROSS JOIN LATERAL (
+    SELECT dex_trade_record(d,
+        (SELECT t.hash FROM transactions t
+            WHERE t.ordinal = b.transactions_before + d.transaction_index),
+        (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
+        b.timestamp, i, o)::text AS record, d.block_number
     FROM dex_trades d
     JOIN blocks b ON b.number = d.block_number
-    WHERE d.ordinal = max(page.ordinal)),
-    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+    LEFT JOIN tokens i ON i.address = d.token_in
+    LEFT JOIN tokens o ON o.address = d.token_out
+    WHERE d.ordinal = page.ordinal
+    LIMIT 1
+) AS entry;

@@ -1,9 +1,10 @@
 -- DEX trades by several of maker, exchange, pool and token, counted from their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
--- is left out of the plan.
+-- is left out of the plan, and partitions outside of `lowest` and `highest` (ordinals: see
+-- queries/lists_get_bounds) are, too.
 -- params: maker bytea null, dex text null, pool bytea null, token bytea null, block_from bigint,
 --   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer, offset bigint, after bigint null,
---   seen_block bigint null
+--   seen_block bigint null, lowest bigint null, highest bigint null
 -- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
 --   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: dex_trades_by_maker, dex_trades_by_dex, dex_trades_pkey, transactions_pkey, dexes_pkey,
@@ -20,6 +21,8 @@ WITH ordinals AS MATERIALIZED (
             OR d.dex_id = (SELECT x.dex_id FROM dexes x WHERE x.name = %(dex)s))
         AND (%(pool)s IS NULL OR d.pool_address = %(pool)s)
         AND (%(token)s IS NULL OR d.token_in = %(token)s OR d.token_out = %(token)s)
+        AND (%(lowest)s IS NULL OR d.ordinal >= %(lowest)s)
+        AND (%(highest)s IS NULL OR d.ordinal <= %(highest)s)
         AND (NOT %(has_lower)s OR d.ordinal >= (SELECT first FROM ordinals))
         AND (NOT %(has_upper)s
             OR (d.ordinal, d.ordinal) <= (SELECT last, last FROM ordinals))
@@ -29,24 +32,11 @@ WITH ordinals AS MATERIALIZED (
     OFFSET %(offset)s
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT dex_trade_record(d,
-            (SELECT t.hash FROM transactions t
-                WHERE t.ordinal = b.transactions_before + d.transaction_index),
-            (SELECT x.name FROM dexes x WHERE x.dex_id = d.dex_id),
-            b.timestamp, i, o)::text
-        FROM dex_trades d
-        JOIN blocks b ON b.number = d.block_number
-        LEFT JOIN tokens i ON i.address = d.token_in
-        LEFT JOIN tokens o ON o.address = d.token_out
-        WHERE d.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     null::bigint,
     CASE WHEN count(*) = %(limit)s
-        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
-    FROM dex_trades d
-    JOIN blocks b ON b.number = d.block_number
-    WHERE d.ordinal = max(page.ordinal)),
+        THEN CASE %(direction)s WHEN 'asc' THEN max(entry.ordinal) ELSE min(entry.ordinal) END END,
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+FROM dex_trade_records(ARRAY(SELECT ordinal FROM page)) AS entry;

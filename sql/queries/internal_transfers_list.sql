@@ -25,10 +25,7 @@ SELECT index_version(),
     count(page.i),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0),
     (SELECT next FROM bounds),
-    (SELECT block_reference(b)
-    FROM internal_transfers i
-    JOIN blocks b ON b.number = i.block_number
-    WHERE i.ordinal = (SELECT highest FROM bounds)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max((page.i).block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s),
     untraced_blocks()
 FROM (

@@ -41,10 +41,13 @@ WITH entries AS MATERIALIZED (
                 %(list)s, %(key)s, list_total, %(after)s), 0) END AS skip
     FROM bounds
 ), start AS MATERIALIZED (
-    SELECT s.ordinal, s.pass
-    FROM span, list_start(%(list)s, %(key)s, span.list_total,
-        CASE WHEN %(direction)s = 'asc' THEN span.first_place
-            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
+    SELECT s.ordinal, s.pass, list_end(%(list)s, %(key)s, span.list_total, passed.entries,
+        %(limit)s, %(direction)s) AS beyond
+    FROM span,
+        LATERAL (SELECT CASE WHEN %(direction)s = 'asc' THEN span.first_place
+            ELSE span.list_total - span.end_place END + span.skip AS entries) AS passed,
+        list_start(
+            %(list)s, %(key)s, span.list_total, passed.entries, %(direction)s) AS s
 ), page AS (
     SELECT ordinal
     FROM (
@@ -55,8 +58,10 @@ WITH entries AS MATERIALIZED (
                 WHEN 'internal_transfers_by_to' THEN i.to_address = %(key)s
                     AND i.to_address IS NOT DISTINCT FROM i.from_address
                 ELSE i.from_address = %(key)s END
-                AND (%(direction)s <> 'asc' OR i.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR i.ordinal <= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'asc' OR (i.ordinal >= (SELECT ordinal FROM start)
+                    AND i.ordinal <= (SELECT beyond FROM start)))
+                AND (%(direction)s <> 'desc' OR (i.ordinal <= (SELECT ordinal FROM start)
+                    AND i.ordinal >= (SELECT beyond FROM start)))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
             LIMIT entries_to_read(true, 0, %(limit)s)
@@ -67,8 +72,10 @@ WITH entries AS MATERIALIZED (
             FROM internal_transfers i
             WHERE %(list)s IN ('internal_transfers_by_address', 'internal_transfers_by_to')
                 AND i.to_address = %(key)s AND i.to_address <> i.from_address
-                AND (%(direction)s <> 'asc' OR i.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR i.ordinal <= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'asc' OR (i.ordinal >= (SELECT ordinal FROM start)
+                    AND i.ordinal <= (SELECT beyond FROM start)))
+                AND (%(direction)s <> 'desc' OR (i.ordinal <= (SELECT ordinal FROM start)
+                    AND i.ordinal >= (SELECT beyond FROM start)))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
             LIMIT entries_to_read(true, 0, %(limit)s)
@@ -80,22 +87,22 @@ WITH entries AS MATERIALIZED (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
-            ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text
-        FROM internal_transfers i
-        JOIN blocks b ON b.number = i.block_number
-        JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
-        WHERE i.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),
     CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
         THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
-    FROM internal_transfers i
-    JOIN blocks b ON b.number = i.block_number
-    WHERE i.ordinal = max(page.ordinal)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s),
     untraced_blocks()
-FROM page;
+FROM page
+CROSS JOIN LATERAL (
+    SELECT CASE %(form)s
+        WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
+        ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text AS record, i.block_number
+    FROM internal_transfers i
+    JOIN blocks b ON b.number = i.block_number
+    JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
+    WHERE i.ordinal = page.ordinal
+    LIMIT 1
+) AS entry;

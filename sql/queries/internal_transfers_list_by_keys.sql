@@ -1,9 +1,10 @@
 -- Internal transfers by several of address, sender and recipient, counted from their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
--- is left out of the plan.
+-- is left out of the plan, and partitions outside of `lowest` and `highest` (ordinals: see
+-- queries/lists_get_bounds) are, too.
 -- params: address bytea null, from bytea null, to bytea null, form text, block_from bigint,
 --   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
---   offset bigint, after bigint null, seen_block bigint null
+--   offset bigint, after bigint null, seen_block bigint null, lowest bigint null, highest bigint null
 -- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
 --   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen;
 --   blocks that lack traces (null: none has any)
@@ -22,6 +23,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE i.from_address = %(address)s
                 AND (%(from)s IS NULL OR i.from_address = %(from)s)
                 AND (%(to)s IS NULL OR i.to_address = %(to)s)
+                AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
@@ -36,6 +39,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE i.to_address = %(address)s AND i.to_address <> i.from_address
                 AND (%(from)s IS NULL OR i.from_address = %(from)s)
                 AND (%(to)s IS NULL OR i.to_address = %(to)s)
+                AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
@@ -51,6 +56,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(to)s IS NULL
                     OR (i.to_address = %(to)s AND i.to_address <> i.from_address))
                 AND (%(from)s IS NULL OR i.from_address = %(from)s)
+                AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
@@ -65,6 +72,8 @@ WITH ordinals AS MATERIALIZED (
             WHERE %(address)s IS NULL AND i.to_address = %(to)s
                 AND i.to_address IS NOT DISTINCT FROM i.from_address
                 AND (%(from)s IS NULL OR i.from_address = %(from)s)
+                AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
@@ -79,22 +88,12 @@ WITH ordinals AS MATERIALIZED (
     OFFSET %(offset)s
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
-            ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text
-        FROM internal_transfers i
-        JOIN blocks b ON b.number = i.block_number
-        JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
-        WHERE i.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     null::bigint,
     CASE WHEN count(*) = %(limit)s
-        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
-    FROM internal_transfers i
-    JOIN blocks b ON b.number = i.block_number
-    WHERE i.ordinal = max(page.ordinal)),
+        THEN CASE %(direction)s WHEN 'asc' THEN max(entry.ordinal) ELSE min(entry.ordinal) END END,
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s),
     untraced_blocks()
-FROM page;
+FROM internal_transfer_records(ARRAY(SELECT ordinal FROM page), %(form)s) AS entry;

@@ -38,18 +38,23 @@ WITH entries AS MATERIALIZED (
                 %(list)s, %(key)s, list_total, %(after)s), 0) END AS skip
     FROM bounds
 ), start AS MATERIALIZED (
-    SELECT s.ordinal, s.pass
-    FROM span, list_start(%(list)s, %(key)s, span.list_total,
-        CASE WHEN %(direction)s = 'asc' THEN span.first_place
-            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
+    SELECT s.ordinal, s.pass, list_end(%(list)s, %(key)s, span.list_total, passed.entries,
+        %(limit)s, %(direction)s) AS beyond
+    FROM span,
+        LATERAL (SELECT CASE WHEN %(direction)s = 'asc' THEN span.first_place
+            ELSE span.list_total - span.end_place END + span.skip AS entries) AS passed,
+        list_start(
+            %(list)s, %(key)s, span.list_total, passed.entries, %(direction)s) AS s
 ), page AS (
     SELECT l.ordinal
     FROM logs l
     WHERE (%(list)s <> 'logs_by_address' OR l.address = %(key)s)
         AND (%(list)s <> 'logs_by_topic0' OR l.topic_id = (
             SELECT e.topic_id FROM event_topics e WHERE e.topic0 = %(key)s))
-        AND (%(direction)s <> 'asc' OR l.ordinal >= (SELECT ordinal FROM start))
-        AND (%(direction)s <> 'desc' OR l.ordinal <= (SELECT ordinal FROM start))
+        AND (%(direction)s <> 'asc' OR (l.ordinal >= (SELECT ordinal FROM start)
+            AND l.ordinal <= (SELECT beyond FROM start)))
+        AND (%(direction)s <> 'desc' OR (l.ordinal <= (SELECT ordinal FROM start)
+            AND l.ordinal >= (SELECT beyond FROM start)))
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN l.ordinal END ASC,
         CASE WHEN %(direction)s = 'desc' THEN l.ordinal END DESC
     LIMIT (SELECT least(%(limit)s, greatest(end_place - first_place - skip, 0)) FROM span)

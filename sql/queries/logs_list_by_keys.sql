@@ -1,10 +1,12 @@
 -- Stored logs by emitter and topics together (see has_topics()), counted from their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
--- is left out of the plan.
+-- is left out of the plan, and partitions outside of `lowest` and `highest` (ordinals: see
+-- queries/lists_get_bounds) are, too.
 -- params: address bytea null, topic0 bytea null, topic1 bytea null, topic2 bytea null,
 --   topic3 bytea null, topic_id integer null, is_conjunction boolean, accepted integer,
 --   has_total boolean, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
---   direction text, limit integer, offset bigint, after bigint null, seen_block bigint null
+--   direction text, limit integer, offset bigint, after bigint null, seen_block bigint null,
+--   lowest bigint null, highest bigint null
 -- returns: one row: index version, data (JSON text; null: too large), count in data, total where
 --   has_total asks for it; for cursors: ordinal of the last row where more follow, newest block
 --   of the rows, block seen
@@ -22,6 +24,8 @@ WITH ordinals AS MATERIALIZED (
         AND ((%(topic1)s IS NULL AND %(topic2)s IS NULL AND %(topic3)s IS NULL)
             OR has_topics(l.topic_id, l.topics, %(topic_id)s, %(topic1)s, %(topic2)s,
                 %(topic3)s, %(accepted)s))
+        AND (%(lowest)s IS NULL OR l.ordinal >= %(lowest)s)
+        AND (%(highest)s IS NULL OR l.ordinal <= %(highest)s)
         AND (NOT %(has_lower)s OR l.ordinal >= (SELECT first FROM ordinals))
         AND (NOT %(has_upper)s
             OR (l.ordinal, l.ordinal) <= (SELECT last, last FROM ordinals))
@@ -42,7 +46,9 @@ SELECT index_version(),
                 b.timestamp)::text
             FROM logs l
             JOIN blocks b ON b.number = l.block_number
-            WHERE l.ordinal = page.ordinal), ','))
+            WHERE l.ordinal = page.ordinal
+                AND (%(lowest)s IS NULL OR l.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR l.ordinal <= %(highest)s)), ','))
         FROM page) END,
     (SELECT count(*) FROM page),
     CASE WHEN %(has_total)s THEN (
@@ -53,6 +59,8 @@ SELECT index_version(),
             AND ((%(topic1)s IS NULL AND %(topic2)s IS NULL AND %(topic3)s IS NULL)
                 OR has_topics(l.topic_id, l.topics, %(topic_id)s, %(topic1)s, %(topic2)s,
                     %(topic3)s, %(accepted)s))
+            AND (%(lowest)s IS NULL OR l.ordinal >= %(lowest)s)
+            AND (%(highest)s IS NULL OR l.ordinal <= %(highest)s)
             AND (NOT %(has_lower)s OR l.ordinal >= (SELECT first FROM ordinals))
             AND (NOT %(has_upper)s
                 OR (l.ordinal, l.ordinal) <= (SELECT last, last FROM ordinals))) END,

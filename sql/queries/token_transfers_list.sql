@@ -31,10 +31,7 @@ SELECT index_version(),
     count(page.x),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0),
     (SELECT next FROM bounds),
-    (SELECT block_reference(b)
-    FROM token_transfers x
-    JOIN blocks b ON b.number = x.block_number
-    WHERE x.ordinal = (SELECT highest FROM bounds)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max((page.x).block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM (
     SELECT x

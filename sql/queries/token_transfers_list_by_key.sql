@@ -45,10 +45,13 @@ WITH entries AS MATERIALIZED (
                 %(list)s, %(key)s, list_total, %(after)s), 0) END AS skip
     FROM bounds
 ), start AS MATERIALIZED (
-    SELECT s.ordinal, s.pass
-    FROM span, list_start(%(list)s, %(key)s, span.list_total,
-        CASE WHEN %(direction)s = 'asc' THEN span.first_place
-            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
+    SELECT s.ordinal, s.pass, list_end(%(list)s, %(key)s, span.list_total, passed.entries,
+        %(limit)s, %(direction)s) AS beyond
+    FROM span,
+        LATERAL (SELECT CASE WHEN %(direction)s = 'asc' THEN span.first_place
+            ELSE span.list_total - span.end_place END + span.skip AS entries) AS passed,
+        list_start(
+            %(list)s, %(key)s, span.list_total, passed.entries, %(direction)s) AS s
 ), page AS (
     SELECT ordinal
     FROM (
@@ -60,8 +63,10 @@ WITH entries AS MATERIALIZED (
                     AND x.to_address IS NOT DISTINCT FROM x.from_address
                 WHEN 'token_transfers_by_token' THEN x.token_address = %(key)s
                 ELSE x.from_address = %(key)s END
-                AND (%(direction)s <> 'asc' OR x.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR x.ordinal <= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'asc' OR (x.ordinal >= (SELECT ordinal FROM start)
+                    AND x.ordinal <= (SELECT beyond FROM start)))
+                AND (%(direction)s <> 'desc' OR (x.ordinal <= (SELECT ordinal FROM start)
+                    AND x.ordinal >= (SELECT beyond FROM start)))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
             LIMIT entries_to_read(true, 0, %(limit)s)
@@ -72,8 +77,10 @@ WITH entries AS MATERIALIZED (
             FROM token_transfers x
             WHERE %(list)s IN ('token_transfers_by_address', 'token_transfers_by_to')
                 AND x.to_address = %(key)s AND x.to_address <> x.from_address
-                AND (%(direction)s <> 'asc' OR x.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR x.ordinal <= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'asc' OR (x.ordinal >= (SELECT ordinal FROM start)
+                    AND x.ordinal <= (SELECT beyond FROM start)))
+                AND (%(direction)s <> 'desc' OR (x.ordinal <= (SELECT ordinal FROM start)
+                    AND x.ordinal >= (SELECT beyond FROM start)))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
             LIMIT entries_to_read(true, 0, %(limit)s)
@@ -85,29 +92,29 @@ WITH entries AS MATERIALIZED (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN (
-                SELECT etherscan_token_transfer_record(
-                    x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-                FROM transactions t
-                WHERE t.ordinal = b.transactions_before + x.transaction_index)
-            ELSE token_transfer_record(x,
-                (SELECT t.hash FROM transactions t
-                    WHERE t.ordinal = b.transactions_before + x.transaction_index),
-                k,
-                b.timestamp)::text END
-        FROM token_transfers x
-        JOIN blocks b ON b.number = x.block_number
-        JOIN tokens k ON k.address = x.token_address
-        WHERE x.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),
     CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
         THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
+FROM page
+CROSS JOIN LATERAL (
+    SELECT CASE %(form)s
+        WHEN 'etherscan' THEN (
+            SELECT etherscan_token_transfer_record(
+                x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+            FROM transactions t
+            WHERE t.ordinal = b.transactions_before + x.transaction_index)
+        ELSE token_transfer_record(x,
+            (SELECT t.hash FROM transactions t
+                WHERE t.ordinal = b.transactions_before + x.transaction_index),
+            k,
+            b.timestamp)::text END AS record, x.block_number
     FROM token_transfers x
     JOIN blocks b ON b.number = x.block_number
-    WHERE x.ordinal = max(page.ordinal)),
-    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+    JOIN tokens k ON k.address = x.token_address
+    WHERE x.ordinal = page.ordinal
+    LIMIT 1
+) AS entry;

@@ -1,10 +1,12 @@
 -- Token transfers by several of address, sender, recipient, token and type of token, counted from
 -- their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
--- is left out of the plan.
+-- is left out of the plan, and partitions outside of `lowest` and `highest` (ordinals: see
+-- queries/lists_get_bounds) are, too.
 -- params: address bytea null, from bytea null, to bytea null, token bytea null, type text null,
 --   form text, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
---   direction text, limit integer, offset bigint, after bigint null, seen_block bigint null
+--   direction text, limit integer, offset bigint, after bigint null, seen_block bigint null,
+--   lowest bigint null, highest bigint null
 -- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
 --   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: token_transfers_by_from, token_transfers_by_to, token_transfers_to_self,
@@ -25,6 +27,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
                     SELECT k.type FROM tokens k WHERE k.address = x.token_address))
+                AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
@@ -42,6 +46,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
                     SELECT k.type FROM tokens k WHERE k.address = x.token_address))
+                AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
@@ -60,6 +66,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
                     SELECT k.type FROM tokens k WHERE k.address = x.token_address))
+                AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
@@ -77,6 +85,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
                     SELECT k.type FROM tokens k WHERE k.address = x.token_address))
+                AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
@@ -91,29 +101,11 @@ WITH ordinals AS MATERIALIZED (
     OFFSET %(offset)s
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN (
-                SELECT etherscan_token_transfer_record(
-                    x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
-                FROM transactions t
-                WHERE t.ordinal = b.transactions_before + x.transaction_index)
-            ELSE token_transfer_record(x,
-                (SELECT t.hash FROM transactions t
-                    WHERE t.ordinal = b.transactions_before + x.transaction_index),
-                k,
-                b.timestamp)::text END
-        FROM token_transfers x
-        JOIN blocks b ON b.number = x.block_number
-        JOIN tokens k ON k.address = x.token_address
-        WHERE x.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     null::bigint,
     CASE WHEN count(*) = %(limit)s
-        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
-    FROM token_transfers x
-    JOIN blocks b ON b.number = x.block_number
-    WHERE x.ordinal = max(page.ordinal)),
+        THEN CASE %(direction)s WHEN 'asc' THEN max(entry.ordinal) ELSE min(entry.ordinal) END END,
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+FROM token_transfer_records(ARRAY(SELECT ordinal FROM page), %(form)s) AS entry;

@@ -18,10 +18,7 @@ SELECT index_version(),
     count(*),
     coalesce((SELECT greatest(last - first + 1, 0) FROM ordinals), 0),
     (SELECT next FROM bounds),
-    (SELECT block_reference(b)
-    FROM transactions t
-    JOIN blocks b ON b.number = t.block_number
-    WHERE t.ordinal = (SELECT highest FROM bounds)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(page.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
 FROM (
     SELECT (
@@ -30,7 +27,7 @@ FROM (
                 t, b, (SELECT max(newest.number) FROM blocks newest))::text
             ELSE transaction_record(t, b) END
         FROM blocks b
-        WHERE b.number = t.block_number) AS record
+        WHERE b.number = t.block_number) AS record, t.block_number
     FROM transactions t
     WHERE t.ordinal BETWEEN (SELECT lowest FROM bounds) AND (SELECT highest FROM bounds)
     ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,

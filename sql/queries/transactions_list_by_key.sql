@@ -40,10 +40,13 @@ WITH entries AS MATERIALIZED (
                 %(list)s, %(key)s, list_total, %(after)s), 0) END AS skip
     FROM bounds
 ), start AS MATERIALIZED (
-    SELECT s.ordinal, s.pass
-    FROM span, list_start(%(list)s, %(key)s, span.list_total,
-        CASE WHEN %(direction)s = 'asc' THEN span.first_place
-            ELSE span.list_total - span.end_place END + span.skip, %(direction)s) AS s
+    SELECT s.ordinal, s.pass, list_end(%(list)s, %(key)s, span.list_total, passed.entries,
+        %(limit)s, %(direction)s) AS beyond
+    FROM span,
+        LATERAL (SELECT CASE WHEN %(direction)s = 'asc' THEN span.first_place
+            ELSE span.list_total - span.end_place END + span.skip AS entries) AS passed,
+        list_start(
+            %(list)s, %(key)s, span.list_total, passed.entries, %(direction)s) AS s
 ), page AS (
     SELECT ordinal
     FROM (
@@ -54,8 +57,10 @@ WITH entries AS MATERIALIZED (
                 WHEN 'transactions_by_to' THEN t.to_address = %(key)s
                     AND t.to_address IS NOT DISTINCT FROM t.from_address
                 ELSE t.from_address = %(key)s END
-                AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'asc' OR (t.ordinal >= (SELECT ordinal FROM start)
+                    AND t.ordinal <= (SELECT beyond FROM start)))
+                AND (%(direction)s <> 'desc' OR (t.ordinal <= (SELECT ordinal FROM start)
+                    AND t.ordinal >= (SELECT beyond FROM start)))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT entries_to_read(true, 0, %(limit)s)
@@ -66,8 +71,10 @@ WITH entries AS MATERIALIZED (
             FROM transactions t
             WHERE %(list)s IN ('transactions_by_address', 'transactions_by_to')
                 AND t.to_address = %(key)s AND t.to_address <> t.from_address
-                AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'asc' OR (t.ordinal >= (SELECT ordinal FROM start)
+                    AND t.ordinal <= (SELECT beyond FROM start)))
+                AND (%(direction)s <> 'desc' OR (t.ordinal <= (SELECT ordinal FROM start)
+                    AND t.ordinal >= (SELECT beyond FROM start)))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT entries_to_read(true, 0, %(limit)s)
@@ -78,8 +85,10 @@ WITH entries AS MATERIALIZED (
             FROM transactions t
             WHERE %(list)s = 'transactions_by_address' AND t.contract_address = %(key)s
                 AND t.contract_address <> t.from_address
-                AND (%(direction)s <> 'asc' OR t.ordinal >= (SELECT ordinal FROM start))
-                AND (%(direction)s <> 'desc' OR t.ordinal <= (SELECT ordinal FROM start))
+                AND (%(direction)s <> 'asc' OR (t.ordinal >= (SELECT ordinal FROM start)
+                    AND t.ordinal <= (SELECT beyond FROM start)))
+                AND (%(direction)s <> 'desc' OR (t.ordinal <= (SELECT ordinal FROM start)
+                    AND t.ordinal >= (SELECT beyond FROM start)))
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT entries_to_read(true, 0, %(limit)s)
@@ -91,21 +100,21 @@ WITH entries AS MATERIALIZED (
     OFFSET (SELECT pass FROM start)
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_transaction_record(
-                t, b, (SELECT max(newest.number) FROM blocks newest))::text
-            ELSE transaction_record(t, b) END
-        FROM transactions t
-        JOIN blocks b ON b.number = t.block_number
-        WHERE t.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     (SELECT greatest(end_place - first_place, 0) FROM span),
     CASE WHEN count(*) < (SELECT end_place - first_place - skip FROM span)
         THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
+FROM page
+CROSS JOIN LATERAL (
+    SELECT CASE %(form)s
+        WHEN 'etherscan' THEN etherscan_transaction_record(
+            t, b, (SELECT max(newest.number) FROM blocks newest))::text
+        ELSE transaction_record(t, b) END AS record, t.block_number
     FROM transactions t
     JOIN blocks b ON b.number = t.block_number
-    WHERE t.ordinal = max(page.ordinal)),
-    (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+    WHERE t.ordinal = page.ordinal
+    LIMIT 1
+) AS entry;

@@ -1,10 +1,11 @@
 -- Transactions by several of address, sender, recipient, called function and status, counted from
 -- their end.
 -- Planned for each call: which index is the narrowest depends on the values, and a key that is null
--- is left out of the plan.
+-- is left out of the plan, and partitions outside of `lowest` and `highest` (ordinals: see
+-- queries/lists_get_bounds) are, too.
 -- params: address bytea null, from bytea null, to bytea null, method bytea null,
 --   status boolean null, form text, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
---   offset bigint, after bigint null, seen_block bigint null
+--   offset bigint, after bigint null, seen_block bigint null, lowest bigint null, highest bigint null
 -- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
 --   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: transactions_by_from, transactions_by_to, transactions_to_self, transactions_by_contract,
@@ -24,6 +25,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
                 AND (%(method)s IS NULL OR method_id(t) = %(method)s)
                 AND (%(status)s IS NULL OR t.status = %(status)s)
+                AND (%(lowest)s IS NULL OR t.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR t.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -40,6 +43,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
                 AND (%(method)s IS NULL OR method_id(t) = %(method)s)
                 AND (%(status)s IS NULL OR t.status = %(status)s)
+                AND (%(lowest)s IS NULL OR t.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR t.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -56,6 +61,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(to)s IS NULL OR t.to_address = %(to)s)
                 AND (%(method)s IS NULL OR method_id(t) = %(method)s)
                 AND (%(status)s IS NULL OR t.status = %(status)s)
+                AND (%(lowest)s IS NULL OR t.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR t.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -73,6 +80,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
                 AND (%(method)s IS NULL OR method_id(t) = %(method)s)
                 AND (%(status)s IS NULL OR t.status = %(status)s)
+                AND (%(lowest)s IS NULL OR t.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR t.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -89,6 +98,8 @@ WITH ordinals AS MATERIALIZED (
                 AND (%(from)s IS NULL OR t.from_address = %(from)s)
                 AND (%(method)s IS NULL OR method_id(t) = %(method)s)
                 AND (%(status)s IS NULL OR t.status = %(status)s)
+                AND (%(lowest)s IS NULL OR t.ordinal >= %(lowest)s)
+                AND (%(highest)s IS NULL OR t.ordinal <= %(highest)s)
                 AND (NOT %(has_lower)s OR t.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (t.ordinal, t.ordinal) <= (SELECT last, last FROM ordinals))
@@ -103,21 +114,11 @@ WITH ordinals AS MATERIALIZED (
     OFFSET %(offset)s
 )
 SELECT index_version(),
-    json_list(string_agg(
-        (SELECT CASE %(form)s
-            WHEN 'etherscan' THEN etherscan_transaction_record(
-                t, b, (SELECT max(newest.number) FROM blocks newest))::text
-            ELSE transaction_record(t, b) END
-        FROM transactions t
-        JOIN blocks b ON b.number = t.block_number
-        WHERE t.ordinal = page.ordinal), ',')),
+    json_list(string_agg(entry.record, ',')),
     count(*),
     null::bigint,
     CASE WHEN count(*) = %(limit)s
-        THEN CASE %(direction)s WHEN 'asc' THEN max(page.ordinal) ELSE min(page.ordinal) END END,
-    (SELECT block_reference(b)
-    FROM transactions t
-    JOIN blocks b ON b.number = t.block_number
-    WHERE t.ordinal = max(page.ordinal)),
+        THEN CASE %(direction)s WHEN 'asc' THEN max(entry.ordinal) ELSE min(entry.ordinal) END END,
+    (SELECT block_reference(b) FROM blocks b WHERE b.number = max(entry.block_number)),
     (SELECT block_reference(b) FROM blocks b WHERE b.number = %(seen_block)s)
-FROM page;
+FROM transaction_records(ARRAY(SELECT ordinal FROM page), %(form)s) AS entry;

@@ -141,6 +141,8 @@ def test_transfers_of_an_address_use_an_index(
         offset=0,
         after=None,
         seen_block=None,
+        lowest=None,
+        highest=None,
     )
     plan = seeded.plans[-1]
     assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()

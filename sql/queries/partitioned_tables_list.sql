@@ -1,0 +1,7 @@
+-- Which tables are partitioned.
+-- params: none
+-- literals: none
+-- returns: one row: array of their names
+-- index: none
+SELECT ARRAY(
+    SELECT c.relname::text FROM pg_class c WHERE c.relkind = 'p' AND pg_table_is_visible(c.oid));

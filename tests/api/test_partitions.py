@@ -1,0 +1,157 @@
+"""Reads of partitioned tables: the same answers as of one table each, and few partitions opened."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from bench.cases import HOT, HOT_TOKEN, USUAL
+from bench.partitions import TABLES, partition
+from bench.seed import seed
+from scan.http.services import Services
+from tests.support.database import Postgres, execute
+from tests.support.explain import ExplainingDatabase, Plan
+from tests.support.indexing import settings_for
+
+TRANSACTIONS = 30_000
+PARTITIONS = 20
+LIMIT = 25
+NOBODY = "http://127.0.0.1:9"
+FILTERS: list[tuple[str, dict[str, Any]]] = [
+    *((entity, {}) for entity in TABLES),
+    *((entity, {"address": HOT}) for entity in TABLES[:4]),
+    ("transactions", {"from": USUAL}),
+    ("token_transfers", {"to": USUAL}),
+    ("token_transfers", {"tokenAddress": HOT_TOKEN}),
+    ("logs", {"address": HOT_TOKEN}),
+    ("transactions", {"address": HOT, "status": False}),
+    ("transactions", {"from": HOT, "to": USUAL}),
+    ("token_transfers", {"address": USUAL, "tokenAddress": HOT_TOKEN}),
+    ("internal_transfers", {"from": HOT, "to": USUAL}),
+    ("dex_trades", {"maker": HOT, "dex": "uniswap-v2"}),
+    ("logs", {"address": HOT_TOKEN, "topic1": "0x" + "00" * 12 + HOT[2:]}),
+]
+RANGES: list[dict[str, int]] = [{}, {"blockFrom": 90, "blockTo": 120}]
+
+
+class Side(NamedTuple):
+    client: FlaskClient
+    database: ExplainingDatabase
+    url: str
+
+    def query(self, entity: str, keys: Any, **window: Any) -> Any:
+        body = {"entity": entity, "filter": keys, "limit": LIMIT, **window}
+        response = self.client.post("/api/v1/query", json=body)
+        assert response.status_code == 200, response.text
+        return response.json
+
+
+@pytest.fixture(scope="module")
+def plain(postgres: Postgres, template: str) -> Iterator[Side]:
+    with postgres.cloned(template) as url:
+        seed(url, TRANSACTIONS, internal_transfers=True, logs=True)
+        yield from _side(url)
+
+
+@pytest.fixture(scope="module")
+def partitioned(postgres: Postgres, plain: Side) -> Iterator[Side]:
+    postgres.make_database("partitioned")
+    url = postgres.url("partitioned")
+    partition(plain.url, url, PARTITIONS)
+    yield from _side(url)
+
+
+def _side(url: str) -> Iterator[Side]:
+    database = ExplainingDatabase(url)
+    app = create_app(settings_for(url, NOBODY))
+    parts: Services = app.extensions["scan"]
+    app.extensions["scan"] = replace(parts, sources=replace(parts.sources, database=database))
+    yield Side(app.test_client(), database, url)
+    database.close()
+
+
+@pytest.mark.parametrize("blocks", RANGES, ids=json.dumps)
+@pytest.mark.parametrize(("entity", "keys"), FILTERS, ids=str)
+def test_partitions_change_no_list(
+    plain: Side, partitioned: Side, entity: str, keys: dict[str, str], blocks: dict[str, int]
+) -> None:
+    """At its ends, in the middle, in both orders, by offset and by cursor."""
+    keys = {**keys, **blocks}
+    for order in ("asc", "desc"):
+        whole = plain.query(entity, keys, orderBy=order)
+        total = whole["total"] or 60
+        windows: list[dict[str, Any]] = [{"offset": n} for n in (total // 2, total - 1, total)]
+        windows += [{"cursor": whole["next"]}] if whole["next"] else []
+        assert whole == partitioned.query(entity, keys, orderBy=order)
+        for window in windows:
+            one, other = (
+                side.query(entity, keys, orderBy=order, **window) for side in (plain, partitioned)
+            )
+            assert one == other
+
+
+def test_details_are_the_same(plain: Side, partitioned: Side) -> None:
+    hashes = execute(
+        plain.url, "SELECT hex(hash) FROM transactions WHERE ordinal IN (0, 1500, 15000, 29999)"
+    )
+    paths = [f"/transactions/{hash_}" for (hash_,) in hashes]
+    paths += [f"/transactions/{hash_}/internal" for (hash_,) in hashes]
+    paths += [f"/addresses/{address}/history" for address in (HOT, USUAL)]
+    paths += [f"/addresses/{HOT}/history?orderBy=asc&blockFrom=50&blockTo=150", "/blocks/100"]
+    for path in paths:
+        one, other = (side.client.get(f"/api/v1{path}") for side in (plain, partitioned))
+        assert one.status_code == 200 and one.json == other.json, path
+
+
+def opened(plan: Plan) -> set[str]:
+    """Partitions that were read."""
+    names = {n["Relation Name"] for n in plan.nodes if n["Actual Loops"] and "Relation Name" in n}
+    return {name for name in names if re.fullmatch(rf"({'|'.join(TABLES)})_\d+", name)}
+
+
+@pytest.mark.parametrize("place", ["first", "middle", "last"])
+def test_a_page_of_a_long_list_reads_three_partitions_at_most(
+    partitioned: Side, place: str
+) -> None:
+    """Of 20; where it stands is known from a checkpoint."""
+    total = partitioned.query("transactions", {"address": HOT})["total"]
+    offset = {"first": 0, "middle": total // 2, "last": total - LIMIT}[place]
+    partitioned.database.plans.clear()
+    partitioned.query("transactions", {"address": HOT}, offset=offset)
+    [plan] = partitioned.database.plans
+    assert 1 <= len(opened(plan)) <= 3
+
+
+def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(
+    partitioned: Side,
+) -> None:
+    partitioned.database.plans.clear()
+    partitioned.query("transactions", {"address": HOT, "status": True, **RANGES[1]})
+    plan = partitioned.database.plans[-1]
+    assert plan.statement == "queries/transactions_list_by_keys"
+    planned = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
+    assert 1 <= len([name for name in planned if name.startswith("transactions_")]) <= 4
+
+
+def test_bounds_of_an_older_state_are_not_used(
+    partitioned: Side, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The index changes after the bounds were read: the list is read anew, without them."""
+    keys = {"address": HOT, "status": True}
+    expected = partitioned.query("transactions", keys)
+    read = ExplainingDatabase.prepared_row
+
+    def outdated(database: ExplainingDatabase, statement: str, **params: Any) -> Any:
+        row = read(database, statement, **params)
+        if statement != "queries/lists_get_bounds" or row is None:
+            return row
+        version, *_ = row
+        return version - 1, 0, 0
+
+    monkeypatch.setattr(ExplainingDatabase, "prepared_row", outdated)
+    assert partitioned.query("transactions", keys) == expected
