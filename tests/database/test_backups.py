@@ -21,7 +21,8 @@ from tests.support.table_digest import digest
 # journal of forks, of which a new index has seen none.
 INDEXED = {
     *("blocks", "transactions", "log_emitters", "codes", "contracts", "tokens", "token_transfers"),
-    *("token_holders", "dexes", "pools", "rejected_emitters", "dex_trades", "addresses", "chain"),
+    *("token_holders", "token_holder_ranges", "dexes", "pools", "rejected_emitters", "dex_trades"),
+    *("addresses", "chain"),
     *("list_checkpoints", "daily_stats", "indexer_status", "migrations", "schema_state"),
     *("pool_candles", "pool_candles_state", "label_state", "bulk_backfill", "transaction_failures"),
     *("verification_jobs", "token_items", "item_balances"),
