@@ -48,7 +48,7 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
-        self._has_standard_headers = False  # one has matched its hash
+        self._has_standard_headers = True  # so far: they match their hash
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
 
@@ -90,10 +90,10 @@ class BlockSource:
         ]
 
     def _matching_its_hash(self, header: Any, receipts: Any, number: int) -> tuple[Any, Any]:
-        """The block and its receipts, read again where a field of the header must be wrong.
+        """The block and its receipts, read again where a field of the header may be wrong.
 
-        Chains whose headers have further fields never match. Where they did until now and the node
-        repeats what it said, a hard fork may have added one: the block is taken as it is.
+        A node that repeats what it said has headers with further fields, on this chain or since a
+        hard fork: the block is taken as it is, and so are others until one matches its hash.
         """
         headers = [header]
         while not isinstance(header, AnswerTooLarge):
