@@ -22,7 +22,7 @@ from tests.support.indexing import settings_for
 
 # The chain and the database stand; nothing is to be set up anew for an example.
 many = settings(
-    max_examples=200,
+    max_examples=120,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],

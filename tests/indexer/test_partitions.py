@@ -2,6 +2,7 @@
 
 import itertools
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Iterator
@@ -511,16 +512,22 @@ def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(
     assert digest(url) == before
 
 
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    """Where PostgreSQL's user may write; pytest's own is root's alone."""
+    with tempfile.TemporaryDirectory(prefix="scan-partitions-") as name:
+        Path(name).chmod(0o777)
+        yield Path(name)
+
+
 def test_a_partition_comes_back_from_a_dump_of_its_own(
-    postgres: Postgres, converted: Any, tmp_path: Path
+    postgres: Postgres, converted: Any, folder: Path
 ) -> None:
     """As docs/scaling.md says."""
     url = converted()
     insert_transactions(url, 0, 1400)
     execute(url, "VACUUM (FREEZE, ANALYZE) transactions_0")
-    dump, contents = tmp_path / "dump", tmp_path / "list"
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o777)
+    dump, contents = folder / "dump", folder / "list"
     postgres.run_program("pg_dump", "-Fc", "-t", "transactions_0", "-f", str(dump), url)
     execute(url, "DROP TABLE transactions_0")
     listed = postgres.run_program("pg_restore", "-l", str(dump)).splitlines()
