@@ -17,7 +17,10 @@ class Disk(NamedTuple):
 def folder(database: Database) -> Path | None:
     """Of the server's data; None unless it is on this machine and the database's role may know."""
     text = database.value("queries/disk_get_folder")
-    return Path(text) if text and Path(text).is_dir() else None
+    try:
+        return Path(text) if text and Path(text).is_dir() else None
+    except OSError:  # a folder above it is closed to this user
+        return None
 
 
 def forecast(database: Database) -> Disk | None:

@@ -224,6 +224,16 @@ def test_the_disk_of_another_machine_is_not_forecast(database_url: str) -> None:
         execute(database_url, "DROP ROLE without_settings")
 
 
+def test_a_disk_in_a_closed_folder_is_not_forecast(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def closed(_path: Path) -> bool:  # as the kernel refuses another user than root
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "is_dir", closed)
+    assert forecast(Database(database_url, statement_timeout_ms=10_000)) is None
+
+
 def test_the_application_starts_without_a_database() -> None:
     """It answers 503 until there is one."""
     app = create_app(settings_for("postgresql://127.0.0.1:1/none", "http://127.0.0.1:1"))
