@@ -121,11 +121,9 @@ class BlockPrefetcher:
 
 
 def _are_enough(pending: _Pending) -> bool:
-    if len(pending) >= FETCHES_AHEAD:
-        return True
     fetched = (future.result() for future, _ in pending if _has_rows(future))
     characters = sum(log_characters(block) for rows in fetched for block in rows.blocks)
-    return len(pending) > 0 and characters >= CHARACTERS_AHEAD
+    return len(pending) >= FETCHES_AHEAD or characters >= CHARACTERS_AHEAD
 
 
 def _has_rows(future: "Future[FetchedRows]") -> bool:
