@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.database.errors import LockNotGranted
+from scan.database.migrations import LOCK_WAIT_MS
 from scan.database.transaction import Transaction
 from scan.errors import ScanError, Unavailable
 
 log = logging.getLogger(__name__)
 
 TABLES = ("transactions", "token_transfers", "dex_trades", "internal_transfers", "logs")
-LOCK_WAIT_MS = 200
 PATIENCE_S = 10.0  # for a lock without which the next batch cannot be written
 PAUSE_S = 0.5
 NEVER = sys.maxsize
@@ -40,7 +40,7 @@ class TableState(NamedTuple):
 
 def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
     """Partitions of `rows` rows for `needed` ones, in a table without rows that is locked."""
-    if needed <= rows - rows // 10 or _read_state(tx, table).is_partitioned:
+    if needed <= rows - _ahead(rows) or _read_state(tx, table).is_partitioned:
         return
     tx.execute("indexer/partitions_add_bound", table=table, bound=rows)
     tx.execute("indexer/partitions_validate_bound", table=table)
@@ -48,8 +48,13 @@ def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
     if obstacle is not None:
         log.warning("%s stays one table: %s", table, obstacle)
         return
-    for first in range(rows, needed + rows // 10, rows):
+    for first in range(rows, needed + _ahead(rows), rows):
         tx.execute("indexer/partitions_add", table=table, first=first, bound=first + rows)
+
+
+def _ahead(rows: int) -> int:
+    """So many rows before the end of a partition the next one is made."""
+    return rows // 10
 
 
 def _read_state(source: Database | Transaction, table: str) -> TableState:
@@ -78,7 +83,7 @@ class Partitions:
         """`rows` that a partition made from now on takes."""
         self._database = database
         self._rows = rows
-        self._ahead = rows // 10  # so many rows before its end the next one is made
+        self._ahead = _ahead(rows)
         self._enough: dict[str, int] = {}  # by table: up to so many rows nothing is to be made
         self._tasks: dict[str, threading.Thread] = {}
 
@@ -97,19 +102,17 @@ class Partitions:
         while True:
             try:
                 self._enough[table] = self._prepare(table, count, needed)
-                return
             except CannotPartition as error:
                 log.warning("%s stays one table: %s", table, error)
                 self._enough[table] = NEVER
             except LockNotGranted:
                 bound = self._state(table).bound
-                if bound is None or needed <= bound:
-                    self._enough[table] = needed
-                elif time.monotonic() > deadline:
-                    raise
-                else:
+                if bound is not None and needed > bound:
+                    if time.monotonic() > deadline:
+                        raise
                     time.sleep(PAUSE_S)
                     continue
+                self._enough[table] = needed
             return
 
     def _prepare(self, table: str, count: int, needed: int) -> int:

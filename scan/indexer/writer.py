@@ -84,7 +84,9 @@ class Writer:
         counts = _row_counts(batch, findings)
         for table in partitions.TABLES:
             count = getattr(before, table)
-            self._partitions.prepare(table, count, count + sum(getattr(e, table) for e in counts))
+            self._partitions.prepare(
+                table, count, count + sum(getattr(block, table) for block in counts)
+            )
         with self._locked_transaction(head) as tx:
             if head is not None:
                 _forget_uncounted_days(tx, head)
