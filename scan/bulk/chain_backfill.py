@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from scan.bulk import derivation, loading
 from scan.bulk.contracts import Inspection, RangeInspector
-from scan.bulk.estimates import Estimate, TooLittleRoom, estimate, require_room
+from scan.bulk.estimates import GB, Estimate, TooLittleRoom, estimate, require_room
 from scan.bulk.memory import (
     MemoryNeed,
     TooLittleMemory,
@@ -46,7 +46,6 @@ log = logging.getLogger(__name__)
 RANGE_BLOCKS = 500
 ATTEMPTS, MAX_PAUSE_S = 8, 20.0
 POLL_S = 0.2
-GB = 10**9
 
 # In the transaction that makes blocks visible: what differs from the node, a line each.
 Audit = Callable[[Transaction], Sequence[str]]
@@ -170,7 +169,7 @@ class ChainBackfill:
     def describe(self, plan: Plan) -> str:
         """What it will do and take."""
         memory = ", ".join(
-            f"{need.size / GB:.1f} GB {need.stage} ({need.parts})" for need in self._needs
+            f"{need.size / GB:.1f} GB {need.stage} ({need.breakdown})" for need in self._needs
         )
         free = available_bytes()
         memory = f"memory at most: {memory}" + (
@@ -368,10 +367,6 @@ class ChainBackfill:
                 warehouse, self._database, files, ranges, lambda: progress.advance(1)
             )
             buckets = derivation.buckets_for(files, ranges, self._resources.memory_bytes)
-            remaining = {step for step in loading.STEPS if step not in plan.loaded}
-            loading.make_partitions(
-                self._database, warehouse, remaining, self._settings.partition_rows
-            )
             loader = loading.Loader(
                 self._database, warehouse, self._resources.tables_at_once, self._writer_pid
             )
@@ -382,6 +377,7 @@ class ChainBackfill:
         self, plan: Plan, warehouse: Warehouse, buckets: int, loader: loading.Loader
     ) -> None:
         remaining = [step for step in loading.STEPS if step not in plan.loaded]
+        loading.make_partitions(self._database, warehouse, remaining, self._settings.partition_rows)
         total = len(derivation.DERIVED) + len(loading.STEPS)
         progress = self._progress.part("load", "tables", total, len(plan.loaded))
         loaded = 0

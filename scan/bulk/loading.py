@@ -48,11 +48,7 @@ class Loader:
     """Loads several tables at the same time, each by a thread with sessions of its own."""
 
     def __init__(
-        self,
-        database: Database,
-        warehouse: Warehouse,
-        tables_at_once: int,
-        writer_pid: int,
+        self, database: Database, warehouse: Warehouse, tables_at_once: int, writer_pid: int
     ) -> None:
         """`writer_pid`: the session of PostgreSQL that has the writer's lock."""
         self._database = database

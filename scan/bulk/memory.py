@@ -5,8 +5,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from scan.bulk.estimates import GB
+
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
-GB = 10**9
 # Measured: Python with its packages; a range of 75,000 transactions, as columns and as the records
 # that are decoded at once; the process that inspects and derives, without what DuckDB counts.
 WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 1_500, 250_000_000
@@ -22,7 +23,7 @@ class MemoryNeed(NamedTuple):
 
     stage: str
     size: int
-    parts: str  # it consists of
+    breakdown: str  # what it consists of
     options: str  # that lower it
 
 
@@ -47,19 +48,19 @@ _GROUPS = (
 
 def spool_need(processes: int, range_transactions: float) -> MemoryNeed:
     size = WORKER_BYTES + int(range_transactions * TRANSACTION_BYTES)
-    parts = f"{processes} processes of {size / GB:.2f} GB that fetch"
+    breakdown = f"{processes} processes of {size / GB:.2f} GB that fetch"
     return MemoryNeed(
-        "to fetch", processes * size + MAIN_BYTES, parts, "--workers or --range-blocks"
+        "to fetch", processes * size + MAIN_BYTES, breakdown, "--workers or --range-blocks"
     )
 
 
 def load_need(memory_bytes: int, tables_at_once: int, index_bytes: int) -> MemoryNeed:
     """`index_bytes`: maintenance_work_mem, or 0 where PostgreSQL is on another machine."""
-    parts = f"{memory_bytes / GB:.1f} GB of DuckDB"
+    breakdown = f"{memory_bytes / GB:.1f} GB of DuckDB"
     if index_bytes:
-        parts += f", {tables_at_once} indexes made with {index_bytes / GB:.2f} GB each"
+        breakdown += f", {tables_at_once} indexes made with {index_bytes / GB:.2f} GB each"
     size = int(memory_bytes * DUCKDB_EXCESS) + tables_at_once * index_bytes + MAIN_BYTES
-    return MemoryNeed("to derive and load", size, parts, "--memory or --tables-at-once")
+    return MemoryNeed("to derive and load", size, breakdown, "--memory or --tables-at-once")
 
 
 def require_memory(needs: Sequence[MemoryNeed], available: int | None) -> None:
@@ -68,7 +69,7 @@ def require_memory(needs: Sequence[MemoryNeed], available: int | None) -> None:
         if available is not None and need.size > available:
             raise TooLittleMemory(
                 f"{available / GB:.1f} GB of memory is available, and a bulk backfill needs about"
-                f" {need.size / GB:.1f} GB {need.stage} ({need.parts}): lower {need.options}"
+                f" {need.size / GB:.1f} GB {need.stage} ({need.breakdown}): lower {need.options}"
             )
 
 

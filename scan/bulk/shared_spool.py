@@ -36,7 +36,10 @@ class Part(NamedTuple):
     """One of so many equal shares of the ranges, from 1 on."""
 
     number: int
-    parts: int
+    shares: int
+
+    def of(self, ranges: Sequence[Range]) -> Sequence[Range]:
+        return ranges[self.number - 1 :: self.shares]
 
 
 ALL = Part(1, 1)
@@ -126,7 +129,7 @@ def _checked(plan: SpoolPlan) -> SpoolPlan:
 def in_order(ranges: Sequence[Range], part: Part, missing: Sequence[Range]) -> list[Range]:
     """The missing ones of a part along the chain, then those of others, the last one first: other
     machines come to them last."""
-    own = set(ranges[part.number - 1 :: part.parts])
+    own = set(part.of(ranges))
     others = [blocks for blocks in missing if blocks not in own]
     return [blocks for blocks in missing if blocks in own] + others[::-1]
 
@@ -143,9 +146,7 @@ def fetch_share(
     source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
     if read_identity(source) != (plan.chain_id, data(plan.genesis_hash, 32)):
         raise NoSpool("the node at RPC_URL serves another chain than the backfill reads")
-    missing = [
-        blocks for blocks in plan.ranges[part.number - 1 :: part.parts] if not files.has(blocks)
-    ]
+    missing = [blocks for blocks in part.of(plan.ranges) if not files.has(blocks)]
     progress = PartLog("spool", "ranges", len(missing))
 
     def advance(ranges: int, transactions: int) -> None:

@@ -49,12 +49,12 @@ def test_tables_are_those_of_the_indexer(
         partition_rows=partition_rows,
     )
     assert backfill(settings, tmp_path / "files", last_block=head - 3)
-    parts = execute(
+    partitions = execute(
         database_url,
         "SELECT count(*) FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid"
         " WHERE inhparent IN ('transactions'::regclass, 'logs'::regclass)",
     )
-    assert (parts >= [(8,)]) == (partition_rows == 100), parts
+    assert (partitions >= [(8,)]) == (partition_rows == 100), partitions
     follow(settings, head)
     fresh = fresh_digest(postgres, template, scenario.anvil, traces=traces, logs=logs)
     assert digest(database_url) == fresh
