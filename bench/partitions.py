@@ -254,9 +254,12 @@ def _requests(plain: Side) -> Iterator[tuple[str, Request]]:
         cursor.execute("SELECT max(number), extract(epoch FROM max(timestamp)) FROM blocks")
         newest, time_s = cursor.fetchone()
     people = {"busy": HOT, "sparse": USUAL, "brief": brief}
-    for place, number in (("first", 0), ("middle", len(hashes) // 2), ("last", len(hashes) - 1)):
-        yield f"transaction {place}", _get(f"/transactions/{hashes[number]}")
-        yield f"internal of a transaction {place}", _get(f"/transactions/{hashes[number]}/internal")
+    for position, number in (("first", 0), ("middle", len(hashes) // 2), ("last", len(hashes) - 1)):
+        yield f"transaction {position}", _get(f"/transactions/{hashes[number]}")
+        yield (
+            f"internal of a transaction {position}",
+            _get(f"/transactions/{hashes[number]}/internal"),
+        )
     middle = newest // 2
     span = {"blockFrom": middle, "blockTo": middle + 20}
     half = {"blockFrom": middle}
@@ -280,8 +283,8 @@ def _requests(plain: Side) -> Iterator[tuple[str, Request]]:
     for name, entity, keys in lists:
         total = json.loads(plain.body(_query(entity, keys, 0)))["total"]
         last = max(0, (total - 1) // LIMIT * LIMIT)
-        for place, offset in {"first": 0, "middle": total // 2, "last": last}.items():
-            yield f"{name}, {place}", _query(entity, keys, offset)
+        for position, offset in {"first": 0, "middle": total // 2, "last": last}.items():
+            yield f"{name}, {position}", _query(entity, keys, offset)
         cursor_text = json.loads(plain.body(_query(entity, keys, total // 2)))["next"]
         if cursor_text:
             yield f"{name}, cursor", _query(entity, keys, 0, cursor=cursor_text)

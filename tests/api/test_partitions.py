@@ -69,8 +69,8 @@ def partitioned(postgres: Postgres, plain: Side) -> Iterator[Side]:
 def _side(url: str) -> Iterator[Side]:
     database = ExplainingDatabase(url)
     app = create_app(settings_for(url, NOBODY))
-    parts: Services = app.extensions["scan"]
-    app.extensions["scan"] = replace(parts, sources=replace(parts.sources, database=database))
+    services: Services = app.extensions["scan"]
+    app.extensions["scan"] = replace(services, sources=replace(services.sources, database=database))
     yield Side(app.test_client(), database, url)
     database.close()
 

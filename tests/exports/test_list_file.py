@@ -22,8 +22,8 @@ def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
     for _ in range(11):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
-        parts: Services = create_app(indexing.settings).extensions["scan"]
-        reader = Reader(parts.sources, lambda: "client")
+        services: Services = create_app(indexing.settings).extensions["scan"]
+        reader = Reader(services.sources, lambda: "client")
         pages: list[Page] = []
 
         def read(window: Window) -> Page:

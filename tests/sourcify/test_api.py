@@ -476,8 +476,8 @@ def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer: Exp
 
 
 def test_the_interface_is_charged_like_the_others(explorer: Explorer) -> None:
-    parts: Services = explorer.app.extensions["scan"]
-    assert parts.limiter is not None
+    services: Services = explorer.app.extensions["scan"]
+    assert services.limiter is not None
     response = get(explorer, f"/v2/contract/{CHAIN}/{CHECKSUMMED}")
     assert int(response.headers["X-RateLimit-Remaining"]) > 0
     refused = explorer.client.get(

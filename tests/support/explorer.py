@@ -49,8 +49,8 @@ class Explorer:
     @contextmanager
     def running_jobs(self) -> Iterator[None]:
         """Runs verification jobs in this process, as gunicorn does in its worker."""
-        parts: Services = self.app.extensions["scan"]
-        runner = JobRunner(parts.writes, parts.verifier, parts.jobs)
+        services: Services = self.app.extensions["scan"]
+        runner = JobRunner(services.writes, services.verifier, services.jobs)
         runner.start()
         try:
             yield

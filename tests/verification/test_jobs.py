@@ -317,8 +317,8 @@ def test_a_job_is_not_begun_again_while_its_process_stands_still(
     idle: Explorer, jobs: VerificationJobs, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs.submit(request(address), CLIENT)
-    parts: Services = idle.app.extensions["scan"]
-    first, second = (JobRunner(parts.writes, parts.verifier, parts.jobs) for _ in range(2))
+    services: Services = idle.app.extensions["scan"]
+    first, second = (JobRunner(services.writes, services.verifier, services.jobs) for _ in range(2))
     began = datetime.now(UTC)
     assert first._claim() is not None
     for seconds, is_begun in ((25, False), (60, True)):
@@ -344,8 +344,8 @@ def test_jobs_run_in_the_places_of_other_verifications(
     idle: Explorer, jobs: VerificationJobs, address: str
 ) -> None:
     """While all are taken, a job waits, and it does not fail."""
-    parts: Services = idle.app.extensions["scan"]
-    places = parts.verifier.places
+    services: Services = idle.app.extensions["scan"]
+    places = services.verifier.places
     with ExitStack() as taken:
         for client in "abcd":
             wait_until(lambda client=client: is_admitted(places, client, taken))
