@@ -55,8 +55,8 @@ def body_contradiction(header: dict[str, Any], receipts: list[dict[str, Any]]) -
         return "transactionsRoot"
     if receipts_root(receipts) != data(header["receiptsRoot"]):
         return "receiptsRoot"
-    withdrawals = header.get("withdrawals")
-    if withdrawals is not None and withdrawals_root(withdrawals) != data(header["withdrawalsRoot"]):
+    root = header.get("withdrawalsRoot")
+    if root is not None and withdrawals_root(header["withdrawals"]) != data(root):
         return "withdrawalsRoot"
     return _implied_contradiction(header, encoded, receipts)
 

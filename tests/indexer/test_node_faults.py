@@ -179,6 +179,7 @@ ALTERED = {
     *("hash", "from", "to", "value", "nonce", "gas", "gasPrice", "maxFeePerGas", "type", "input"),
     *("maxPriorityFeePerGas", "gasUsed", "cumulativeGasUsed", "effectiveGasPrice", "status"),
     *("contractAddress", "address", "topics", "data", "logIndex", "transactions", "logs"),
+    "withdrawals",
 }
 
 
@@ -195,6 +196,8 @@ def _records(result: Any) -> Iterator[dict[str, Any]]:
 
 def _alter_a_field(record: dict[str, Any], dice: random.Random) -> str:
     is_block = "receiptsRoot" in record
+    if is_block and record.pop("withdrawals", None) is not None and dice.random() < 0.5:
+        return "withdrawals"
     fields = {"transactions"} if is_block else ALTERED - {"transactions"}
     field = dice.choice(sorted(name for name in fields & record.keys() if record[name]))
     value = record[field]
