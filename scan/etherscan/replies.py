@@ -3,6 +3,7 @@
 Several clients do not read `result` with any other HTTP status.
 """
 
+import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -35,7 +36,11 @@ class RpcReply(NamedTuple):
     value: object
 
     def body(self) -> bytes:
-        return orjson.dumps({"jsonrpc": "2.0", "id": 1, self.name: self.value})
+        response = {"jsonrpc": "2.0", "id": 1, self.name: self.value}
+        try:
+            return orjson.dumps(response)
+        except TypeError:  # integers beyond 64 bits, halves of surrogate pairs
+            return json.dumps(response, separators=(",", ":")).encode()
 
 
 class Failure(Exception):

@@ -1,5 +1,6 @@
 """The other actions, beside what the node says."""
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 
 from app import create_app
 from scan.etherscan.actions import MODULES
+from scan.etherscan.replies import RpcReply
 from tests.conftest import Played
 from tests.etherscan.conftest import Asking
 from tests.support import faulty_node
@@ -293,3 +295,8 @@ def test_the_guide_names_every_action_and_no_other() -> None:
         if module in MODULES
     }
     assert named == {module: set(actions) for module, actions in MODULES.items()}
+
+
+@pytest.mark.parametrize("value", [2**70, "\ud800", {"data": ["\udfff\0", -(2**64)]}])
+def test_whatever_json_a_node_gives_is_passed_on(value: Any) -> None:
+    assert json.loads(RpcReply("result", value).body())["result"] == value
