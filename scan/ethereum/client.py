@@ -312,8 +312,12 @@ def _result(answer: dict[str, Any]) -> Any:
 
 def _rpc_error(error: Any) -> RpcError:
     if not isinstance(error, dict):
-        return RpcError(0, str(error)[:200])
+        return RpcError(0, _clean(str(error)[:200]))
     code = error.get("code")
-    return RpcError(
-        code if isinstance(code, int) else 0, str(error.get("message"))[:500], error.get("data")
-    )
+    message = _clean(str(error.get("message"))[:500])
+    return RpcError(code if isinstance(code, int) else 0, message, error.get("data"))
+
+
+def _clean(text: str) -> str:
+    """Without what PostgreSQL and UTF-8 cannot hold: NUL, and halves of surrogate pairs."""
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

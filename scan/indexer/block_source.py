@@ -62,7 +62,7 @@ class BlockSource:
     def head(self) -> tuple[int, int]:
         """The newest block number, and the chain id, in one request."""
         number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])
-        return _checked(lambda: (quantity(_result(number)), quantity(_result(chain_id))))
+        return _checked(lambda: (_number(_result(number)), quantity(_result(chain_id))))
 
     def chain_id(self) -> int:
         return _checked(lambda: quantity(self._node.call("eth_chainId")))
@@ -287,6 +287,13 @@ def _result(answer: Any) -> Any:
     if isinstance(answer, RpcError):
         raise answer
     return answer
+
+
+def _number(value: Any) -> int:
+    number = quantity(value)
+    if number >= 2**63:
+        raise BadHex("a block number is beyond 63 bits")
+    return number
 
 
 def _hash(answer: Any) -> bytes | None:

@@ -104,6 +104,15 @@ def stale_head(calls: Calls, forward: Forward) -> Reply:
     return Reply(body=answers)
 
 
+def huge_head(calls: Calls, forward: Forward) -> Reply:
+    """More than a column holds."""
+    answers = forward(calls)
+    for call, answer in zip(calls, answers, strict=True):
+        if call["method"] == "eth_blockNumber":
+            answer["result"] = "0x" + 64 * "f"
+    return Reply(body=answers)
+
+
 def other_block(calls: Calls, forward: Forward) -> Reply:
     """Blocks of another hash: what a node on another fork says."""
     answers = forward(calls)
