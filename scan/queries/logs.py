@@ -161,6 +161,7 @@ def _stored_page(
         "logs",
         dict(zip(FILTER_KEYS, (log_filter.address, *log_filter.topics), strict=True)),
         window,
+        unlisted=() if log_filter.is_conjunction else ("topic0",),
         topic_id=scope.topic_id,
         is_conjunction=log_filter.is_conjunction,
         accepted=log_filter.accepted,

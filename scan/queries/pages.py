@@ -1,6 +1,6 @@
 """A page of a list: which part of it, in which form, and which statement serves a filter."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
@@ -24,9 +24,7 @@ LISTS = {
 }
 
 
-# Keys that are addresses, which know where they were first and last seen.
-PARTIES = ("address", "from", "to", "maker")
-UNBOUNDED: Mapping[str, Any] = {"lowest": None, "highest": None}
+UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
 
 
 class Window(NamedTuple):
@@ -132,12 +130,13 @@ def filtered_page(
     window: Window,
     *,
     form: Form | None = None,
+    unlisted: Collection[str] = (),
     **of_several: object,
 ) -> Page:
-    """No key: by ordinal. One of LISTS: from its nearest checkpoint. Others: the narrowest index.
+    """No key: by ordinal. One of LISTS: from its nearest checkpoint. Others: the shortest list.
 
-    `form` is None for an entity that has but one; `of_several` is what only the statement by
-    several keys takes.
+    `form` is None for an entity that has but one; `unlisted` are keys that rows need not match,
+    and `of_several` is what only the statement by several keys takes.
     """
     given = {name: value for name, value in keys.items() if value is not None}
     traversal = window.traversal(entity, keys)
@@ -158,32 +157,29 @@ def filtered_page(
         has_cursor = traversal.cursor is not None
         values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")
         values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
-        # Which index is the narrowest depends on the values themselves.
-        read = partial(
-            reader.row,
-            f"queries/{entity}_list_by_keys",
-            planned_per_call=True,
-            **values,
-            **keys,
-            **of_several,
-        )
-        bounds = _bounds(reader, entity, given, values)
+        list_, bounds = _bounds(reader, entity, given, values, unlisted)
+        values |= {"list": list_, **keys, **of_several}
+        read = partial(reader.row, f"queries/{entity}_list_by_keys", is_unbounded=True, **values)
         row = read(**bounds)
-        if bounds is not UNBOUNDED and len(reader.versions) > 1:  # the index changed in between
+        if len(reader.versions) > 1:  # the index changed in between
             row = read(**UNBOUNDED)
     return Page.of_row(reader, entity, traversal, row)
 
 
 def _bounds(
-    reader: Reader, entity: str, keys: Mapping[str, object], values: Mapping[str, Any]
-) -> Mapping[str, Any]:
-    """Between which ordinals a list by several keys is; read only where partitions are left out."""
-    if not reader.sources.partitioned_tables.has(entity):
-        return UNBOUNDED
-    bounds = reader.row(
+    reader: Reader,
+    entity: str,
+    keys: Mapping[str, bytes | str | bool],
+    values: Mapping[str, Any],
+    unlisted: Collection[str],
+) -> tuple[str, Mapping[str, Any]]:
+    """Which list a list by several keys is read from, and between which ordinals."""
+    listed = {name: keys[name] for name in LISTS[entity] if name in keys and name not in unlisted}
+    list_, *bounds = reader.row(
         "queries/lists_get_bounds",
         entity=entity,
-        addresses=[keys[name] for name in PARTIES if name in keys],
+        names=list(listed),
+        keys=[key.encode() if isinstance(key, str) else key for key in listed.values()],
         **{name: values[name] for name in ("block_from", "block_to", "direction", "after")},
     )
-    return dict(zip(UNBOUNDED, bounds, strict=True))
+    return list_, dict(zip(UNBOUNDED, bounds, strict=True))

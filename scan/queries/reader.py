@@ -88,19 +88,27 @@ class Reader:
         self._node: NodeSession | None = None
         self._is_cacheable = True
 
-    def row(self, statement: str, *, planned_per_call: bool = False, **params: object) -> Row:
+    def row(
+        self,
+        statement: str,
+        *,
+        planned_per_call: bool = False,
+        is_unbounded: bool = False,
+        **params: object,
+    ) -> Row:
         """The row of a statement whose first column is index_version(), without that column.
 
         Such a statement always returns one row. It is prepared unless it is `planned_per_call`, as
-        where the best index depends on the values; few of those run at once, one for each client,
-        and Unavailable is raised beyond.
+        where the best index depends on the values. Few of those, and of those that no number of
+        rows bounds, run at once, one for each client, and Unavailable is raised beyond.
         """
         database = self.sources.database
-        if planned_per_call:
+        read = database.row if planned_per_call else database.prepared_row
+        if planned_per_call or is_unbounded:
             with self.sources.unbounded_statements.place(self.client(), wait_s=PLACE_WAIT_S):
-                row = database.row(statement, **params)
+                row = read(statement, **params)
         else:
-            row = database.prepared_row(statement, **params)
+            row = read(statement, **params)
         assert row is not None
         self.versions.add(row[0])
         return row[1:]

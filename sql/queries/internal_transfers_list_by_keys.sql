@@ -1,10 +1,10 @@
 -- Internal transfers by several of address, sender and recipient, counted from their end.
--- Planned for each call: which index is the narrowest depends on the values, and a key that is null
--- is left out of the plan, and partitions outside of `lowest` and `highest` (ordinals: see
--- queries/lists_get_bounds) are, too.
--- params: address bytea null, from bytea null, to bytea null, form text, block_from bigint,
+-- They are read from the index of `list`, which leaves the least to filter; partitions outside of
+-- `lowest` and `highest` are not opened: for these three see queries/lists_get_bounds.
+-- params: list text, address bytea null, from bytea null, to bytea null, form text, block_from bigint,
 --   block_to bigint, has_lower boolean, has_upper boolean, direction text, limit integer,
---   offset bigint, after bigint null, seen_block bigint null, lowest bigint null, highest bigint null
+--   offset bigint, after bigint null, seen_block bigint null, lowest bigint, highest bigint
+-- literals: list, has_lower, has_upper, direction, limit
 -- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
 --   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen;
 --   blocks that lack traces (null: none has any)
@@ -20,11 +20,18 @@ WITH ordinals AS MATERIALIZED (
         (
             SELECT i.ordinal
             FROM internal_transfers i
-            WHERE i.from_address = %(address)s
+            WHERE CASE %(list)s
+                WHEN 'internal_transfers_by_address' THEN i.from_address = %(address)s
+                WHEN 'internal_transfers_by_from' THEN i.from_address = %(from)s
+                WHEN 'internal_transfers_by_to' THEN i.to_address = %(to)s
+                    AND i.to_address IS NOT DISTINCT FROM i.from_address
+                WHEN 'internal_transfers_to_self' THEN i.to_address = %(to)s
+                    AND i.to_address IS NOT DISTINCT FROM i.from_address
+                ELSE true END
+                AND (%(address)s IS NULL OR %(address)s IN (i.from_address, i.to_address))
                 AND (%(from)s IS NULL OR i.from_address = %(from)s)
                 AND (%(to)s IS NULL OR i.to_address = %(to)s)
-                AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
+                AND i.ordinal >= %(lowest)s AND i.ordinal <= %(highest)s
                 AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
@@ -36,44 +43,14 @@ WITH ordinals AS MATERIALIZED (
         (
             SELECT i.ordinal
             FROM internal_transfers i
-            WHERE i.to_address = %(address)s AND i.to_address <> i.from_address
+            WHERE CASE %(list)s
+                WHEN 'internal_transfers_by_address' THEN i.to_address = %(address)s
+                WHEN 'internal_transfers_by_to' THEN i.to_address = %(to)s
+                ELSE false END AND i.to_address <> i.from_address
+                AND (%(address)s IS NULL OR %(address)s IN (i.from_address, i.to_address))
                 AND (%(from)s IS NULL OR i.from_address = %(from)s)
                 AND (%(to)s IS NULL OR i.to_address = %(to)s)
-                AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
-                AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
-                AND (NOT %(has_upper)s
-                    OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
-            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
-            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
-        )
-        UNION ALL
-        (
-            SELECT i.ordinal
-            FROM internal_transfers i
-            WHERE %(address)s IS NULL AND coalesce(%(from)s <> %(to)s, true)
-                AND (%(to)s IS NULL
-                    OR (i.to_address = %(to)s AND i.to_address <> i.from_address))
-                AND (%(from)s IS NULL OR i.from_address = %(from)s)
-                AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
-                AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
-                AND (NOT %(has_upper)s
-                    OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))
-            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
-            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
-        )
-        UNION ALL
-        (
-            SELECT i.ordinal
-            FROM internal_transfers i
-            WHERE %(address)s IS NULL AND i.to_address = %(to)s
-                AND i.to_address IS NOT DISTINCT FROM i.from_address
-                AND (%(from)s IS NULL OR i.from_address = %(from)s)
-                AND (%(lowest)s IS NULL OR i.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR i.ordinal <= %(highest)s)
+                AND i.ordinal >= %(lowest)s AND i.ordinal <= %(highest)s
                 AND (NOT %(has_lower)s OR i.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (i.ordinal, i.ordinal) <= (SELECT last, last FROM ordinals))

@@ -1,12 +1,12 @@
 -- Stored logs by emitter and topics together (see has_topics()), counted from their end.
--- Planned for each call: which index is the narrowest depends on the values, and a key that is null
--- is left out of the plan, and partitions outside of `lowest` and `highest` (ordinals: see
--- queries/lists_get_bounds) are, too.
--- params: address bytea null, topic0 bytea null, topic1 bytea null, topic2 bytea null,
+-- They are read from the index of `list`, which leaves the least to filter; partitions outside of
+-- `lowest` and `highest` are not opened: for these three see queries/lists_get_bounds.
+-- params: list text, address bytea null, topic0 bytea null, topic1 bytea null, topic2 bytea null,
 --   topic3 bytea null, topic_id integer null, is_conjunction boolean, accepted integer,
 --   has_total boolean, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
 --   direction text, limit integer, offset bigint, after bigint null, seen_block bigint null,
---   lowest bigint null, highest bigint null
+--   lowest bigint, highest bigint
+-- literals: list, has_total, has_lower, has_upper, direction, limit
 -- returns: one row: index version, data (JSON text; null: too large), count in data, total where
 --   has_total asks for it; for cursors: ordinal of the last row where more follow, newest block
 --   of the rows, block seen
@@ -19,13 +19,14 @@ WITH ordinals AS MATERIALIZED (
 ), page AS (
     SELECT l.ordinal
     FROM logs l
-    WHERE (%(address)s IS NULL OR l.address = %(address)s)
+    WHERE (%(list)s <> 'logs_by_address' OR l.address = %(address)s)
+        AND (%(list)s <> 'logs_by_topic0' OR l.topic_id = %(topic_id)s)
+        AND (%(address)s IS NULL OR l.address = %(address)s)
         AND (%(topic0)s IS NULL OR NOT %(is_conjunction)s OR l.topic_id = %(topic_id)s)
         AND ((%(topic1)s IS NULL AND %(topic2)s IS NULL AND %(topic3)s IS NULL)
             OR has_topics(l.topic_id, l.topics, %(topic_id)s, %(topic1)s, %(topic2)s,
                 %(topic3)s, %(accepted)s))
-        AND (%(lowest)s IS NULL OR l.ordinal >= %(lowest)s)
-        AND (%(highest)s IS NULL OR l.ordinal <= %(highest)s)
+        AND l.ordinal >= %(lowest)s AND l.ordinal <= %(highest)s
         AND (NOT %(has_lower)s OR l.ordinal >= (SELECT first FROM ordinals))
         AND (NOT %(has_upper)s
             OR (l.ordinal, l.ordinal) <= (SELECT last, last FROM ordinals))
@@ -47,20 +48,20 @@ SELECT index_version(),
             FROM logs l
             JOIN blocks b ON b.number = l.block_number
             WHERE l.ordinal = page.ordinal
-                AND (%(lowest)s IS NULL OR l.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR l.ordinal <= %(highest)s)), ','))
+                AND l.ordinal >= %(lowest)s AND l.ordinal <= %(highest)s), ','))
         FROM page) END,
     (SELECT count(*) FROM page),
     CASE WHEN %(has_total)s THEN (
         SELECT count(*)
         FROM logs l
-        WHERE (%(address)s IS NULL OR l.address = %(address)s)
+        WHERE (%(list)s <> 'logs_by_address' OR l.address = %(address)s)
+            AND (%(list)s <> 'logs_by_topic0' OR l.topic_id = %(topic_id)s)
+            AND (%(address)s IS NULL OR l.address = %(address)s)
             AND (%(topic0)s IS NULL OR NOT %(is_conjunction)s OR l.topic_id = %(topic_id)s)
             AND ((%(topic1)s IS NULL AND %(topic2)s IS NULL AND %(topic3)s IS NULL)
                 OR has_topics(l.topic_id, l.topics, %(topic_id)s, %(topic1)s, %(topic2)s,
                     %(topic3)s, %(accepted)s))
-            AND (%(lowest)s IS NULL OR l.ordinal >= %(lowest)s)
-            AND (%(highest)s IS NULL OR l.ordinal <= %(highest)s)
+            AND l.ordinal >= %(lowest)s AND l.ordinal <= %(highest)s
             AND (NOT %(has_lower)s OR l.ordinal >= (SELECT first FROM ordinals))
             AND (NOT %(has_upper)s
                 OR (l.ordinal, l.ordinal) <= (SELECT last, last FROM ordinals))) END,

@@ -1,12 +1,12 @@
 -- Token transfers by several of address, sender, recipient, token and type of token, counted from
 -- their end.
--- Planned for each call: which index is the narrowest depends on the values, and a key that is null
--- is left out of the plan, and partitions outside of `lowest` and `highest` (ordinals: see
--- queries/lists_get_bounds) are, too.
--- params: address bytea null, from bytea null, to bytea null, token bytea null, type text null,
+-- They are read from the index of `list`, which leaves the least to filter; partitions outside of
+-- `lowest` and `highest` are not opened: for these three see queries/lists_get_bounds.
+-- params: list text, address bytea null, from bytea null, to bytea null, token bytea null, type text null,
 --   form text, block_from bigint, block_to bigint, has_lower boolean, has_upper boolean,
 --   direction text, limit integer, offset bigint, after bigint null, seen_block bigint null,
---   lowest bigint null, highest bigint null
+--   lowest bigint, highest bigint
+-- literals: list, has_lower, has_upper, direction, limit
 -- returns: one row: index version, data (JSON text), count in data, null: the total is not known;
 --   for cursors: ordinal of the last row where more follow, newest block of the rows, block seen
 -- index: token_transfers_by_from, token_transfers_by_to, token_transfers_to_self,
@@ -21,14 +21,22 @@ WITH ordinals AS MATERIALIZED (
         (
             SELECT x.ordinal
             FROM token_transfers x
-            WHERE x.from_address = %(address)s
+            WHERE CASE %(list)s
+                WHEN 'token_transfers_by_address' THEN x.from_address = %(address)s
+                WHEN 'token_transfers_by_from' THEN x.from_address = %(from)s
+                WHEN 'token_transfers_by_to' THEN x.to_address = %(to)s
+                    AND x.to_address IS NOT DISTINCT FROM x.from_address
+                WHEN 'token_transfers_to_self' THEN x.to_address = %(to)s
+                    AND x.to_address IS NOT DISTINCT FROM x.from_address
+                WHEN 'token_transfers_by_token' THEN x.token_address = %(token)s
+                ELSE true END
+                AND (%(address)s IS NULL OR %(address)s IN (x.from_address, x.to_address))
                 AND (%(from)s IS NULL OR x.from_address = %(from)s)
                 AND (%(to)s IS NULL OR x.to_address = %(to)s)
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
                     SELECT k.type FROM tokens k WHERE k.address = x.token_address))
-                AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
+                AND x.ordinal >= %(lowest)s AND x.ordinal <= %(highest)s
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
@@ -40,53 +48,17 @@ WITH ordinals AS MATERIALIZED (
         (
             SELECT x.ordinal
             FROM token_transfers x
-            WHERE x.to_address = %(address)s AND x.to_address <> x.from_address
+            WHERE CASE %(list)s
+                WHEN 'token_transfers_by_address' THEN x.to_address = %(address)s
+                WHEN 'token_transfers_by_to' THEN x.to_address = %(to)s
+                ELSE false END AND x.to_address <> x.from_address
+                AND (%(address)s IS NULL OR %(address)s IN (x.from_address, x.to_address))
                 AND (%(from)s IS NULL OR x.from_address = %(from)s)
                 AND (%(to)s IS NULL OR x.to_address = %(to)s)
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
                 AND (%(type)s IS NULL OR %(type)s = (
                     SELECT k.type FROM tokens k WHERE k.address = x.token_address))
-                AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
-                AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
-                AND (NOT %(has_upper)s
-                    OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
-            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
-            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
-        )
-        UNION ALL
-        (
-            SELECT x.ordinal
-            FROM token_transfers x
-            WHERE %(address)s IS NULL AND coalesce(%(from)s <> %(to)s, true)
-                AND (%(to)s IS NULL
-                    OR (x.to_address = %(to)s AND x.to_address <> x.from_address))
-                AND (%(from)s IS NULL OR x.from_address = %(from)s)
-                AND (%(token)s IS NULL OR x.token_address = %(token)s)
-                AND (%(type)s IS NULL OR %(type)s = (
-                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
-                AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
-                AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
-                AND (NOT %(has_upper)s
-                    OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))
-            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
-                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
-            LIMIT entries_to_read(false, %(offset)s, %(limit)s)
-        )
-        UNION ALL
-        (
-            SELECT x.ordinal
-            FROM token_transfers x
-            WHERE %(address)s IS NULL AND x.to_address = %(to)s
-                AND x.to_address IS NOT DISTINCT FROM x.from_address
-                AND (%(from)s IS NULL OR x.from_address = %(from)s)
-                AND (%(token)s IS NULL OR x.token_address = %(token)s)
-                AND (%(type)s IS NULL OR %(type)s = (
-                    SELECT k.type FROM tokens k WHERE k.address = x.token_address))
-                AND (%(lowest)s IS NULL OR x.ordinal >= %(lowest)s)
-                AND (%(highest)s IS NULL OR x.ordinal <= %(highest)s)
+                AND x.ordinal >= %(lowest)s AND x.ordinal <= %(highest)s
                 AND (NOT %(has_lower)s OR x.ordinal >= (SELECT first FROM ordinals))
                 AND (NOT %(has_upper)s
                     OR (x.ordinal, x.ordinal) <= (SELECT last, last FROM ordinals))

@@ -31,6 +31,8 @@ FILTERS: list[tuple[str, dict[str, Any]]] = [
     ("logs", {"address": HOT_TOKEN}),
     ("transactions", {"address": HOT, "status": False}),
     ("transactions", {"from": HOT, "to": USUAL}),
+    ("transactions", {"from": HOT, "to": HOT}),
+    ("transactions", {"status": False}),
     ("token_transfers", {"address": USUAL, "tokenAddress": HOT_TOKEN}),
     ("internal_transfers", {"from": HOT, "to": USUAL}),
     ("dex_trades", {"maker": HOT, "dex": "uniswap-v2"}),

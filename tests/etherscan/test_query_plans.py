@@ -125,8 +125,9 @@ def test_transfers_of_an_address_use_an_index(
     seeded: ExplainingDatabase, blocks: tuple[int, int], has_token: bool, direction: str
 ) -> None:
     first, last = blocks
-    seeded.row(
+    seeded.prepared_row(
         "queries/token_transfers_list_by_keys",
+        list=f"token_transfers_by_{'token' if has_token else 'address'}",
         address=key(HOT),
         token=key(HOT_TOKEN) if has_token else None,
         type="BEP20",
@@ -141,8 +142,8 @@ def test_transfers_of_an_address_use_an_index(
         offset=0,
         after=None,
         seen_block=None,
-        lowest=None,
-        highest=None,
+        lowest=0,
+        highest=BIGINT_MAX,
     )
     plan = seeded.plans[-1]
     assert plan.sequential_scans() - TABLES_THAT_STAY_SMALL == set()
