@@ -28,7 +28,11 @@ POSITION = (ORDINAL,) * 7
 # Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
 MAX_COUNTED = 100_000
 LISTS = 8  # of queries/history_get_bounds
-UNBOUNDED: Mapping[str, Any] = {"lowest": [0] * LISTS, "highest": [BIGINT_MAX] * LISTS}
+UNBOUNDED: Mapping[str, Any] = {
+    "has_bounds": False,
+    "lowest": [0] * LISTS,
+    "highest": [BIGINT_MAX] * LISTS,
+}
 REASONS = (
     *("start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
     "inconsistent_events",
@@ -115,7 +119,7 @@ def _bounds(
     """Between which ordinals the page is; read only where partitions are left out."""
     if not reader.sources.partitioned_tables.has("transactions"):
         return UNBOUNDED
-    bounds = reader.row(
+    lowest, highest = reader.row(
         "queries/history_get_bounds",
         address=address,
         is_filtered=filters._replace(types=TYPES) != HistoryFilter(),
@@ -126,7 +130,7 @@ def _bounds(
         direction=window.direction,
         limit=window.limit,
     )
-    return dict(zip(UNBOUNDED, bounds, strict=True))
+    return {"has_bounds": True, "lowest": lowest, "highest": highest}
 
 
 def _after(traversal: Traversal) -> list[Value] | None:

@@ -1,12 +1,13 @@
--- Between which ordinals a page of an address's history has its rows, as far as a few probes tell: where the
--- address was first and last seen, the range of blocks, the cursor, and for what no filter thins out the
--- checkpoint that a page at this place cannot reach beyond. As values of queries/history_list they spare
--- PostgreSQL the partitions that have none of them; read where tables are partitioned.
+-- Between which ordinals a page of an address's history has its rows, as a few probes tell: where the address
+-- was first and last seen, the range of blocks, the cursor, and for what no filter thins out the checkpoint
+-- that a page at this place cannot reach beyond. As values of queries/history_list they spare PostgreSQL the
+-- partitions that have none of them; read where tables are partitioned.
 -- params: address bytea, is_filtered boolean, block_from bigint, block_to bigint, after bigint[] null,
 --   seen_block bigint null, direction text, limit integer
 -- literals: is_filtered, direction
--- returns: one row: index version, lowest and highest ordinals (bigint[]) of coin sent, coin received, fees,
---   internal transfers sent and received, tokens sent and received; last of all its transactions in the range
+-- returns: one row: index version, the lowest ordinals and those above the highest (bigint[]) of coin sent, coin
+--   received, fees, internal transfers sent and received, tokens sent and received; last of all its
+--   transactions in the range
 -- index: addresses_pkey, blocks_pkey, list_checkpoints_pkey
 WITH seen AS MATERIALIZED (
     SELECT greatest(%(block_from)s, max(a.first_seen)) AS first,
@@ -31,9 +32,9 @@ WITH seen AS MATERIALIZED (
     LEFT JOIN blocks known ON known.number = %(seen_block)s AND %(direction)s = 'desc'
 ), lists AS MATERIALIZED (
     SELECT v.number, v.list, coalesce(v.entries, 0) AS entries,
-        greatest(v.first, CASE WHEN %(direction)s = 'asc' THEN v.after END, 0) AS low,
-        least(v.beyond, CASE WHEN %(direction)s = 'desc' THEN v.after END, v.known,
-            9223372036854775807) AS high
+        greatest(coalesce(v.first, 9223372036854775807),
+            CASE WHEN %(direction)s = 'asc' THEN v.after END) AS low,
+        least(coalesce(v.beyond, 0), CASE WHEN %(direction)s = 'desc' THEN v.after END, v.known) AS high
     FROM span s
     CROSS JOIN (SELECT %(after)s::bigint[] AS a) AS given
     LEFT JOIN addresses c ON c.address = %(address)s
@@ -57,7 +58,7 @@ WITH seen AS MATERIALIZED (
 ), windows AS (
     SELECT l.number,
         CASE WHEN %(direction)s = 'desc' THEN greatest(l.low, reached.ordinal) ELSE l.low END AS low,
-        CASE WHEN %(direction)s = 'asc' THEN least(l.high, reached.ordinal) ELSE l.high END AS high
+        CASE WHEN %(direction)s = 'asc' THEN least(l.high, reached.ordinal + 1) ELSE l.high END AS high
     FROM lists l
     -- Where the page begins is up to checkpoint_every() entries behind the checkpoint before it.
     LEFT JOIN LATERAL (

@@ -7,13 +7,14 @@
 -- lists; by token or counterparty there is none. Where one of those is given it is planned per call.
 -- Transfers to oneself, and in a range what a producer earned and withdrawals, have no checkpoints: they
 -- are counted, up to `most_counted` of each, and where there are more there is no total.
--- Partitions outside of `lowest` and `highest` are not opened: for these see queries/history_get_bounds.
+-- With `has_bounds` each list is read between `lowest` and `highest`, and no partition outside is opened: for
+-- these see queries/history_get_bounds.
 -- What makes columns of a row stands outside of its list: PostgreSQL prepares what is inside for each partition.
 -- params: address bytea, types text[], flow text, token bytea null, counterparty bytea null,
 --   block_from bigint, block_to bigint, has_range boolean, after bigint[] null,
 --   seen_block bigint null, direction text, limit integer, symbol text, most_counted integer,
---   lowest bigint[], highest bigint[]
--- literals: flow, token, counterparty, has_range, direction, limit
+--   has_bounds boolean, lowest bigint[], highest bigint[]
+-- literals: flow, token, counterparty, has_bounds, has_range, direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total (null: not counted), position
 --   of the last row (bigint[], null where no rows follow), block_reference of the page's newest row and
 --   of seen_block; then balance as text, balance_block, is_contract, number and hash of the newest
@@ -78,9 +79,10 @@ WITH span AS MATERIALIZED (
                 AND (%(flow)s <> 'self' OR (t.to_address = %(address)s
                     AND t.to_address IS NOT DISTINCT FROM t.from_address))
                 AND (%(counterparty)s IS NULL OR coalesce(t.to_address, t.contract_address) = %(counterparty)s)
-                AND t.ordinal >= (%(lowest)s)[1] AND t.ordinal <= (%(highest)s)[1]
-                AND t.ordinal >= (SELECT low FROM bounds WHERE list = 'coin')
-                AND t.ordinal < (SELECT high FROM bounds WHERE list = 'coin')
+                AND CASE WHEN %(has_bounds)s
+                    THEN t.ordinal >= (%(lowest)s)[1] AND t.ordinal < (%(highest)s)[1]
+                    ELSE t.ordinal >= (SELECT low FROM bounds WHERE list = 'coin')
+                        AND t.ordinal < (SELECT high FROM bounds WHERE list = 'coin') END
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT %(limit)s + 1
@@ -99,9 +101,10 @@ WITH span AS MATERIALIZED (
                 AND coalesce(t.to_address, t.contract_address) = %(address)s AND t.status AND t.value > 0
                 AND coalesce(t.to_address, t.contract_address) <> t.from_address
                 AND (%(counterparty)s IS NULL OR t.from_address = %(counterparty)s)
-                AND t.ordinal >= (%(lowest)s)[2] AND t.ordinal <= (%(highest)s)[2]
-                AND t.ordinal >= (SELECT low FROM bounds WHERE list = 'coin')
-                AND t.ordinal < (SELECT high FROM bounds WHERE list = 'coin')
+                AND CASE WHEN %(has_bounds)s
+                    THEN t.ordinal >= (%(lowest)s)[2] AND t.ordinal < (%(highest)s)[2]
+                    ELSE t.ordinal >= (SELECT low FROM bounds WHERE list = 'coin')
+                        AND t.ordinal < (SELECT high FROM bounds WHERE list = 'coin') END
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT %(limit)s + 1
@@ -117,9 +120,10 @@ WITH span AS MATERIALIZED (
             FROM transactions t
             WHERE %(flow)s IN ('all', 'out') AND %(token)s IS NULL AND %(counterparty)s IS NULL
                 AND t.from_address = %(address)s
-                AND t.ordinal >= (%(lowest)s)[3] AND t.ordinal <= (%(highest)s)[3]
-                AND t.ordinal >= (SELECT low FROM bounds WHERE list = 'fee')
-                AND t.ordinal < (SELECT high FROM bounds WHERE list = 'fee')
+                AND CASE WHEN %(has_bounds)s
+                    THEN t.ordinal >= (%(lowest)s)[3] AND t.ordinal < (%(highest)s)[3]
+                    ELSE t.ordinal >= (SELECT low FROM bounds WHERE list = 'fee')
+                        AND t.ordinal < (SELECT high FROM bounds WHERE list = 'fee') END
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
             LIMIT %(limit)s + 1
@@ -142,9 +146,10 @@ WITH span AS MATERIALIZED (
                 AND (%(flow)s <> 'self' OR (i.to_address = %(address)s
                     AND i.to_address IS NOT DISTINCT FROM i.from_address))
                 AND (%(counterparty)s IS NULL OR i.to_address = %(counterparty)s)
-                AND i.ordinal >= (%(lowest)s)[4] AND i.ordinal <= (%(highest)s)[4]
-                AND i.ordinal >= (SELECT low FROM bounds WHERE list = 'internal')
-                AND i.ordinal < (SELECT high FROM bounds WHERE list = 'internal')
+                AND CASE WHEN %(has_bounds)s
+                    THEN i.ordinal >= (%(lowest)s)[4] AND i.ordinal < (%(highest)s)[4]
+                    ELSE i.ordinal >= (SELECT low FROM bounds WHERE list = 'internal')
+                        AND i.ordinal < (SELECT high FROM bounds WHERE list = 'internal') END
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
             LIMIT %(limit)s + 1
@@ -163,9 +168,10 @@ WITH span AS MATERIALIZED (
                 AND i.to_address = %(address)s
                 AND i.to_address <> i.from_address
                 AND (%(counterparty)s IS NULL OR i.from_address = %(counterparty)s)
-                AND i.ordinal >= (%(lowest)s)[5] AND i.ordinal <= (%(highest)s)[5]
-                AND i.ordinal >= (SELECT low FROM bounds WHERE list = 'internal')
-                AND i.ordinal < (SELECT high FROM bounds WHERE list = 'internal')
+                AND CASE WHEN %(has_bounds)s
+                    THEN i.ordinal >= (%(lowest)s)[5] AND i.ordinal < (%(highest)s)[5]
+                    ELSE i.ordinal >= (SELECT low FROM bounds WHERE list = 'internal')
+                        AND i.ordinal < (SELECT high FROM bounds WHERE list = 'internal') END
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
             LIMIT %(limit)s + 1
@@ -190,9 +196,10 @@ WITH span AS MATERIALIZED (
                     AND x.to_address IS NOT DISTINCT FROM x.from_address))
                 AND (%(counterparty)s IS NULL OR x.to_address = %(counterparty)s)
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
-                AND x.ordinal >= (%(lowest)s)[6] AND x.ordinal <= (%(highest)s)[6]
-                AND x.ordinal >= (SELECT low FROM bounds WHERE list = 'token')
-                AND x.ordinal < (SELECT high FROM bounds WHERE list = 'token')
+                AND CASE WHEN %(has_bounds)s
+                    THEN x.ordinal >= (%(lowest)s)[6] AND x.ordinal < (%(highest)s)[6]
+                    ELSE x.ordinal >= (SELECT low FROM bounds WHERE list = 'token')
+                        AND x.ordinal < (SELECT high FROM bounds WHERE list = 'token') END
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
             LIMIT %(limit)s + 1
@@ -213,9 +220,10 @@ WITH span AS MATERIALIZED (
                 AND x.to_address <> x.from_address
                 AND (%(counterparty)s IS NULL OR x.from_address = %(counterparty)s)
                 AND (%(token)s IS NULL OR x.token_address = %(token)s)
-                AND x.ordinal >= (%(lowest)s)[7] AND x.ordinal <= (%(highest)s)[7]
-                AND x.ordinal >= (SELECT low FROM bounds WHERE list = 'token')
-                AND x.ordinal < (SELECT high FROM bounds WHERE list = 'token')
+                AND CASE WHEN %(has_bounds)s
+                    THEN x.ordinal >= (%(lowest)s)[7] AND x.ordinal < (%(highest)s)[7]
+                    ELSE x.ordinal >= (SELECT low FROM bounds WHERE list = 'token')
+                        AND x.ordinal < (SELECT high FROM bounds WHERE list = 'token') END
             ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
                 CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
             LIMIT %(limit)s + 1
@@ -305,7 +313,7 @@ WITH span AS MATERIALIZED (
             AND %(token)s IS NULL AND %(counterparty)s IS NULL
             AND t.to_address = %(address)s AND t.to_address IS NOT DISTINCT FROM t.from_address
             AND t.status AND t.value > 0 AND t.ordinal >= b.first AND t.ordinal < b.beyond
-            AND t.ordinal >= (%(lowest)s)[8] AND t.ordinal <= (%(highest)s)[8]
+            AND (NOT %(has_bounds)s OR (t.ordinal >= (%(lowest)s)[8] AND t.ordinal < (%(highest)s)[8]))
         LIMIT %(most_counted)s + 1) AS entry
     UNION ALL
     SELECT coalesce((SELECT a.produced_count FROM addresses a WHERE a.address = %(address)s), 0)
@@ -343,7 +351,7 @@ SELECT index_version(),
         SELECT t.hash, method_id(t) AS method
         FROM transactions t
         WHERE t.ordinal = b.transactions_before + p.transaction_index
-            AND t.ordinal >= (%(lowest)s)[8] AND t.ordinal <= (%(highest)s)[8]
+            AND (NOT %(has_bounds)s OR (t.ordinal >= (%(lowest)s)[8] AND t.ordinal < (%(highest)s)[8]))
         LIMIT 1 -- a look-up for each row, not a range
     ) AS t ON true
     LEFT JOIN tokens k ON k.address = p.token_address

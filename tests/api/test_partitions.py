@@ -104,7 +104,10 @@ def test_details_are_the_same(plain: Side, partitioned: Side) -> None:
     paths = [f"/transactions/{hash_}" for (hash_,) in hashes]
     paths += [f"/transactions/{hash_}/internal" for (hash_,) in hashes]
     paths += [f"/addresses/{address}/history" for address in (HOT, USUAL)]
-    paths += [f"/addresses/{HOT}/history?orderBy=asc&blockFrom=50&blockTo=150", "/blocks/100"]
+    filters = ("orderBy=asc&blockFrom=50&blockTo=150", "blockFrom=100000", "direction=self")
+    filters = (*filters, f"token={HOT_TOKEN}&orderBy=asc", f"counterparty={USUAL}")
+    paths += [f"/addresses/{HOT}/history?{given}" for given in filters]
+    paths += ["/blocks/100"]
     for path in paths:
         one, other = (side.client.get(f"/api/v1{path}") for side in (plain, partitioned))
         assert one.status_code == 200 and one.json == other.json, path
