@@ -194,7 +194,7 @@ def _add_status(commands: Any) -> None:
     )
     status.add_argument("--url", help="URL of the service; default http://HOST:PORT")
     status.add_argument(
-        "--most-behind", type=int, metavar="BLOCKS", help="exit 1 when further behind the node"
+        "--most-behind", type=_number, metavar="BLOCKS", help="exit 1 when further behind the node"
     )
     status.add_argument("--json", action="store_true", help="print JSON")
     status.add_argument(
@@ -217,12 +217,12 @@ def _add_audit(commands: Any) -> None:
         "--node", action="store_true", help="also compare blocks with the node (RPC_URL)"
     )
     audit.add_argument(
-        "--blocks", type=int, default=1000, help="with --node: number of blocks; 0: all (1000)"
+        "--blocks", type=_number, default=1000, help="with --node: number of blocks; 0: all (1000)"
     )
     audit.add_argument("--digest", action="store_true", help="only print a digest of each table")
     text = "only the rows of these blocks, a thousand at a time"
-    audit.add_argument("--from", dest="first", type=int, metavar="BLOCK", help=text)
-    audit.add_argument("--to", dest="last", type=int, metavar="BLOCK", help="the last of them")
+    audit.add_argument("--from", dest="first", type=_number, metavar="BLOCK", help=text)
+    audit.add_argument("--to", dest="last", type=_number, metavar="BLOCK", help="the last of them")
 
 
 def _add_export(commands: Any) -> None:
@@ -234,16 +234,17 @@ def _add_export(commands: Any) -> None:
         "--blocks-per-file", type=_count, default=10_000, metavar="N", help="10000 by default"
     )
     export.add_argument(
-        "--from", type=_block_number, dest="block_from", metavar="BLOCK", help="the first block"
+        "--from", type=_number, dest="block_from", metavar="BLOCK", help="the first block"
     )
     export.add_argument(
-        "--to", type=_block_number, dest="block_to", metavar="BLOCK", help="the last block"
+        "--to", type=_number, dest="block_to", metavar="BLOCK", help="the last block"
     )
 
 
-def _block_number(text: str) -> int:
+def _number(text: str) -> int:
+    """Of a block, of blocks, or the id of a record."""
     if not text.isascii() or not text.isdecimal() or len(text) > 18:
-        raise argparse.ArgumentTypeError("must be a block number")
+        raise argparse.ArgumentTypeError("must be a whole number, 0 or more")
     return int(text)
 
 
@@ -267,7 +268,7 @@ def _add_backfill(commands: Any) -> None:
     )
     chain.add_argument("--range-blocks", type=_count, default=500, help="blocks in one file (500)")
     chain.add_argument(
-        "--last-block", type=int, help="default: SCAN_FINALITY blocks behind the node's head"
+        "--last-block", type=_number, help="default: SCAN_FINALITY blocks behind the node's head"
     )
     chain.add_argument(
         "--part", type=_part, default=(1, 1), help="fetch this part first, such as 1/4"
@@ -343,7 +344,7 @@ def _add_key(commands: Any) -> None:
         actions, "revoke", "revoke keys; they become invalid within 5 s", call="key.revoke"
     )
     revoke.add_argument(
-        "ids", nargs="+", type=int, metavar="ID", help="as `scan key list` prints it"
+        "ids", nargs="+", type=_number, metavar="ID", help="as `scan key list` prints it"
     )
 
 

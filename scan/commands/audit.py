@@ -13,6 +13,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     is_of_range = options.first is not None or options.last is not None
     if is_of_range and (options.repair or options.digest):
         raise SettingError("--from, --to", "", "not possible together with --repair or --digest")
+    if None not in (options.first, options.last) and options.first > options.last:
+        raise SettingError("--to", str(options.last), "is before --from")
     if options.node:
         require_node(settings)
     return derived_tables.run(settings, options)

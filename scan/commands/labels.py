@@ -31,6 +31,8 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
                 labels = read(file)
         except OSError as error:
             raise ScanError(f"{options.file}: {error.strerror}") from None
+        except UnicodeDecodeError:
+            raise ScanError(f"{options.file}: not a text file in UTF-8") from None
         stored = [label for label in labels if label.text]
         with database.transaction() as tx:
             removed = tx.execute(

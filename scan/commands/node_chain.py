@@ -13,6 +13,7 @@ log = logging.getLogger(__name__)
 
 # Development nodes are restarted often; for other nodes fewer requests are enough.
 LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
+CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # before a switch, which ends all requests
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
 
 
@@ -24,7 +25,8 @@ def database_name(chain: ChainIdentity) -> str:
 class ChainWatch:
     """Polls the nodes in a thread until they serve a different chain.
 
-    All nodes that respond must agree, so that one wrong node cannot switch the database.
+    All nodes that respond must agree, and repeat it, so that neither one wrong node nor one wrong
+    response can switch the database.
     """
 
     def __init__(self, settings: Settings, database_name: str) -> None:
@@ -41,10 +43,22 @@ class ChainWatch:
 
     def _watch(self) -> None:
         while not self._stop.wait(self._every_s) and not self.has_changed.is_set():
-            chains = set(filter(None, map(_try_chain, self._nodes)))
-            if len(chains) == 1 and database_name(chain := chains.pop()) != self._database_name:
+            chain = self._other_chain()
+            if chain is not None and self._is_repeated(chain):
                 log.warning("the node at RPC_URL now serves %s: switching to that chain", chain)
                 self.has_changed.set()
+
+    def _is_repeated(self, chain: ChainIdentity) -> bool:
+        for _ in range(CONFIRMATIONS):
+            if self._stop.wait(CONFIRM_EVERY_S) or self._other_chain() != chain:
+                return False
+        return True
+
+    def _other_chain(self) -> ChainIdentity | None:
+        chains = set(filter(None, map(_try_chain, self._nodes)))
+        if len(chains) == 1 and database_name(chain := chains.pop()) != self._database_name:
+            return chain
+        return None
 
 
 def _try_chain(node: Node) -> ChainIdentity | None:

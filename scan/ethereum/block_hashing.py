@@ -39,6 +39,76 @@ class Unencodable(Exception):
     """A part of a block in a chain-specific form, whose hash cannot be computed."""
 
 
+def body_contradiction(header: dict[str, Any], receipts: list[dict[str, Any]]) -> str:
+    """What of the transactions and receipts is not what the header, or another field, says.
+
+    "" if nothing is, or if the types are chain-specific. Raises Unencodable, or what a missing or
+    malformed field raises.
+    """
+    for transaction, receipt in zip(header["transactions"], receipts, strict=True):
+        if transaction.get("type", "0x0") != receipt.get("type", "0x0"):
+            return "type"
+        if quantity(transaction.get("type", "0x0")) not in _FEES:
+            return ""
+    encoded = [_transaction(t) for t in header["transactions"]]
+    if list_root(encoded) != data(header["transactionsRoot"]):
+        return "transactionsRoot"
+    if receipts_root(receipts) != data(header["receiptsRoot"]):
+        return "receiptsRoot"
+    root = header.get("withdrawalsRoot")
+    if root is not None and withdrawals_root(header["withdrawals"]) != data(root):
+        return "withdrawalsRoot"
+    return _implied_contradiction(header, encoded, receipts)
+
+
+def _implied_contradiction(
+    header: dict[str, Any], encoded: list[bytes], receipts: list[dict[str, Any]]
+) -> str:
+    """Of the fields that no root covers, but that others determine."""
+    base_fee = quantity(header.get("baseFeePerGas") or "0x0")
+    gas_before = logs_before = 0
+    for transaction, raw, receipt in zip(header["transactions"], encoded, receipts, strict=True):
+        gas = quantity(receipt["cumulativeGasUsed"])
+        indexes = [quantity(log["logIndex"]) for log in receipt["logs"]]
+        implied = {
+            "hash": data(transaction["hash"]) == keccak(raw),
+            "from": data(transaction["from"]) == data(receipt["from"]),
+            "contractAddress": _creates(transaction, receipt),
+            "gasUsed": quantity(receipt["gasUsed"]) == gas - gas_before,
+            "effectiveGasPrice": _paid(receipt, transaction) == _gas_price(transaction, base_fee),
+            "logIndex": indexes == list(range(logs_before, logs_before + len(indexes))),
+        }
+        for name, holds in implied.items():
+            if not holds:
+                return name
+        gas_before = gas
+        logs_before += len(indexes)
+    return ""
+
+
+def _paid(receipt: dict[str, Any], transaction: dict[str, Any]) -> int:
+    return quantity(receipt.get("effectiveGasPrice") or transaction["gasPrice"])
+
+
+def _gas_price(transaction: dict[str, Any], base_fee: int) -> int:
+    """EIP-1559."""
+    if "maxFeePerGas" not in transaction:
+        return quantity(transaction["gasPrice"])
+    tip = quantity(transaction["maxPriorityFeePerGas"])
+    return min(quantity(transaction["maxFeePerGas"]), base_fee + tip)
+
+
+def _creates(transaction: dict[str, Any], receipt: dict[str, Any]) -> bool:
+    """Whether the new contract has the address that follows from its creator and nonce.
+
+    Yellow Paper, section 7.
+    """
+    if transaction.get("to") is not None or quantity(receipt.get("status", "0x1")) == 0:
+        return True
+    creation: Item = [data(transaction["from"], 20), integer(quantity(transaction["nonce"]))]
+    return data(receipt["contractAddress"]) == keccak(rlp(creation))[12:]
+
+
 def header_hash(header: dict[str, Any]) -> bytes:
     later = [name for name in _LATER_HEADER if header.get(name) is not None]
     return keccak(rlp([_field(header, name) for name in (*_HEADER, *later)]))

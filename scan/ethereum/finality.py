@@ -36,7 +36,11 @@ class FinalityReader:
             results = node.within(TIMEOUT_S).results(calls, MOST_BYTES)
         except (UpstreamFailed, Unavailable):
             return Finality()
-        read = Finality(*(_number(block, newest_block) for block in results))
+        try:
+            read = Finality(*(_number(block, newest_block) for block in results))
+        except (TypeError, KeyError, BadHex):
+            node.record_malformed()
+            return Finality()
         if not any(isinstance(result, RpcError) and result.is_transient for result in results):
             self._cache.store(newest_block, read, ENTRY_BYTES)
         return read
@@ -44,7 +48,6 @@ class FinalityReader:
 
 def _number(block: Any, most: int) -> int | None:
     """The node may have blocks that are not indexed yet."""
-    try:
-        return min(quantity(block["number"]), most)
-    except (TypeError, KeyError, BadHex):
+    if block is None or isinstance(block, RpcError):
         return None
+    return min(quantity(block["number"]), most)

@@ -122,6 +122,10 @@ class NodeSession:
         """Whether a call of this request failed that may succeed in the next request."""
         return self._outcome.failed
 
+    def record_malformed(self) -> None:
+        """A result that is of no use counts as a call that failed."""
+        self._outcome.failed = True
+
     def within(self, seconds: float) -> "NodeSession":
         """The same with an earlier deadline."""
         ends_at = min(self._ends_at, time.monotonic() + seconds)

@@ -199,8 +199,13 @@ class TransactionTraces:
             elif answer is None:
                 reason = REFUSED
                 continue
+            elif not (isinstance(answer, dict) and "structLogs" in answer):
+                reason = MALFORMED
+                continue
             if not isinstance(answer, RpcError) or answer.is_missing_method:
                 self._not_offered[way] = time.monotonic() + ASK_AGAIN_S
+        if reason == MALFORMED:  # once, maybe: nothing that it says of the node is remembered
+            raise UpstreamFailed(MALFORMED)
         return TracesUnavailable(reason)
 
 
@@ -214,7 +219,7 @@ def _reason(error: RpcError) -> str | None:
 
 
 def _is_trace(method: str, options: Any, answer: Any) -> bool:
-    """False for the steps that nodes give which ignore the tracer."""
+    """False for the steps (structLogs) of nodes that ignore the tracer, and for what is neither."""
     if method == "trace_transaction":
         return isinstance(answer, list)
     keys = {"callTracer": "type", "prestateTracer": "pre"}

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from scan.ethereum.block_hashing import header_hash
+from scan.ethereum.block_hashing import Unencodable, body_contradiction, header_hash
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, decode_block
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
@@ -26,7 +26,10 @@ log = logging.getLogger(__name__)
 # 620 bytes, the cheapest byte of input 4 gas and two digits: enough for 58 M gas of nothing else in
 # one transaction. More is the node's fault. A receipt of 59 MB took 236 MiB.
 MAX_BLOCK_BYTES = 96 * 1024 * 1024
-MAX_HEADER_READS = 4  # of one that contradicts its hash
+MAX_READS = 12  # of a block that contradicts itself, one after another
+EQUAL_READS = 4  # of these, before it is taken as it is
+REPEATED_READS = 2  # the same, where the block before was taken so, too
+_HEADER, _BODY = "header", "body"
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, in one request's blocks
 ROW_BYTES = 512
 
@@ -48,7 +51,11 @@ class BlockSource:
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
         self._node = node
         self._has_block_receipts = True
-        self._has_standard_headers = True  # so far: they match their hash
+        # Transactions and receipts are compared with the header: 100 us of processor a transaction,
+        # for those that read few.
+        self.checks_bodies = False
+        self._unmatched: set[str] = set()  # parts that the newest block had in another form
+        self._reported: set[str] = set()
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = TraceReader(node, self._large_lock, traces=traces)
 
@@ -73,7 +80,7 @@ class BlockSource:
         blocks: list[DecodedBlock] = []
         size = 0
         for number, pair in enumerate(self._pairs(first, last), start=first):
-            header, receipts = self._matching_its_hash(*pair, number)
+            header, receipts = self._without_contradictions(*pair, number)
             if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
                 block = self._large_block(number)
             else:
@@ -89,28 +96,42 @@ class BlockSource:
             for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
         ]
 
-    def _matching_its_hash(self, header: Any, receipts: Any, number: int) -> tuple[Any, Any]:
-        """The block and its receipts, read again where a field of the header may be wrong.
+    def _without_contradictions(self, header: Any, receipts: Any, number: int) -> tuple[Any, Any]:
+        """The block and its receipts, read again where a field of them may be wrong.
 
-        A node that repeats what it said has headers with further fields, on this chain or since a
-        hard fork: the block is taken as it is, and so are others until one matches its hash.
+        A node that repeats what it said has headers or transactions of another form, on this chain
+        or since a hard fork: the block is taken as it is. Until one matches, so are headers, and
+        transactions that are said twice.
         """
-        headers = [header]
-        while not isinstance(header, AnswerTooLarge):
-            if _matches_its_hash(header):
-                self._has_standard_headers = True
+        reads = [(header, receipts)]
+        while part := self._contradicting_part(header, receipts):
+            equal = REPEATED_READS if part in self._unmatched else EQUAL_READS
+            if reads.count((header, receipts)) >= equal:
+                if part not in self._reported:
+                    log.warning("block %d, and maybe later ones, do not match their hash", number)
+                self._unmatched.add(part)
+                self._reported.add(part)
                 break
-            if not self._has_standard_headers:
-                break
-            if len(headers) == MAX_HEADER_READS:
-                if any(other != header for other in headers):
-                    raise MalformedBlock(f"block {number}: its header does not match its hash")
-                log.warning("block %d, and maybe later ones, do not match their hash", number)
-                self._has_standard_headers = False
-                break
+            if len(reads) == MAX_READS:
+                raise MalformedBlock(f"block {number}: its {part} does not match its hash")
             [(header, receipts)] = self._pairs(number, number)
-            headers.append(header)
+            reads.append((header, receipts))
         return header, receipts
+
+    def _contradicting_part(self, header: Any, receipts: Any) -> str:
+        """The part of a block that ought to match its hash and does not; "" if none."""
+        if isinstance(header, AnswerTooLarge):
+            return ""
+        if not _matches_its_hash(header):
+            return "" if _HEADER in self._unmatched else _HEADER
+        self._unmatched.discard(_HEADER)
+        if not self.checks_bodies or isinstance(receipts, AnswerTooLarge):
+            return ""
+        if not _has_matching_body(header, receipts):
+            return _BODY
+        if header["transactions"]:  # an empty list says nothing of the chain's form
+            self._unmatched.discard(_BODY)
+        return ""
 
     def text(self, first: int, last: int) -> bytes | None:
         """The node's answer for these blocks and their receipts, for those who parse it themselves.
@@ -215,6 +236,13 @@ def _matches_its_hash(header: Any) -> bool:
     try:
         return header_hash(header) == data(header["hash"], 32)
     except (BadHex, KeyError, TypeError, AttributeError):
+        return False
+
+
+def _has_matching_body(header: Any, receipts: Any) -> bool:
+    try:
+        return not body_contradiction(header, receipts)
+    except (Unencodable, ValueError, KeyError, TypeError, AttributeError):
         return False
 
 

@@ -79,7 +79,10 @@ def read_identity(source: BlockSource) -> ChainIdentity:
     genesis_hash = source.hash_at(0)
     if genesis_hash is None:
         raise NodeError("the node does not have its genesis block")
-    return ChainIdentity(source.chain_id(), genesis_hash)
+    chain_id = source.chain_id()
+    if chain_id >= 2**63:
+        raise NodeError("the node's chain id is beyond 63 bits")
+    return ChainIdentity(chain_id, genesis_hash)
 
 
 def _require_same(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> None:

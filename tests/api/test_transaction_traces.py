@@ -225,6 +225,28 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(
     assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
 
 
+@pytest.mark.parametrize("lie", ["0x", [], {}, {"type": 7}, True])
+@pytest.mark.parametrize("what", ["trace", "state-changes"])
+def test_a_malformed_trace_says_nothing_of_the_next_one(
+    played: Played, what: str, lie: object
+) -> None:
+    def malformed(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"].startswith(("debug_", "trace_")):
+                answer.pop("error", None)
+                answer["result"] = lie
+        return Reply(body=answers)
+
+    path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
+    with FaultyNode(played.anvil.url) as node:
+        client = client_over(played, node)
+        node.fault = malformed
+        assert client.get(path).status_code == 502
+        node.fault = None
+        assert client.get(path).status_code == 200
+
+
 def only_steps(calls: Calls, forward: Forward) -> Reply:
     """A node that traces, but knows no tracer, as Ganache."""
     steps = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}

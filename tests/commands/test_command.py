@@ -68,6 +68,9 @@ def test_where_there_is_no_compiler_the_list_says_so(tmp_path: Path) -> None:
     assert str(tmp_path) in done.stderr and "scan solc install" in done.stderr
 
 
+NOBODY = "postgresql://nobody@127.0.0.1:1/none"
+
+
 @pytest.mark.parametrize(
     ("arguments", "environment", "named"),
     [
@@ -76,6 +79,13 @@ def test_where_there_is_no_compiler_the_list_says_so(tmp_path: Path) -> None:
         (["migrate"], {}, "DATABASE_URL"),
         (["labels", "import", "x.csv"], {}, "DATABASE_URL"),
         (["nonsense"], {}, "nonsense"),
+        (["audit", "--from", "-1"], {}, "--from"),
+        (["audit", "--node", "--blocks=-5"], {}, "--blocks"),
+        (["audit", "--from", "5", "--to", "2"], {"DATABASE_URL": NOBODY}, "--to='2'"),
+        (["export", "blocks", "--output=x", "--from=5", "--to=2"], {}, "--to='2'"),
+        (["backfill", "chain", "--last-block=-1"], {}, "--last-block"),
+        (["status", "--most-behind=-1"], {}, "--most-behind"),
+        (["key", "revoke", 20 * "9"], {"DATABASE_URL": NOBODY}, "ID"),
     ],
 )
 def test_a_wrong_call_is_not_taken_for_a_fault(arguments, environment, named, tmp_path) -> None:
@@ -115,6 +125,14 @@ def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, lin
     done = scan("labels", "import", str(file), DATABASE_URL=database_url)
     assert done.returncode == 1
     assert done.stderr.startswith("scan: line 3: ")
+    assert labels(database_url) == {}
+
+
+def test_labels_that_are_not_utf_8_are_refused(database_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    file.write_bytes(f"{FIRST},M\xfcnze\n".encode("latin-1"))
+    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert (done.returncode, done.stderr) == (1, f"scan: {file}: not a text file in UTF-8\n")
     assert labels(database_url) == {}
 
 

@@ -9,7 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from scan.commands import node_chain
+from scan.commands.node_chain import ChainWatch
+from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
+from scan.indexer.chain_identity import read_identity
 from tests.support.anvil import Anvil
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.indexing import settings_for
 from tests.support.scan_run import scan_run
 from tests.support.serving import free_port, wait_until
 
@@ -32,6 +39,35 @@ def test_the_demo_leaves_nothing_behind_that_others_can_read(folder: Path) -> No
                 assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
         assert stat.S_IMODE((folder / "var" / "postgres").stat().st_mode) == 0o700
     assert not (folder / "var" / "chains.json").exists()
+
+
+def test_one_wrong_response_is_no_other_chain(
+    anvil: Anvil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(node_chain, "LOCAL_EVERY_S", 0.05)
+    wrong, chain_id = 0, "0x61"
+
+    def other_chain(calls: Calls, forward: Forward) -> Reply:
+        nonlocal wrong
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == "eth_chainId" and (wrong % 2 == 0 or chain_id != "0x61"):
+                answer["result"] = chain_id
+            wrong += call["method"] == "eth_chainId"
+        return Reply(body=answers)
+
+    with FaultyNode(anvil.url) as node:
+        identity = read_identity(BlockSource(Node((node.url,))))
+        watch = ChainWatch(
+            settings_for("postgresql://none", node.url), node_chain.database_name(identity)
+        )
+        node.fault = other_chain
+        wait_until(lambda: wrong > 10)
+        assert not watch.has_changed.is_set()
+        chain_id = "0x" + 64 * "f"  # more than a chain's id may be
+        wait_until(lambda: wrong > 30)
+        assert not watch.has_changed.is_set()
+        watch.close()
 
 
 def test_a_restarted_development_node_is_followed_in_a_database_of_its_own(folder: Path) -> None:

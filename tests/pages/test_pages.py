@@ -18,6 +18,7 @@ from scan.queries import largest_transfers
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
 from tests.support.explorer import Explorer
+from tests.support.faulty_node import FaultyNode, every_result
 from tests.support.indexing import Indexing, settings_for
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
 
@@ -144,6 +145,17 @@ def test_a_block_says_how_final_it_is(client: FlaskClient, scenario: Played) -> 
         confirmations = client.get(f"/api/v1/blocks/{number}").json["confirmations"]
         assert confirmations == head - number + 1
         assert f"<dd>{confirmations} " in page
+
+
+def test_malformed_finality_is_read_again(scenario: Played, indexed: Indexing) -> None:
+    with FaultyNode(scenario.anvil.url) as node:
+        settings = settings_for(indexed.settings.database_url, node.url)
+        client = create_app(settings).test_client()
+        for lie in ("[]", '{"number":"0xzz"}', "7"):
+            node.fault = every_result(lie)
+            assert client.get("/api/v1/stats/finality").json["safeBlock"] is None
+        node.fault = None
+        assert client.get("/api/v1/stats/finality").json["safeBlock"] is not None
 
 
 def test_charts_have_every_day_as_text(client: FlaskClient) -> None:
