@@ -4,9 +4,10 @@ Its rows add up to what the address has: of the coin what came in, less what wen
 balance, and of a token its balance by events. Where that does not hold, `reason` says why.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
@@ -26,6 +27,12 @@ DIRECTIONS = ("in", "out", "self")
 POSITION = (ORDINAL,) * 7
 # Of rows that have no checkpoints; each takes PostgreSQL up to a microsecond.
 MAX_COUNTED = 100_000
+LISTS = 8  # of queries/history_get_bounds
+UNBOUNDED: Mapping[str, Any] = {
+    "has_bounds": False,
+    "lowest": [0] * LISTS,
+    "highest": [BIGINT_MAX] * LISTS,
+}
 REASONS = (
     *("start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
     "inconsistent_events",
@@ -62,7 +69,8 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
     window = in_blocks(reader, window)
     has_total = filters.token is None and filters.counterparty is None
     filters = _with_itself(address, filters)
-    data, count, counted, position, newest, seen, *state = reader.row(
+    read = partial(
+        reader.row,
         "queries/history_list",
         # Which index is the narrowest depends on the values themselves.
         planned_per_call=not has_total,
@@ -74,13 +82,18 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         block_from=window.block_from,
         block_to=window.block_to,
         has_range=window.block_from > 0 or window.block_to < BIGINT_MAX,
-        after=list(traversal.cursor.position) if traversal.cursor else None,
+        after=_after(traversal),
         seen_block=traversal.seen_block,
         direction=window.direction,
         limit=window.limit,
         symbol=coin_symbol(reader),
         most_counted=MAX_COUNTED,
     )
+    bounds = _bounds(reader, address, window, filters, traversal)
+    row = read(**bounds)
+    if bounds is not UNBOUNDED and len(reader.versions) > 1:  # the index changed in between
+        row = read(**UNBOUNDED)
+    data, count, counted, position, newest, seen, *state = row
     require_same_chain(
         reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
     )
@@ -98,6 +111,30 @@ def page(reader: Reader, address: bytes, window: Window, filters: HistoryFilter)
         unexplained = int(balance.wei) - int(net)
     reason = _reason(start_block, untraced, unexplained)
     return replace(page, reason=reason, unexplained=unexplained)
+
+
+def _bounds(
+    reader: Reader, address: bytes, window: Window, filters: HistoryFilter, traversal: Traversal
+) -> Mapping[str, Any]:
+    """Between which ordinals the page is; read only where partitions are left out."""
+    if not reader.sources.partitioned_tables.has("transactions"):
+        return UNBOUNDED
+    lowest, highest = reader.row(
+        "queries/history_get_bounds",
+        address=address,
+        is_filtered=filters._replace(types=TYPES) != HistoryFilter(),
+        block_from=window.block_from,
+        block_to=window.block_to,
+        after=_after(traversal),
+        seen_block=traversal.seen_block,
+        direction=window.direction,
+        limit=window.limit,
+    )
+    return {"has_bounds": True, "lowest": lowest, "highest": highest}
+
+
+def _after(traversal: Traversal) -> list[Value] | None:
+    return list(traversal.cursor.position) if traversal.cursor else None
 
 
 def _of_token(

@@ -7,10 +7,14 @@
 -- lists; by token or counterparty there is none. Where one of those is given it is planned per call.
 -- Transfers to oneself, and in a range what a producer earned and withdrawals, have no checkpoints: they
 -- are counted, up to `most_counted` of each, and where there are more there is no total.
+-- With `has_bounds` each list is read between `lowest` and `highest`, and no partition outside is opened: for
+-- these see queries/history_get_bounds.
+-- What makes columns of a row stands outside of its list: PostgreSQL prepares what is inside for each partition.
 -- params: address bytea, types text[], flow text, token bytea null, counterparty bytea null,
 --   block_from bigint, block_to bigint, has_range boolean, after bigint[] null,
---   seen_block bigint null, direction text, limit integer, symbol text, most_counted integer
--- literals: flow, has_range, direction, limit
+--   seen_block bigint null, direction text, limit integer, symbol text, most_counted integer,
+--   has_bounds boolean, lowest bigint[], highest bigint[]
+-- literals: flow, token, counterparty, has_bounds, has_range, direction, limit
 -- returns: one row: index version, data (JSON text), count in data, total (null: not counted), position
 --   of the last row (bigint[], null where no rows follow), block_reference of the page's newest row and
 --   of seen_block; then balance as text, balance_block, is_contract, number and hash of the newest
@@ -64,86 +68,115 @@ WITH span AS MATERIALIZED (
             CASE WHEN coalesce(t.to_address, t.contract_address) = t.from_address THEN 'self' ELSE 'out' END AS flow,
             coalesce(t.to_address, t.contract_address) AS counterparty, t.value AS amount, NULL::bytea AS token_address,
             NULL::numeric AS token_id, NULL::bigint AS place, NULL::integer AS batch_index
-        FROM transactions t
-        WHERE 'transaction' = ANY (%(types)s) AND %(flow)s IN ('all', 'out', 'self')
-            AND %(token)s IS NULL
-            AND t.from_address = %(address)s AND t.status AND t.value > 0
-            AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
-                OR coalesce(t.to_address, t.contract_address) <> t.from_address)
-            AND (%(flow)s <> 'self' OR (t.to_address = %(address)s
-                AND t.to_address IS NOT DISTINCT FROM t.from_address))
-            AND (%(counterparty)s IS NULL OR coalesce(t.to_address, t.contract_address) = %(counterparty)s)
-            AND t.ordinal >= (SELECT low FROM bounds WHERE list = 'coin')
-            AND t.ordinal < (SELECT high FROM bounds WHERE list = 'coin')
-        ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
-            CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
-        LIMIT %(limit)s + 1
+        FROM (
+            SELECT t.ordinal, t.block_number, t.transaction_index, t.from_address, t.to_address,
+                t.contract_address, t.value
+            FROM transactions t
+            WHERE %(flow)s IN ('all', 'out', 'self') AND %(token)s IS NULL
+                AND t.from_address = %(address)s AND t.status AND t.value > 0
+                AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
+                    OR coalesce(t.to_address, t.contract_address) <> t.from_address)
+                AND (%(flow)s <> 'self' OR (t.to_address = %(address)s
+                    AND t.to_address IS NOT DISTINCT FROM t.from_address))
+                AND (%(counterparty)s IS NULL OR coalesce(t.to_address, t.contract_address) = %(counterparty)s)
+                AND CASE WHEN %(has_bounds)s
+                    THEN t.ordinal >= (%(lowest)s)[1] AND t.ordinal < (%(highest)s)[1]
+                    ELSE t.ordinal >= (SELECT low FROM bounds WHERE list = 'coin')
+                        AND t.ordinal < (SELECT high FROM bounds WHERE list = 'coin') END
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+            LIMIT %(limit)s + 1
+        ) AS t
+        WHERE 'transaction' = ANY (%(types)s)
     )
     UNION ALL
     (
         SELECT 'transaction', 2, t.ordinal, t.block_number, t.transaction_index, 'in',
             t.from_address, t.value, NULL, NULL, NULL, NULL
-        FROM transactions t
-        WHERE 'transaction' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
-            AND %(token)s IS NULL
-            AND coalesce(t.to_address, t.contract_address) = %(address)s AND t.status AND t.value > 0
-            AND coalesce(t.to_address, t.contract_address) <> t.from_address
-            AND (%(counterparty)s IS NULL OR t.from_address = %(counterparty)s)
-            AND t.ordinal >= (SELECT low FROM bounds WHERE list = 'coin')
-            AND t.ordinal < (SELECT high FROM bounds WHERE list = 'coin')
-        ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
-            CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
-        LIMIT %(limit)s + 1
+        FROM (
+            SELECT t.ordinal, t.block_number, t.transaction_index, t.from_address, t.to_address,
+                t.contract_address, t.value
+            FROM transactions t
+            WHERE %(flow)s IN ('all', 'in') AND %(token)s IS NULL
+                AND coalesce(t.to_address, t.contract_address) = %(address)s AND t.status AND t.value > 0
+                AND coalesce(t.to_address, t.contract_address) <> t.from_address
+                AND (%(counterparty)s IS NULL OR t.from_address = %(counterparty)s)
+                AND CASE WHEN %(has_bounds)s
+                    THEN t.ordinal >= (%(lowest)s)[2] AND t.ordinal < (%(highest)s)[2]
+                    ELSE t.ordinal >= (SELECT low FROM bounds WHERE list = 'coin')
+                        AND t.ordinal < (SELECT high FROM bounds WHERE list = 'coin') END
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+            LIMIT %(limit)s + 1
+        ) AS t
+        WHERE 'transaction' = ANY (%(types)s)
     )
     UNION ALL
     (
         SELECT 'fee', 1, t.ordinal, t.block_number, t.transaction_index, 'out', NULL,
-            transaction_fee(t), NULL, NULL, NULL, NULL
-        FROM transactions t
-        WHERE 'fee' = ANY (%(types)s) AND %(flow)s IN ('all', 'out')
-            AND %(token)s IS NULL AND %(counterparty)s IS NULL
-            AND t.from_address = %(address)s
-            AND t.ordinal >= (SELECT low FROM bounds WHERE list = 'fee')
-            AND t.ordinal < (SELECT high FROM bounds WHERE list = 'fee')
-        ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
-            CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
-        LIMIT %(limit)s + 1
+            t.fee, NULL, NULL, NULL, NULL
+        FROM (
+            SELECT t.ordinal, t.block_number, t.transaction_index, transaction_fee(t) AS fee
+            FROM transactions t
+            WHERE %(flow)s IN ('all', 'out') AND %(token)s IS NULL AND %(counterparty)s IS NULL
+                AND t.from_address = %(address)s
+                AND CASE WHEN %(has_bounds)s
+                    THEN t.ordinal >= (%(lowest)s)[3] AND t.ordinal < (%(highest)s)[3]
+                    ELSE t.ordinal >= (SELECT low FROM bounds WHERE list = 'fee')
+                        AND t.ordinal < (SELECT high FROM bounds WHERE list = 'fee') END
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN t.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN t.ordinal END DESC
+            LIMIT %(limit)s + 1
+        ) AS t
+        WHERE 'fee' = ANY (%(types)s)
     )
     UNION ALL
     (
         SELECT 'internal_transfer', 3, i.ordinal, i.block_number, i.transaction_index,
             CASE WHEN i.to_address = i.from_address THEN 'self' ELSE 'out' END,
             i.to_address, i.value, NULL, NULL, i.transfer_index, NULL
-        FROM internal_transfers i
-        WHERE 'internal_transfer' = ANY (%(types)s) AND %(flow)s IN ('all', 'out', 'self')
-            AND %(token)s IS NULL
-            AND i.from_address = %(address)s
-            AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
-                OR i.to_address <> i.from_address)
-            AND (%(flow)s <> 'self' OR (i.to_address = %(address)s
-                AND i.to_address IS NOT DISTINCT FROM i.from_address))
-            AND (%(counterparty)s IS NULL OR i.to_address = %(counterparty)s)
-            AND i.ordinal >= (SELECT low FROM bounds WHERE list = 'internal')
-            AND i.ordinal < (SELECT high FROM bounds WHERE list = 'internal')
-        ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
-            CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
-        LIMIT %(limit)s + 1
+        FROM (
+            SELECT i.ordinal, i.block_number, i.transaction_index, i.from_address, i.to_address,
+                i.transfer_index, i.value
+            FROM internal_transfers i
+            WHERE %(flow)s IN ('all', 'out', 'self') AND %(token)s IS NULL
+                AND i.from_address = %(address)s
+                AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
+                    OR i.to_address <> i.from_address)
+                AND (%(flow)s <> 'self' OR (i.to_address = %(address)s
+                    AND i.to_address IS NOT DISTINCT FROM i.from_address))
+                AND (%(counterparty)s IS NULL OR i.to_address = %(counterparty)s)
+                AND CASE WHEN %(has_bounds)s
+                    THEN i.ordinal >= (%(lowest)s)[4] AND i.ordinal < (%(highest)s)[4]
+                    ELSE i.ordinal >= (SELECT low FROM bounds WHERE list = 'internal')
+                        AND i.ordinal < (SELECT high FROM bounds WHERE list = 'internal') END
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
+            LIMIT %(limit)s + 1
+        ) AS i
+        WHERE 'internal_transfer' = ANY (%(types)s)
     )
     UNION ALL
     (
         SELECT 'internal_transfer', 3, i.ordinal, i.block_number, i.transaction_index, 'in',
             i.from_address, i.value, NULL, NULL, i.transfer_index, NULL
-        FROM internal_transfers i
-        WHERE 'internal_transfer' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
-            AND %(token)s IS NULL
-            AND i.to_address = %(address)s
-            AND i.to_address <> i.from_address
-            AND (%(counterparty)s IS NULL OR i.from_address = %(counterparty)s)
-            AND i.ordinal >= (SELECT low FROM bounds WHERE list = 'internal')
-            AND i.ordinal < (SELECT high FROM bounds WHERE list = 'internal')
-        ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
-            CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
-        LIMIT %(limit)s + 1
+        FROM (
+            SELECT i.ordinal, i.block_number, i.transaction_index, i.from_address, i.to_address,
+                i.transfer_index, i.value
+            FROM internal_transfers i
+            WHERE %(flow)s IN ('all', 'in') AND %(token)s IS NULL
+                AND i.to_address = %(address)s
+                AND i.to_address <> i.from_address
+                AND (%(counterparty)s IS NULL OR i.from_address = %(counterparty)s)
+                AND CASE WHEN %(has_bounds)s
+                    THEN i.ordinal >= (%(lowest)s)[5] AND i.ordinal < (%(highest)s)[5]
+                    ELSE i.ordinal >= (SELECT low FROM bounds WHERE list = 'internal')
+                        AND i.ordinal < (SELECT high FROM bounds WHERE list = 'internal') END
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN i.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN i.ordinal END DESC
+            LIMIT %(limit)s + 1
+        ) AS i
+        WHERE 'internal_transfer' = ANY (%(types)s)
     )
     UNION ALL
     (
@@ -151,37 +184,51 @@ WITH span AS MATERIALIZED (
             CASE WHEN x.to_address = x.from_address THEN 'self' ELSE 'out' END,
             x.to_address, x.value, x.token_address,
             x.token_id, x.log_index, x.batch_index
-        FROM token_transfers x
-        WHERE 'token_transfer' = ANY (%(types)s) AND %(flow)s IN ('all', 'out', 'self')
-            AND x.from_address = %(address)s
-            AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
-                OR x.to_address <> x.from_address)
-            AND (%(flow)s <> 'self' OR (x.to_address = %(address)s
-                AND x.to_address IS NOT DISTINCT FROM x.from_address))
-            AND (%(counterparty)s IS NULL OR x.to_address = %(counterparty)s)
-            AND (%(token)s IS NULL OR x.token_address = %(token)s)
-            AND x.ordinal >= (SELECT low FROM bounds WHERE list = 'token')
-            AND x.ordinal < (SELECT high FROM bounds WHERE list = 'token')
-        ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
-            CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
-        LIMIT %(limit)s + 1
+        FROM (
+            SELECT x.ordinal, x.block_number, x.transaction_index, x.from_address, x.to_address,
+                x.token_address, x.value, x.token_id, x.log_index, x.batch_index
+            FROM token_transfers x
+            WHERE %(flow)s IN ('all', 'out', 'self')
+                AND x.from_address = %(address)s
+                AND ((%(flow)s <> 'out' AND coalesce(%(counterparty)s = %(address)s, true))
+                    OR x.to_address <> x.from_address)
+                AND (%(flow)s <> 'self' OR (x.to_address = %(address)s
+                    AND x.to_address IS NOT DISTINCT FROM x.from_address))
+                AND (%(counterparty)s IS NULL OR x.to_address = %(counterparty)s)
+                AND (%(token)s IS NULL OR x.token_address = %(token)s)
+                AND CASE WHEN %(has_bounds)s
+                    THEN x.ordinal >= (%(lowest)s)[6] AND x.ordinal < (%(highest)s)[6]
+                    ELSE x.ordinal >= (SELECT low FROM bounds WHERE list = 'token')
+                        AND x.ordinal < (SELECT high FROM bounds WHERE list = 'token') END
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
+            LIMIT %(limit)s + 1
+        ) AS x
+        WHERE 'token_transfer' = ANY (%(types)s)
     )
     UNION ALL
     (
         SELECT 'token_transfer', 4, x.ordinal, x.block_number, x.transaction_index, 'in',
             x.from_address, x.value, x.token_address,
             x.token_id, x.log_index, x.batch_index
-        FROM token_transfers x
-        WHERE 'token_transfer' = ANY (%(types)s) AND %(flow)s IN ('all', 'in')
-            AND x.to_address = %(address)s
-            AND x.to_address <> x.from_address
-            AND (%(counterparty)s IS NULL OR x.from_address = %(counterparty)s)
-            AND (%(token)s IS NULL OR x.token_address = %(token)s)
-            AND x.ordinal >= (SELECT low FROM bounds WHERE list = 'token')
-            AND x.ordinal < (SELECT high FROM bounds WHERE list = 'token')
-        ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
-            CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
-        LIMIT %(limit)s + 1
+        FROM (
+            SELECT x.ordinal, x.block_number, x.transaction_index, x.from_address, x.to_address,
+                x.token_address, x.value, x.token_id, x.log_index, x.batch_index
+            FROM token_transfers x
+            WHERE %(flow)s IN ('all', 'in')
+                AND x.to_address = %(address)s
+                AND x.to_address <> x.from_address
+                AND (%(counterparty)s IS NULL OR x.from_address = %(counterparty)s)
+                AND (%(token)s IS NULL OR x.token_address = %(token)s)
+                AND CASE WHEN %(has_bounds)s
+                    THEN x.ordinal >= (%(lowest)s)[7] AND x.ordinal < (%(highest)s)[7]
+                    ELSE x.ordinal >= (SELECT low FROM bounds WHERE list = 'token')
+                        AND x.ordinal < (SELECT high FROM bounds WHERE list = 'token') END
+            ORDER BY CASE WHEN %(direction)s = 'asc' THEN x.ordinal END ASC,
+                CASE WHEN %(direction)s = 'desc' THEN x.ordinal END DESC
+            LIMIT %(limit)s + 1
+        ) AS x
+        WHERE 'token_transfer' = ANY (%(types)s)
     )
     UNION ALL
     (
@@ -225,7 +272,9 @@ WITH span AS MATERIALIZED (
     FROM entries e, (SELECT CASE WHEN %(direction)s = 'asc' THEN 1::bigint ELSE -1 END AS sign) AS s
 ), lists AS (
     -- What an address sent and received count a transfer to oneself each, its whole list once.
-    SELECT v.list, coalesce(v.entries, 0) AS entries, v.sign, b.first, b.beyond
+    SELECT v.list, coalesce(v.entries, 0) AS entries, v.sign, b.first, b.beyond,
+        %(block_from)s <= a.first_seen AND %(block_to)s >= a.last_seen AS is_whole,
+        %(block_to)s < a.first_seen OR %(block_from)s > a.last_seen AS is_empty
     FROM addresses a
     CROSS JOIN LATERAL (VALUES
         ('transaction', 'coin', 'coin_by_from', a.coin_sent_count,
@@ -249,9 +298,10 @@ WITH span AS MATERIALIZED (
     JOIN bounds b ON b.list = v.bound
     WHERE a.address = %(address)s AND v.type = ANY (%(types)s)
 ), counted AS (
-    SELECT coalesce(sum(l.sign * CASE WHEN %(has_range)s
-        THEN history_entries(l.list, %(address)s, l.entries, l.first, l.beyond)
-        ELSE l.entries END), 0) AS entries
+    SELECT coalesce(sum(l.sign * CASE
+        WHEN NOT %(has_range)s OR l.is_whole THEN l.entries
+        WHEN l.is_empty THEN 0
+        ELSE history_entries(l.list, %(address)s, l.entries, l.first, l.beyond) END), 0) AS entries
     FROM lists l
     WHERE l.sign <> 0
     UNION ALL
@@ -263,6 +313,7 @@ WITH span AS MATERIALIZED (
             AND %(token)s IS NULL AND %(counterparty)s IS NULL
             AND t.to_address = %(address)s AND t.to_address IS NOT DISTINCT FROM t.from_address
             AND t.status AND t.value > 0 AND t.ordinal >= b.first AND t.ordinal < b.beyond
+            AND (NOT %(has_bounds)s OR (t.ordinal >= (%(lowest)s)[8] AND t.ordinal < (%(highest)s)[8]))
         LIMIT %(most_counted)s + 1) AS entry
     UNION ALL
     SELECT coalesce((SELECT a.produced_count FROM addresses a WHERE a.address = %(address)s), 0)
@@ -292,11 +343,17 @@ SELECT index_version(),
     (SELECT json_list(string_agg(history_record(
             p.type, p.flow, p.counterparty, coalesce(p.amount, producer_fees(b)),
             coalesce(k.symbol, %(symbol)s), coalesce(k.decimals, 18)::integer, p.token_address,
-            k.type, p.token_id, t.hash, method_id(t), p.block_number, b.timestamp,
+            k.type, p.token_id, t.hash, t.method, p.block_number, b.timestamp,
             p.transaction_index, p.place, p.batch_index), ',' ORDER BY p.number))
     FROM placed p
     JOIN blocks b ON b.number = p.block_number
-    LEFT JOIN transactions t ON t.ordinal = b.transactions_before + p.transaction_index
+    LEFT JOIN LATERAL (
+        SELECT t.hash, method_id(t) AS method
+        FROM transactions t
+        WHERE t.ordinal = b.transactions_before + p.transaction_index
+            AND (NOT %(has_bounds)s OR (t.ordinal >= (%(lowest)s)[8] AND t.ordinal < (%(highest)s)[8]))
+        LIMIT 1 -- a look-up for each row, not a range
+    ) AS t ON true
     LEFT JOIN tokens k ON k.address = p.token_address
     WHERE p.number <= %(limit)s),
     (SELECT count(*) FROM placed WHERE number <= %(limit)s),

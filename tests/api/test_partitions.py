@@ -104,7 +104,10 @@ def test_details_are_the_same(plain: Side, partitioned: Side) -> None:
     paths = [f"/transactions/{hash_}" for (hash_,) in hashes]
     paths += [f"/transactions/{hash_}/internal" for (hash_,) in hashes]
     paths += [f"/addresses/{address}/history" for address in (HOT, USUAL)]
-    paths += [f"/addresses/{HOT}/history?orderBy=asc&blockFrom=50&blockTo=150", "/blocks/100"]
+    filters = ("orderBy=asc&blockFrom=50&blockTo=150", "blockFrom=100000", "direction=self")
+    filters = (*filters, f"token={HOT_TOKEN}&orderBy=asc", f"counterparty={USUAL}")
+    paths += [f"/addresses/{HOT}/history?{given}" for given in filters]
+    paths += ["/blocks/100"]
     for path in paths:
         one, other = (side.client.get(f"/api/v1{path}") for side in (plain, partitioned))
         assert one.status_code == 200 and one.json == other.json, path
@@ -140,20 +143,48 @@ def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(
     assert 1 <= len([name for name in planned if name.startswith("transactions_")]) <= 4
 
 
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_history_of_a_busy_address_opens_the_partitions_of_its_page(
+    plain: Side, partitioned: Side, order: str
+) -> None:
+    """Those where checkpoints say that enough of each list is; from page to page."""
+    cursor = ""
+    for _ in range(3):
+        path = f"/api/v1/addresses/{HOT}/history?orderBy={order}&limit={LIMIT}{cursor}"
+        partitioned.database.plans.clear()
+        one, other = (side.client.get(path).json for side in (plain, partitioned))
+        assert one == other
+        plan = partitioned.database.plans[-1]
+        assert plan.statement == "queries/history_list"
+        prepared = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
+        assert 1 <= len([name for name in prepared if name.startswith("token_transfers_")]) <= 8
+        cursor = f"&cursor={one['next']}"
+
+
+@pytest.mark.parametrize(
+    ("statement", "path"),
+    [
+        ("queries/lists_get_bounds", f"/transactions?address={HOT}&status=true"),
+        ("queries/history_get_bounds", f"/addresses/{HOT}/history?limit=5"),
+    ],
+)
 def test_bounds_of_an_older_state_are_not_used(
-    partitioned: Side, monkeypatch: pytest.MonkeyPatch
+    partitioned: Side, monkeypatch: pytest.MonkeyPatch, statement: str, path: str
 ) -> None:
     """The index changes after the bounds were read: the list is read anew, without them."""
-    keys = {"address": HOT, "status": True}
-    expected = partitioned.query("transactions", keys)
+    expected = partitioned.client.get(f"/api/v1{path}").json
+    assert expected["next"]
     read = ExplainingDatabase.prepared_row
 
-    def outdated(database: ExplainingDatabase, statement: str, **params: Any) -> Any:
-        row = read(database, statement, **params)
-        if statement != "queries/lists_get_bounds" or row is None:
+    def outdated(database: ExplainingDatabase, name: str, **params: Any) -> Any:
+        row = read(database, name, **params)
+        if name != statement or row is None:
             return row
-        version, *_ = row
-        return version - 1, 0, 0
+        version, *values = row
+        lowest, highest = values[-2:]
+        is_of_many = isinstance(lowest, list)
+        nothing = ([0] * len(lowest), [0] * len(highest)) if is_of_many else (0, 0)
+        return (version - 1, *values[:-2], *nothing)
 
     monkeypatch.setattr(ExplainingDatabase, "prepared_row", outdated)
-    assert partitioned.query("transactions", keys) == expected
+    assert partitioned.client.get(f"/api/v1{path}&_=1").json == expected
