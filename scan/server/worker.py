@@ -22,6 +22,7 @@ from scan.errors import ScanError, Unavailable
 from scan.server.connection import Connection, State
 from scan.server.event_stream import EVENT_STREAM, OpenResponse
 from scan.server.file_body import FileBody
+from scan.server.processor import OneProcessor
 from scan.server.received_bytes import MoreNeeded
 from scan.server.wsgi import CORS, refuse
 
@@ -75,6 +76,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         self._checked_at = 0.0
         self._logged_at = -LOG_EVERY_S
         self._is_stopping = False
+        self._processor = OneProcessor()
 
     def run(self) -> None:
         # gunicorn looks up settings by name sixteen times a request, each through __getattr__:
@@ -359,6 +361,7 @@ class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
         if now - self._checked_at < CHECK_EVERY_S:
             return
         self._checked_at = now
+        self._processor.check(now)
         for conn in list(self._connections):
             if not self.alive:
                 if conn.open_response is not None:

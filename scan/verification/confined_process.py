@@ -1,8 +1,8 @@
 """Executes another program with resource limits and no network; sandbox.py runs this file.
 
-Arguments: optionally KEEP_NETWORK, the name and value of each resource limit, `--`, the program
-and its arguments. Exits with CANNOT_CONFINE if this kernel or processor does not support that,
-with 127 if there is no such program.
+Arguments: the numbers of the processors to use, optionally KEEP_NETWORK, the name and value of each
+resource limit, `--`, the program and its arguments. Exits with CANNOT_CONFINE if this kernel or
+processor does not support that, with 127 if there is no such program.
 
 A system call filter (seccomp) needs no privileges, so it also works where a unit or a container
 forbids namespaces; unlike a network namespace it also denies Unix sockets.
@@ -37,7 +37,8 @@ _REFUSED = {
 
 def main(arguments: list[str]) -> int:
     split = arguments.index("--")
-    limits, command = arguments[:split], arguments[split + 1 :]
+    processors, *limits = arguments[:split]
+    command = arguments[split + 1 :]
     keeps_network = limits[:1] == [KEEP_NETWORK]
     if keeps_network:
         del limits[0]
@@ -45,6 +46,8 @@ def main(arguments: list[str]) -> int:
         for name, value in zip(limits[::2], limits[1::2], strict=True):
             resource.setrlimit(getattr(resource, name), (int(value), int(value)))
         os.nice(NICENESS)
+        with suppress(OSError, AttributeError):  # the worker that starts this keeps to one of them
+            os.sched_setaffinity(0, map(int, processors.split(",")))
         with suppress(OSError):  # out of memory, the kernel kills this before the database
             os.write(os.open("/proc/self/oom_score_adj", os.O_WRONLY), b"1000")
         if not keeps_network:
