@@ -220,6 +220,8 @@ def test_two_runners_share_jobs_and_run_each_once(
     # them ends in the 40 seconds that one has, and the job fails as it should.
     monkeypatch.setattr("scan.verification.compiler.COMPILE_TIMEOUT_S", 170.0)
     monkeypatch.setattr("scan.verification.verifier.BUDGET_S", 170.0)
+    # Nobody dies here, but a machine that hangs for longer than a lease lets it expire.
+    monkeypatch.setattr("scan.verification.job_runner.LEASE_S", 170.0)
     ids = [jobs.submit(request(address), f"192.0.2.{number}") for number in range(6)]
     other: Services = create_app(idle.settings).extensions["scan"]
     runner = JobRunner(other.writes, other.verifier, other.jobs)
