@@ -67,12 +67,15 @@ def _name(path: Path) -> str:
 
 
 MODULES = _modules()
+# Parsed before any test has threads: Python 3.11 counts the depth of all of them together, and
+# tracebacks that are logged are parsed, too.
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 BLUEPRINTS = sorted(m for m in MODULES if m.startswith("scan.api.") and "openapi" not in m)
 
 
 def _imports(module: str) -> Iterator[str]:
     """What a module imports, as far as it can be a module: also inside functions."""
-    for node in ast.walk(_tree(module)):
+    for node in ast.walk(TREES[module]):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -80,10 +83,6 @@ def _imports(module: str) -> Iterator[str]:
             for alias in node.names:
                 whole = f"{node.module}.{alias.name}"
                 yield whole if whole in MODULES else node.module
-
-
-def _tree(module: str) -> ast.Module:
-    return ast.parse(MODULES[module].read_text(encoding="utf-8"))
 
 
 def _room(module: str) -> str | None:
@@ -133,7 +132,7 @@ def test_nothing_on_the_ground_imports_itself_through_others(room: str) -> None:
 def test_a_room_says_what_it_is(room: str) -> None:
     """What it does, what enters, what leaves, which file to open first."""
     if (ROOT / "scan" / room).is_dir():
-        docstring = ast.get_docstring(_tree(f"scan.{room}")) or ""
+        docstring = ast.get_docstring(TREES[f"scan.{room}"]) or ""
         for word in ("Input:", "Output:", "Start with"):
             assert word in docstring
 
@@ -163,7 +162,7 @@ def test_libraries_have_their_place(library: str) -> None:
 def test_the_environment_is_read_in_settings_alone(module: str) -> None:
     readers = {
         node.attr
-        for node in ast.walk(_tree(module))
+        for node in ast.walk(TREES[module])
         if isinstance(node, ast.Attribute)
         and node.attr in ("environ", "environb", "getenv")
         and isinstance(node.value, ast.Name)
@@ -184,7 +183,7 @@ def test_the_application_knows_no_indexer(module: str) -> None:
 
 @pytest.mark.parametrize("module", sorted(MODULES))
 def test_no_sql_in_python(module: str) -> None:
-    tree = _tree(module)
+    tree = TREES[module]
     prose = _docstrings(tree)
     found = [
         node.value

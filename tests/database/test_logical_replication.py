@@ -37,7 +37,8 @@ def rows(url: str, table: str) -> list[tuple[object, ...]]:
 
 
 def wait_for_subscriber(primary: str, warehouse: str) -> None:
-    [(newest,)] = execute(primary, "SELECT pg_current_wal_lsn()")
+    # Where the last commit ends: it may not be written yet, since nothing waits for the disk here.
+    [(newest,)] = execute(primary, "SELECT pg_current_wal_insert_lsn()")
 
     def has_it() -> bool:
         copied = execute(
