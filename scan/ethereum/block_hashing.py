@@ -39,51 +39,48 @@ class Unencodable(Exception):
     """A part of a block in a chain-specific form, whose hash cannot be computed."""
 
 
-def body_contradiction(header: dict[str, Any], receipts: list[dict[str, Any]]) -> str:
-    """What of the transactions and receipts is not what the header, or another field, says.
+def has_matching_body(header: dict[str, Any], receipts: list[dict[str, Any]]) -> bool:
+    """Whether transactions, receipts and withdrawals agree with the header and with each other.
 
-    "" if nothing is, or if the types are chain-specific. Raises Unencodable, or what a missing or
-    malformed field raises.
+    True where types are chain-specific. Raises Unencodable, or what a missing or malformed field
+    raises.
     """
     for transaction, receipt in zip(header["transactions"], receipts, strict=True):
         if transaction.get("type", "0x0") != receipt.get("type", "0x0"):
-            return "type"
+            return False
         if quantity(transaction.get("type", "0x0")) not in _FEES:
-            return ""
+            return True
     encoded = [_transaction(t) for t in header["transactions"]]
-    if list_root(encoded) != data(header["transactionsRoot"]):
-        return "transactionsRoot"
-    if receipts_root(receipts) != data(header["receiptsRoot"]):
-        return "receiptsRoot"
-    root = header.get("withdrawalsRoot")
-    if root is not None and withdrawals_root(header["withdrawals"]) != data(root):
-        return "withdrawalsRoot"
-    return _implied_contradiction(header, encoded, receipts)
+    withdrawals = header.get("withdrawalsRoot")
+    return (
+        list_root(encoded) == data(header["transactionsRoot"])
+        and receipts_root(receipts) == data(header["receiptsRoot"])
+        and (withdrawals is None or withdrawals_root(header["withdrawals"]) == data(withdrawals))
+        and _has_implied_fields(header, encoded, receipts)
+    )
 
 
-def _implied_contradiction(
+def _has_implied_fields(
     header: dict[str, Any], encoded: list[bytes], receipts: list[dict[str, Any]]
-) -> str:
+) -> bool:
     """Of the fields that no root covers, but that others determine."""
     base_fee = quantity(header.get("baseFeePerGas") or "0x0")
     gas_before = logs_before = 0
     for transaction, raw, receipt in zip(header["transactions"], encoded, receipts, strict=True):
         gas = quantity(receipt["cumulativeGasUsed"])
         indexes = [quantity(log["logIndex"]) for log in receipt["logs"]]
-        implied = {
-            "hash": data(transaction["hash"]) == keccak(raw),
-            "from": data(transaction["from"]) == data(receipt["from"]),
-            "contractAddress": _creates(transaction, receipt),
-            "gasUsed": quantity(receipt["gasUsed"]) == gas - gas_before,
-            "effectiveGasPrice": _paid(receipt, transaction) == _gas_price(transaction, base_fee),
-            "logIndex": indexes == list(range(logs_before, logs_before + len(indexes))),
-        }
-        for name, holds in implied.items():
-            if not holds:
-                return name
+        if not (
+            data(transaction["hash"]) == keccak(raw)
+            and data(transaction["from"]) == data(receipt["from"])
+            and _creates(transaction, receipt)
+            and quantity(receipt["gasUsed"]) == gas - gas_before
+            and _paid(receipt, transaction) == _gas_price(transaction, base_fee)
+            and indexes == list(range(logs_before, logs_before + len(indexes)))
+        ):
+            return False
         gas_before = gas
         logs_before += len(indexes)
-    return ""
+    return True
 
 
 def _paid(receipt: dict[str, Any], transaction: dict[str, Any]) -> int:

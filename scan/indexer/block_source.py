@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from scan.ethereum.block_hashing import Unencodable, body_contradiction, header_hash
+from scan.ethereum.block_hashing import Unencodable, has_matching_body, header_hash
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, decode_block
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
@@ -241,7 +241,7 @@ def _matches_its_hash(header: Any) -> bool:
 
 def _has_matching_body(header: Any, receipts: Any) -> bool:
     try:
-        return not body_contradiction(header, receipts)
+        return has_matching_body(header, receipts)
     except (Unencodable, ValueError, KeyError, TypeError, AttributeError):
         return False
 
