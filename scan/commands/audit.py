@@ -3,7 +3,7 @@
 import argparse
 
 from scan.audit import derived_tables
-from scan.commands.startup import require_node, with_running_database
+from scan.commands.startup import require_node, require_order, with_running_database
 from scan.errors import SettingError
 from scan.settings import Settings
 
@@ -13,8 +13,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     is_of_range = options.first is not None or options.last is not None
     if is_of_range and (options.repair or options.digest):
         raise SettingError("--from, --to", "", "not possible together with --repair or --digest")
-    if None not in (options.first, options.last) and options.first > options.last:
-        raise SettingError("--to", str(options.last), "is before --from")
+    require_order(options.first, options.last)
     if options.node:
         require_node(settings)
     return derived_tables.run(settings, options)

@@ -2,9 +2,9 @@
 
 import argparse
 
-from scan.commands.startup import with_running_database
+from scan.commands.startup import require_order, with_running_database
 from scan.database.connection import Database
-from scan.errors import ScanError, SettingError
+from scan.errors import ScanError
 from scan.settings import Settings
 
 STATEMENT_TIMEOUT_MS = 60_000
@@ -16,10 +16,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         from scan.exports.table_rows import TABLES
     except ImportError as error:
         raise ScanError(f"{error.name} is not installed: pip install 'scan[parquet]'.") from None
-    if None not in (options.block_from, options.block_to) and (
-        options.block_from > options.block_to
-    ):
-        raise SettingError("--to", str(options.block_to), "is before --from")
+    require_order(options.block_from, options.block_to)
     unknown = sorted(set(options.tables) - {*TABLES, "all"})
     if unknown:
         raise ScanError(f"unknown table {unknown[0]}; there are: {', '.join(TABLES)}, or all.")

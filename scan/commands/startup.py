@@ -27,6 +27,12 @@ READ_ONLY = (
 )
 
 
+def require_order(first: int | None, last: int | None) -> None:
+    """Of a range of blocks that --from and --to give."""
+    if first is not None and last is not None and first > last:
+        raise SettingError("--to", str(last), "is before --from")
+
+
 def require_database(settings: Settings) -> None:
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "required; only `scan run` starts its own database")

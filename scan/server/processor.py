@@ -12,7 +12,6 @@ from pathlib import Path
 CHOOSE_EVERY_S = 10.0  # anew, since others may need the processor
 
 _PROCESS = Path("/proc/self")
-_LAST_PROCESSOR = 36  # the field in /proc/<pid>/stat, counted after the name
 
 
 class OneProcessor:
@@ -30,7 +29,7 @@ class OneProcessor:
             return
         if self._is_free:
             self._chosen_at = now
-            self._confine({int(_fields()[_LAST_PROCESSOR])} & self._allowed or self._allowed)
+            self._confine({_last_processor()} & self._allowed or self._allowed)
             self._is_free = False
         elif now - self._chosen_at >= CHOOSE_EVERY_S:
             self._confine(self._allowed)
@@ -42,5 +41,6 @@ class OneProcessor:
                 os.sched_setaffinity(int(thread.name), processors)
 
 
-def _fields() -> list[str]:
-    return (_PROCESS / "stat").read_text().rpartition(")")[2].split()
+def _last_processor() -> int:
+    """Of the main thread: field 39 of proc(5), of which the name, in brackets, is the second."""
+    return int((_PROCESS / "stat").read_text().rpartition(")")[2].split()[36])
