@@ -54,6 +54,7 @@ class RangeInspector:
         since the first code counts, and what was created anew. Of most addresses only the first is
         asked for.
         """
+        self._inspector.stored_to = blocks.first - 1
         table = self._read("code_sights", blocks)
         is_repeated = compute.and_(
             compute.invert(table["is_first"]), compute.invert(table["is_created"])

@@ -138,12 +138,13 @@ class ContractInspector:
         self._database = database
         self._factories = factories
         self._contracts: dict[bytes, KnownContract] = {}
-        self._last_batch: set[bytes] = set()
+        self._found_at: dict[bytes, int] = {}  # the block in which a finding is, by contract
+        self.stored_to = -1  # the block up to which all findings are in the database
 
     def inspect(self, batch: Batch) -> ContractFindings:
         """Raises NodeError; reads only contracts not seen before, each at its block.
 
-        The batch before this one may still be on its way into the database.
+        Batches before this one may still be on their way into the database.
         """
         self._load_contracts(set().union(*(block.possible_contracts for block in batch)))
         codes = self._new_codes(batch)
@@ -156,6 +157,8 @@ class ContractInspector:
             for token in sorted(transfers.minted)
         ]
         results = self._state.read(queries)
+        for findings in (codes, tokens, token_rejections, pools, pool_rejections):
+            self._found_at |= {finding.address: finding.block_number for finding in findings}
         return ContractFindings(
             codes,
             tokens,
@@ -176,9 +179,7 @@ class ContractInspector:
     def _load_contracts(self, addresses: set[bytes]) -> None:
         """The stored state of contracts; emitters are among the addresses."""
         if len(self._contracts) > MAX_CONTRACTS:
-            # The contracts of the last batch may not be in the database yet.
-            self._contracts = {address: self._contracts[address] for address in self._last_batch}
-        self._last_batch = addresses
+            self._forget_stored_contracts()
         unknown = [address for address in addresses if address not in self._contracts]
         if not unknown:
             return
@@ -189,6 +190,12 @@ class ContractInspector:
                 contract.pool = FoundPool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
             contract.rejected = frozenset(row[6])
             contract.code_hash = None if row[7] is None else bytes(row[7])
+
+    def _forget_stored_contracts(self) -> None:
+        self._found_at = {
+            address: number for address, number in self._found_at.items() if number > self.stored_to
+        }
+        self._contracts = {address: self._contracts[address] for address in self._found_at}
 
     # Code
 

@@ -91,12 +91,16 @@ class Partitions:
         """What is known of the tables: another indexer may have changed them."""
         self._enough.clear()
 
+    def are_made(self, table: str, needed: int) -> bool:
+        """Whether prepare() has made all that `needed` rows take."""
+        return needed <= self._enough.get(table, 0)
+
     def prepare(self, table: str, count: int, needed: int) -> None:
         """Before a table of `count` rows is written up to `needed` rows.
 
         Raises LockNotGranted where a reader holds a lock without which the rows find no partition.
         """
-        if needed <= self._enough.get(table, 0):
+        if self.are_made(table, needed):
             return
         deadline = time.monotonic() + PATIENCE_S
         while True:

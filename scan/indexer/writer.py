@@ -20,6 +20,7 @@ from scan.indexer.block_rows import (
     TRANSFER_COLUMNS,
     WITHDRAWAL_COLUMNS,
     BlockRows,
+    WatchedLog,
 )
 from scan.indexer.contract_inspection import (
     ContractFindings,
@@ -48,6 +49,9 @@ class RowCounts(NamedTuple):
     untraced: int = 0
     logs: int = 0
 
+    def plus(self, counts: "RowCounts") -> "RowCounts":
+        return RowCounts(*map(sum, zip(self, counts, strict=True)))
+
 
 class IndexedHead(NamedTuple):
     number: int
@@ -57,6 +61,94 @@ class IndexedHead(NamedTuple):
 
 class NotTheWriter(Exception):
     """Another indexer writes to this database; this one may take over when it ends."""
+
+
+class InspectedBatch(NamedTuple):
+    """Blocks that follow each other, and what was read of their contracts."""
+
+    blocks: Sequence[BlockRows]
+    findings: ContractFindings
+    counts: Sequence[RowCounts]  # of each block
+
+    @property
+    def rows(self) -> RowCounts:
+        return RowCounts(*map(sum, zip(*self.counts, strict=True)))
+
+
+def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> InspectedBatch:
+    transfers = Counter(number for number, _ in findings.transfers)
+    trades = Counter(trade.block_number for trade in findings.trades)
+    counts = [
+        RowCounts(
+            transactions=block.transaction_count,
+            token_transfers=transfers[block.number],
+            dex_trades=trades[block.number],
+            internal_transfers=block.internal_transfer_count,
+            traced=int(block.is_traced is True),
+            untraced=int(block.is_traced is False),
+            logs=len(block.first_topics),
+        )
+        for block in blocks
+    ]
+    return InspectedBatch(blocks, findings, counts)
+
+
+class Append:
+    """Blocks being written on top of a head in one transaction: the rows of one batch after another
+    by add(), then everything derived from all of them by derive()."""
+
+    def __init__(self, tx: Transaction, head: IndexedHead | None) -> None:
+        self._tx = tx
+        self._first_block: int | None = None
+        self.head = head
+        self._supplies: dict[bytes, TokenSupply] = {}  # of each token the newest
+        self._watched_logs: list[WatchedLog] = []
+        self.blocks = 0
+        self.transactions = 0
+
+    def add(self, batch: InspectedBatch) -> None:
+        tx, blocks, findings = self._tx, batch.blocks, batch.findings
+        before = totals_of(self.head)
+        totals = _copy_blocks(tx, before, batch)
+        transaction_lines = (
+            line for block in blocks for line in block.transactions.splitlines(keepends=True)
+        )
+        _copy_numbered(
+            tx, "transactions", TRANSACTION_COLUMNS, before.transactions, transaction_lines
+        )
+        copy_contracts(tx, findings)
+        transfer_lines = (line for _, line in findings.transfers)
+        _copy_numbered(
+            tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfer_lines
+        )
+        _copy_trades(tx, before.dex_trades, findings)
+        _copy_numbered(
+            tx,
+            "internal_transfers",
+            INTERNAL_TRANSFER_COLUMNS,
+            before.internal_transfers,
+            (e for block in blocks for e in block.internal_transfers.splitlines(keepends=True)),
+        )
+        tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, (block.withdrawals for block in blocks))
+        _copy_logs(tx, before.logs, blocks)
+        tx.copy_lines("log_emitters", EMITTER_COLUMNS, (block.emitters for block in blocks))
+        if self._first_block is None:
+            self._first_block = blocks[0].number
+        self._supplies |= {supply.token: supply for supply in findings.supplies}
+        self._watched_logs += [log for block in blocks for log in block.watched_logs]
+        self.blocks += len(blocks)
+        self.transactions += batch.rows.transactions
+        self.head = IndexedHead(blocks[-1].number, blocks[-1].hash, totals)
+
+    def derive(self) -> IndexedHead:
+        """The new head."""
+        assert self.head is not None and self._first_block is not None
+        written = read_block_range(self._tx, self._first_block, self.head.number)
+        derive(self._tx, written)
+        self._tx.execute("indexer/pool_candles_set_state", first_trade=None)
+        _store_supplies(self._tx, list(self._supplies.values()))
+        webhook_events.insert(self._tx, written, self._watched_logs)
+        return self.head
 
 
 class Writer:
@@ -75,53 +167,31 @@ class Writer:
     def head(self) -> IndexedHead | None:
         return read_head(self._database)
 
-    def append(
-        self, head: IndexedHead | None, batch: Sequence[BlockRows], findings: ContractFindings
-    ) -> IndexedHead:
-        """Write blocks that follow the head, and all derived data; returns the new head."""
-        first, last = batch[0].number, batch[-1].number
-        before = head.totals if head else RowCounts()
-        counts = _row_counts(batch, findings)
+    def can_take(self, head: IndexedHead | None, batch: InspectedBatch) -> bool:
+        """Whether a batch that follows the head may be written in the same transaction.
+
+        Not where partitions are to be made for it, and not where webhooks get their events: those
+        wait in a bounded queue, which is emptied between commits.
+        """
+        after = totals_of(head).plus(batch.rows)
+        are_made = (self._partitions.are_made(t, getattr(after, t)) for t in partitions.TABLES)
+        return all(are_made) and not self._database.value("indexer/webhooks_find_active")
+
+    @contextmanager
+    def appending(self, head: IndexedHead | None, batch: InspectedBatch) -> Iterator[Append]:
+        """One transaction, on top of the head, that has the partitions which the batch needs."""
+        before = totals_of(head)
+        after = before.plus(batch.rows)
         for table in partitions.TABLES:
-            count = getattr(before, table)
-            self._partitions.prepare(
-                table, count, count + sum(getattr(block, table) for block in counts)
-            )
+            self._partitions.prepare(table, getattr(before, table), getattr(after, table))
         with self._locked_transaction(head) as tx:
             if head is not None:
                 _forget_uncounted_days(tx, head)
             forget_uncounted_candles(tx, head)
-            totals = _copy_blocks(tx, before, batch, counts)
-            transaction_lines = (
-                line for e in batch for line in e.transactions.splitlines(keepends=True)
-            )
-            _copy_numbered(
-                tx, "transactions", TRANSACTION_COLUMNS, before.transactions, transaction_lines
-            )
-            copy_contracts(tx, findings)
-            transfer_lines = (line for _, line in findings.transfers)
-            _copy_numbered(
-                tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfer_lines
-            )
-            _copy_trades(tx, before.dex_trades, findings)
-            _copy_numbered(
-                tx,
-                "internal_transfers",
-                INTERNAL_TRANSFER_COLUMNS,
-                before.internal_transfers,
-                (line for e in batch for line in e.internal_transfers.splitlines(keepends=True)),
-            )
-            tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, (e.withdrawals for e in batch))
-            _copy_logs(tx, before.logs, batch)
-            tx.copy_lines("log_emitters", EMITTER_COLUMNS, (e.emitters for e in batch))
-            written = read_block_range(tx, first, last)
-            derive(tx, written)
-            tx.execute("indexer/pool_candles_set_state", first_trade=None)
-            _store_supplies(tx, findings.supplies)
-            webhook_events.insert(tx, written, [log for e in batch for log in e.watched_logs])
-        metrics.INDEXED_BLOCKS.inc(len(batch))
-        metrics.INDEXED_TRANSACTIONS.inc(sum(e.transaction_count for e in batch))
-        return IndexedHead(last, batch[-1].hash, totals)
+            append = Append(tx, head)
+            yield append
+        metrics.INDEXED_BLOCKS.inc(append.blocks)
+        metrics.INDEXED_TRANSACTIONS.inc(append.transactions)
 
     def unwind(self, last_kept: int) -> None:
         """Remove every block after `last_kept`, and everything derived from them."""
@@ -172,6 +242,10 @@ class Writer:
                 raise NotTheWriter
             yield tx
             tx.execute("indexer/chain_notify")
+
+
+def totals_of(head: IndexedHead | None) -> RowCounts:
+    return head.totals if head else RowCounts()
 
 
 def read_head(source: Database | Transaction) -> IndexedHead | None:
@@ -311,29 +385,9 @@ def _without_nested_loops(tx: Transaction) -> Iterator[None]:
     tx.execute("indexer/planner_allow_nested_loops", allowed=True)
 
 
-def _row_counts(batch: Sequence[BlockRows], findings: ContractFindings) -> list[RowCounts]:
-    """Of each block."""
-    transfers = Counter(number for number, _ in findings.transfers)
-    trades = Counter(trade.block_number for trade in findings.trades)
-    return [
-        RowCounts(
-            transactions=block.transaction_count,
-            token_transfers=transfers[block.number],
-            dex_trades=trades[block.number],
-            internal_transfers=block.internal_transfer_count,
-            traced=int(block.is_traced is True),
-            untraced=int(block.is_traced is False),
-            logs=len(block.first_topics),
-        )
-        for block in batch
-    ]
-
-
-def _copy_blocks(
-    tx: Transaction, totals: RowCounts, batch: Sequence[BlockRows], counts_of: Sequence[RowCounts]
-) -> RowCounts:
+def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> RowCounts:
     rows = []
-    for block, counts in zip(batch, counts_of, strict=True):
+    for block, counts in zip(batch.blocks, batch.counts, strict=True):
         rows.append(
             {
                 **block.columns,
@@ -346,7 +400,7 @@ def _copy_blocks(
                 "log_count": counts.logs,
             }
         )
-        totals = RowCounts(*map(sum, zip(totals, counts, strict=True)))
+        totals = totals.plus(counts)
     tx.copy_records("blocks", tuple(rows[0]), rows)
     return totals
 

@@ -14,7 +14,7 @@ from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.contract_inspection import ContractFindings, FoundToken, PoolTrade
-from scan.indexer.writer import IndexedHead, Writer
+from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 
 TOKEN = bytes.fromhex("70" * 20)
 FIRST_TIMESTAMP_S = 1_700_000_000
@@ -143,7 +143,10 @@ def _write(
 ) -> IndexedHead:
     stored = log_selection.read_stored(database)
     selection = log_selection.with_watched(stored, database)
-    return writer.append(head, [make_block_rows(fetched, selection)], findings)
+    batch = inspected_batch([make_block_rows(fetched, selection)], findings)
+    with writer.appending(head, batch) as append:
+        append.add(batch)
+        return append.derive()
 
 
 def _stored(value: Any) -> Any:

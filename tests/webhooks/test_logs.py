@@ -8,7 +8,7 @@ import pytest
 
 from scan.ethereum.blocks import EventLog
 from scan.indexer import catch_up
-from scan.indexer.writer import IndexedHead, Writer
+from scan.indexer.writer import Append, InspectedBatch
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
@@ -192,17 +192,17 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
         anvil.mine()
     monkeypatch.setattr(catch_up, "BATCH_BLOCKS", 20)
     monkeypatch.setattr(catch_up, "CHECK_WATCHED_EVERY_S", 0.0)
-    append, emitters = Writer.append, []
+    add, emitters = Append.add, []
 
-    def register_then_append(writer: Writer, head: Any, batch: Any, findings: Any) -> IndexedHead:
-        if batch[-1].number > first + 40:
+    def register_then_add(append: Append, batch: InspectedBatch) -> None:
+        if batch.blocks[-1].number > first + 40:
             owner = address(f"owner {len(emitters)}")
             emitter = owner if emitters else bytes.fromhex(coin.address[2:])
             webhooks.register(owner, "https://localhost:1/", ("log",), emitter)
             emitters.append(emitter)
-        return append(writer, head, batch, findings)
+        add(append, batch)
 
-    monkeypatch.setattr(Writer, "append", register_then_append)
+    monkeypatch.setattr(Append, "add", register_then_add)
     Indexing(webhooks.settings.database_url, anvil.url).run_until(anvil.head())
     rows = execute(
         webhooks.settings.database_url, "SELECT block_number FROM deliveries ORDER BY id"

@@ -1,0 +1,152 @@
+"""Several batches of blocks in one transaction, as an index that is large already is caught up."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scan.errors import Unavailable
+from scan.indexer import catch_up, contract_inspection, fetch_limit, follower
+from scan.indexer.writer import Append, InspectedBatch
+from tests.conftest import Played
+from tests.support.database import execute
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+BLOCKS = 2  # in a batch
+
+
+@pytest.fixture
+def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Of the database: how many batches were written in each."""
+    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", BLOCKS)
+    monkeypatch.setattr(catch_up, "BATCH_BLOCKS", BLOCKS)
+    monkeypatch.setattr(catch_up, "COMMIT_SHARE", 1)
+    monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)
+    batches: list[int] = []
+    start, add = Append.__init__, Append.add
+
+    def note_start(append: Append, *arguments: Any) -> None:
+        batches.append(0)
+        start(append, *arguments)
+
+    def note_batch(append: Append, batch: InspectedBatch) -> None:
+        batches[-1] += 1
+        add(append, batch)
+
+    monkeypatch.setattr(Append, "__init__", note_start)
+    monkeypatch.setattr(Append, "add", note_batch)
+    return batches
+
+
+def head_of(url: str) -> int:
+    [(number,)] = execute(url, "SELECT max(number) FROM blocks")
+    return int(str(number))
+
+
+@pytest.fixture(autouse=True)
+def equal_in_the_end(scenario: Played, indexed: Indexing, database_url: str) -> Iterator[None]:
+    yield
+    assert head_of(database_url) == scenario.anvil.head()
+    assert digest(database_url) == digest(indexed.settings.database_url)
+
+
+@pytest.mark.parametrize("remembered", [0, 200_000])
+def test_tables_are_the_same(
+    scenario: Played,
+    database_url: str,
+    transactions: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    remembered: int,
+) -> None:
+    """Also where it is forgotten what was read of contracts, unless the database lacks it."""
+    monkeypatch.setattr(contract_inspection, "MAX_CONTRACTS", remembered)
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    assert transactions[0] == 1 and max(transactions) > 4
+
+
+def test_a_transaction_ends_where_partitions_are_to_be_made(
+    scenario: Played, database_url: str, transactions: list[int]
+) -> None:
+    with Indexing(database_url, scenario.anvil.url, partition_rows=20) as indexing:
+        indexing.wait_for(scenario.anvil.head())
+    partitions = execute(
+        database_url, "SELECT count(*) FROM pg_inherits WHERE inhparent = 'transactions'::regclass"
+    )
+    assert partitions[0][0] > 3
+    assert 1 < max(transactions) < sum(transactions) // 2
+
+
+def test_what_was_read_before_a_fault_is_written(
+    scenario: Played, database_url: str, transactions: list[int]
+) -> None:
+    head = scenario.anvil.head()
+    heads: list[int] = []
+
+    def fail_once(calls: Calls, forward: Forward) -> Reply:
+        numbers = [c["params"][0] for c in calls if c["method"] == "eth_getBlockByNumber"]
+        if hex(head) in numbers and not heads:
+            heads.append(head)
+            return Reply(status=500, body={"error": "no"})
+        return Reply(body=forward(calls))
+
+    with FaultyNode(scenario.anvil.url) as node:
+        node.fault = fail_once
+        Indexing(database_url, node.url).run_until(head)
+    assert heads and sum(transactions) == -(-(head + 1) // BLOCKS)  # no block twice
+
+
+def test_after_a_transaction_that_failed_one_batch_is_written_alone(
+    scenario: Played,
+    database_url: str,
+    transactions: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """So that what fails again and again with many batches does not stop the index."""
+    derive = Append.derive
+
+    def fail_with_several(append: Append) -> Any:
+        if transactions[-1] > 2:
+            raise Unavailable("no")
+        return derive(append)
+
+    monkeypatch.setattr(Append, "derive", fail_with_several)
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    failed = [index for index, batches in enumerate(transactions) if batches > 2]
+    assert failed and all(transactions[index + 1] == 1 for index in failed)
+
+
+def test_a_stop_rolls_several_batches_back(
+    scenario: Played,
+    database_url: str,
+    transactions: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    indexing = Indexing(database_url, scenario.anvil.url)
+    add = Append.add
+
+    def stop_at_the_third(append: Append, batch: InspectedBatch) -> None:
+        add(append, batch)
+        if transactions[-1] == 3:
+            indexing._stop.set()
+
+    monkeypatch.setattr(Append, "add", stop_at_the_third)
+    with indexing:
+        indexing._thread.join()
+    assert transactions[-1] == 3
+    assert head_of(database_url) + 1 == sum(transactions[:-1]) * BLOCKS
+    monkeypatch.setattr(Append, "add", add)
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+
+
+def test_webhooks_get_their_events_batch_by_batch(
+    scenario: Played, database_url: str, transactions: list[int]
+) -> None:
+    execute(
+        database_url,
+        "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
+        r" VALUES (1, '\x01', '\x01', 'https://localhost/', '{tx}', now())",
+    )
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    assert set(transactions) == {1}
