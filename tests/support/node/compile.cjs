@@ -2,7 +2,7 @@
 const fs = require('node:fs');
 const v8 = require('node:v8');
 
-v8.setFlagsFromString('--liftoff-only'); // see scan/verification/solc.js
+v8.setFlagsFromString('--wasm-tiering-budget=200000000'); // see scan/verification/solc.js
 const solc = require(process.argv[2]);
 
 function findImport(path) {
