@@ -51,8 +51,8 @@ class Step(NamedTuple):
 
     name: str  # of the table or partition
     table: str
-    first: int = 0
-    bound: int = partitions.NEVER
+    first: int = 0  # ordinals of a partition, from here
+    bound: int = 0  # to below this one
 
     @property
     def is_partition(self) -> bool:
@@ -139,10 +139,6 @@ def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int)
             raise NotTheWriter
         if is_loaded:
             return
-        if step.table in partitions.TABLES:
-            warehouse.run(
-                "bulk/partition_set", table=step.table, first=step.first, bound=step.bound
-            )
         if step.name == COUNTERS:
             _set_counters(tx, warehouse)
         elif step.is_partition:
@@ -174,6 +170,7 @@ def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
     for statement, follows_rows in statements:
         if not follows_rows:
             tx.script(statement)
+    warehouse.run("bulk/partition_set", table=step.table, first=step.first, bound=step.bound)
     _copy(tx, warehouse, step.table, f"{step.name}_loading")
     for statement, follows_rows in statements:
         if follows_rows:

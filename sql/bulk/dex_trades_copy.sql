@@ -9,4 +9,4 @@ SELECT d.ordinal, d.block_number, d.log_index, d.transaction_index, x.dex_id,
     uint256_text(d.amount_out_0, d.amount_out_1, d.amount_out_2, d.amount_out_3) AS amount_out
 FROM dex_trades d
 JOIN indexed_dexes x ON x.name = d.dex
-WHERE in_partition(d.ordinal, d.filename);
+WHERE in_partition(d.ordinal);

@@ -6,4 +6,4 @@ SELECT ordinal, block_number, transaction_index, transfer_index, type,
     bytea_text(from_address) AS from_address, bytea_text(to_address) AS to_address,
     uint256_text(value_0, value_1, value_2, value_3) AS value
 FROM internal_transfers
-WHERE in_partition(ordinal, filename);
+WHERE in_partition(ordinal);

@@ -8,4 +8,4 @@ SELECT ordinal, block_number, log_index, batch_index, transaction_index,
     uint256_text(value_0, value_1, value_2, value_3) AS value,
     uint256_text(token_id_0, token_id_1, token_id_2, token_id_3) AS token_id
 FROM token_transfers
-WHERE in_partition(ordinal, filename);
+WHERE in_partition(ordinal);

@@ -18,4 +18,4 @@ SELECT ordinal, block_number, transaction_index, status, bytea_text(hash) AS has
         AS blob_versioned_hashes,
     bytea_text(blob_gas_price) AS blob_gas_price
 FROM transactions
-WHERE in_partition(ordinal, filename);
+WHERE in_partition(ordinal);
