@@ -5,13 +5,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
 
+import psycopg2
 import pytest
 
 from app import SESSION
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.database.notifications import Listener
+from scan.database.sessions import require_own_session
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
 from tests.support.anvil import Anvil
@@ -155,6 +159,31 @@ def test_a_shared_session_is_found_out(
             with pytest.raises(SharedSession):
                 database.value("http/chain_get_version")
         list(asking)
+
+
+def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(
+    database_url: str,
+) -> None:
+    """While the second connection of the check connects, its sessions change their order once."""
+
+    def connected() -> Any:
+        connection = psycopg2.connect(url)
+        connection.autocommit = True
+        return connection
+
+    def run(connection: Any, statement: str) -> None:
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+
+    def second() -> Any:
+        others = [connected(), connected()]
+        for statement in ("BEGIN", "SELECT 1", "COMMIT"):  # the first takes the marked session
+            for other in others:
+                run(other, statement)
+        return connected()
+
+    with pgbouncer(database_url, "transaction") as url, pytest.raises(SharedSession):
+        require_own_session(connected(), second, lambda _: nullcontext())
 
 
 def test_no_direct_connection_is_taken_for_a_shared_one(postgres: Postgres, pooled: str) -> None:
