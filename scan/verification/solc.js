@@ -5,7 +5,11 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
+const v8 = require("v8");
 
+// V8's second compiler makes the code of soljson.js faster while that runs, which pays only after about
+// 20 s: an OpenZeppelin token took 2.5 s of CPU time with it, 1.1 s without.
+v8.setFlagsFromString("--liftoff-only");
 const soljson = require(path.join(__dirname, "soljson.js"));
 process.removeAllListeners("uncaughtException"); // Emscripten's; it would hide our exit codes
 

@@ -1,5 +1,6 @@
 """A chain worth reading: the same blocks every time, from honest tokens to poison."""
 
+import hashlib
 import random
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +10,7 @@ from eth_account.signers.local import LocalAccount
 from eth_utils import keccak
 
 from tests.support.anvil import ZERO, Anvil, Contract, creation_code
-from tests.support.solidity import artifact
+from tests.support.solidity import BUILT, alone, artifact
 
 MNEMONIC = "test test test test test test test test test test test junk"
 ETHER = 10**18
@@ -716,9 +717,28 @@ def send_signed(
         "gas": 200_000,
         **fields,
     }
-    signed = signer.sign_transaction(transaction, blobs=blobs)
-    stage.anvil.call("eth_sendRawTransaction", "0x" + signed.raw_transaction.hex())
+    sign = _signed_once if blobs else _signed
+    stage.anvil.call("eth_sendRawTransaction", sign(signer, transaction, blobs))
     stage.mine()
+
+
+def _signed(signer: LocalAccount, transaction: dict[str, Any], blobs: list[bytes] | None) -> str:
+    return "0x" + bytes(signer.sign_transaction(transaction, blobs=blobs).raw_transaction).hex()
+
+
+def _signed_once(
+    signer: LocalAccount, transaction: dict[str, Any], blobs: list[bytes] | None
+) -> str:
+    """For a blob eth_account loads the trusted setup three times, which takes 7 s of CPU time. The
+    chain is the same each time it is played, so the signed transaction is kept."""
+    text = repr((signer.address, transaction, blobs))
+    kept = BUILT / f"signed-{hashlib.sha256(text.encode()).hexdigest()[:32]}.hex"
+    with alone(kept):
+        if not kept.exists():
+            unfinished = kept.with_suffix(".unfinished")
+            unfinished.write_text(_signed(signer, transaction, blobs))
+            unfinished.rename(kept)
+    return kept.read_text()
 
 
 def word(number: int) -> str:
