@@ -8,12 +8,27 @@ from typing import Any, Self
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.indexer.follower import Follower
+from scan.indexer.follower import POLL_S, Follower
 from scan.settings import PARTITION_ROWS, Settings
 
 PATIENCE_S = 180.0
+STEP_S = 0.04
 # With a small one, such as 40, every test that indexes a chain has partitions.
 TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", PARTITION_ROWS))
+
+
+class _Stop(threading.Event):
+    """The follower's, whose pause between two steps is short while a test waits for a block."""
+
+    is_awaited = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if timeout != POLL_S:
+            return super().wait(timeout)
+        until = time.monotonic() + timeout
+        while not super().wait(STEP_S) and not self.is_awaited and time.monotonic() < until:
+            pass
+        return self.is_set()
 
 
 class Indexing:
@@ -28,7 +43,7 @@ class Indexing:
         self._until = until
         self.settings = settings_for(database_url, rpc_url, **settings)
         self._database = Database(database_url, statement_timeout_ms=10_000)
-        self._stop = threading.Event()
+        self._stop = _Stop()
         self._thread = threading.Thread(target=self._follow, name="indexing", daemon=True)
 
     def __enter__(self) -> Self:
@@ -57,10 +72,14 @@ class Indexing:
 
     def _wait_until_head(self, is_it: Callable[[int], bool], block_number: int) -> None:
         deadline = time.monotonic() + PATIENCE_S
-        while not self._is_done(is_it):
-            if time.monotonic() > deadline or not self._thread.is_alive():
-                raise AssertionError(f"block {block_number} is not indexed: {self._status()}")
-            time.sleep(0.02)
+        self._stop.is_awaited = True
+        try:
+            while not self._is_done(is_it):
+                if time.monotonic() > deadline or not self._thread.is_alive():
+                    raise AssertionError(f"block {block_number} is not indexed: {self._status()}")
+                time.sleep(0.02)
+        finally:
+            self._stop.is_awaited = False
 
     def _is_done(self, is_it: Callable[[int], bool]) -> bool:
         head = self._database.row("indexer/blocks_get_head")
