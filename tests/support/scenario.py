@@ -1,16 +1,18 @@
 """A chain worth reading: the same blocks every time, from honest tokens to poison."""
 
-import hashlib
 import random
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
+from eth_account.typed_transactions import base as typed_transactions
 from eth_utils import keccak
 
 from tests.support.anvil import ZERO, Anvil, Contract, creation_code
-from tests.support.solidity import BUILT, alone, artifact
+from tests.support.solidity import artifact
 
 MNEMONIC = "test test test test test test test test test test test junk"
 ETHER = 10**18
@@ -36,6 +38,9 @@ NO_INTERFACE = bytes(4)
 PRICE_ONE = 2**96
 FULL_RANGE = (-887220, 887220)
 CREATE_POOL_GAS = 6_000_000
+
+# It takes 2 s of processor, and eth_account loads it three times for a transaction with a blob.
+_trusted_setup = cache(typed_transactions.load_trusted_setup)
 
 
 class Stage:
@@ -717,28 +722,10 @@ def send_signed(
         "gas": 200_000,
         **fields,
     }
-    sign = _signed_once if blobs else _signed
-    stage.anvil.call("eth_sendRawTransaction", sign(signer, transaction, blobs))
+    with patch.object(typed_transactions, "load_trusted_setup", _trusted_setup):
+        signed = signer.sign_transaction(transaction, blobs=blobs)
+    stage.anvil.call("eth_sendRawTransaction", "0x" + signed.raw_transaction.hex())
     stage.mine()
-
-
-def _signed(signer: LocalAccount, transaction: dict[str, Any], blobs: list[bytes] | None) -> str:
-    return "0x" + bytes(signer.sign_transaction(transaction, blobs=blobs).raw_transaction).hex()
-
-
-def _signed_once(
-    signer: LocalAccount, transaction: dict[str, Any], blobs: list[bytes] | None
-) -> str:
-    """For a blob eth_account loads the trusted setup three times, which takes 7 s of CPU time. The
-    chain is the same each time it is played, so the signed transaction is kept."""
-    text = repr((signer.address, transaction, blobs))
-    kept = BUILT / f"signed-{hashlib.sha256(text.encode()).hexdigest()[:32]}.hex"
-    with alone(kept):
-        if not kept.exists():
-            unfinished = kept.with_suffix(".unfinished")
-            unfinished.write_text(_signed(signer, transaction, blobs))
-            unfinished.rename(kept)
-    return kept.read_text()
 
 
 def word(number: int) -> str:
