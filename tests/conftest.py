@@ -1,6 +1,7 @@
 """What tests stand on: PostgreSQL and anvil, both real, and the scenario played once."""
 
 import logging
+import os
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -16,7 +17,7 @@ from app import create_app
 from scan.commands.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
-from tests.support.explorer import Explorer, explorer_over, place_compilers
+from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers
 from tests.support.indexing import Indexing
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
@@ -168,8 +169,16 @@ def scenario() -> Iterator[Played]:
 
 
 @pytest.fixture(scope="session")
-def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return place_compilers(tmp_path_factory.mktemp("solc"))
+def compilers_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return place_compilers(tmp_path_factory.mktemp("compilers"))
+
+
+@pytest.fixture(scope="session")
+def solc_dir(compilers_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compilers that compile the same input once in a run, whichever worker has it."""
+    base = tmp_path_factory.getbasetemp()  # a worker's is in that of the run
+    outputs = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "solc-outputs"
+    return compiling_once(compilers_dir, tmp_path_factory.mktemp("solc"), outputs)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,8 @@
 
 spool: ranges of blocks as files. inspect: links between ranges, and what contracts are, in the
 chain's order. load: transfers and trades by these decisions, tables and everything derived, each
-table in a transaction. accept: blocks, and with them the head, from which the indexer follows.
+table or partition in a transaction. accept: blocks, and with them the head, from which the indexer
+follows.
 """
 
 import logging
@@ -376,9 +377,11 @@ class ChainBackfill:
     def _load_tables(
         self, plan: Plan, warehouse: Warehouse, buckets: int, loader: loading.Loader
     ) -> None:
-        remaining = [step for step in loading.STEPS if step not in plan.loaded]
-        loading.make_partitions(self._database, warehouse, remaining, self._settings.partition_rows)
-        total = len(derivation.DERIVED) + len(loading.STEPS)
+        steps = loading.make_partitions(
+            self._database, warehouse, plan.loaded, self._settings.partition_rows
+        )
+        remaining = [step for step in steps if step.name not in plan.loaded]
+        total = len(derivation.DERIVED) + len(steps)
         progress = self._progress.part("load", "tables", total, len(plan.loaded))
         loaded = 0
 
@@ -390,7 +393,7 @@ class ChainBackfill:
                 progress.advance(newly + derived)
 
         for step in remaining:
-            if step not in loading.DERIVED_BEFORE:
+            if step.table not in loading.DERIVED_BEFORE:
                 loader.begin(step)
         for table in derivation.DERIVED:
             if self._stop.is_set():
@@ -398,13 +401,14 @@ class ChainBackfill:
             derivation.derive(warehouse, table, buckets)
             advance(1)
             for step in remaining:
-                if loading.DERIVED_BEFORE.get(step) == table:
+                if loading.DERIVED_BEFORE.get(step.table) == table:
                     loader.begin(step)
         while not loader.wait(POLL_S):
             if self._stop.is_set():
                 return
             advance()
         advance()
+        loading.analyze_partitioned(self._database, steps)
         self._set_stage("accept")
 
     def _accept(self, plan: Plan) -> None:

@@ -100,6 +100,7 @@ def open_files(
     for kind in SELECTED:
         warehouse.set_files(kind, [files.path(kind, blocks) for blocks in ranges])
     warehouse.set_rows("file_ordinals", _file_ordinals(files, ranges))
+    warehouse.define("bulk/files_set")
     for statement in NUMBERED.values():
         warehouse.define(statement)
     topics = [topic for topic, _ in warehouse.rows("bulk/topics_count")]

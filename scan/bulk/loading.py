@@ -1,8 +1,9 @@
-"""Tables loaded and counters set: each in one transaction, with a note that it is done."""
+"""Tables and partitions loaded, counters set: each in one transaction, and noted in it."""
 
 from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import closing
+from typing import NamedTuple
 
 from scan.bulk.warehouse import Warehouse
 from scan.database.connection import Database
@@ -31,8 +32,9 @@ COPY = {
 }
 COUNTERS = "counters"
 ACCEPTED = ("daily_stats", "blocks")  # what shows that there is a chain, when all else is there
-STEPS = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
-# Steps that read a table which is to be derived before; others read files alone.
+# What is loaded before that, in this order.
+LOADED = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
+# What of these reads a table which is to be derived before; others read files alone.
 DERIVED_BEFORE = {
     "token_holders": "token_holders",
     "item_balances": "item_balances",
@@ -44,8 +46,21 @@ DERIVED_BEFORE = {
 }
 
 
+class Step(NamedTuple):
+    """What is loaded in one transaction: a table, a partition of one, or COUNTERS."""
+
+    name: str  # of the table or partition
+    table: str
+    first: int = 0  # ordinals of a partition, from here
+    bound: int = 0  # to below this one
+
+    @property
+    def is_partition(self) -> bool:
+        return self.name != self.table
+
+
 class Loader:
-    """Loads several tables at the same time, each by a thread with sessions of its own."""
+    """Does several steps at the same time, each by a thread with sessions of its own."""
 
     def __init__(
         self, database: Database, warehouse: Warehouse, tables_at_once: int, writer_pid: int
@@ -57,8 +72,8 @@ class Loader:
         self._pool = ThreadPoolExecutor(tables_at_once, "load")
         self._futures: list[Future[None]] = []
 
-    def begin(self, step: str) -> None:
-        """One of STEPS, after those that were begun before it; for the thread of the warehouse."""
+    def begin(self, step: Step) -> None:
+        """After those that were begun before it; for the thread of the warehouse."""
         self._futures.append(self._pool.submit(self._load, step, self._warehouse.session()))
 
     def loaded(self) -> int:
@@ -76,7 +91,7 @@ class Loader:
         """Those that are running are waited for."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _load(self, step: str, warehouse: Warehouse) -> None:
+    def _load(self, step: Step, warehouse: Warehouse) -> None:
         try:
             with closing(warehouse):
                 _load(self._database, warehouse, step, self._writer_pid)
@@ -85,36 +100,52 @@ class Loader:
 
 
 def make_partitions(
-    database: Database, warehouse: Warehouse, tables: Collection[str], rows: int
-) -> None:
-    """Of those of the tables that are long, none of which is loaded: one after the other, since
-    each reads the definitions of views and functions, which locks other tables."""
+    database: Database, warehouse: Warehouse, loaded: Collection[str], rows: int
+) -> list[Step]:
+    """All steps, after the long tables have partitions for all rows. They are made one after the
+    other, since each reads the definitions of views and functions, which locks other tables."""
     for table in partitions.TABLES:
-        if table in tables:
+        if table not in loaded:
             [(count,)] = warehouse.rows("bulk/rows_count", table=table)
             with database.transaction() as tx:
                 require_writer(tx)
                 partitions.make_empty(tx, table, rows, count)
+    steps: list[Step] = []
+    for table in LOADED:
+        parts = database.rows("bulk/partitions_list", table=table)
+        steps += [Step(name, table, first, bound) for name, first, bound in parts] or [
+            Step(table, table)
+        ]
+    return steps
 
 
-def _load(database: Database, warehouse: Warehouse, step: str, writer_pid: int) -> None:
+def analyze_partitioned(database: Database, steps: Sequence[Step]) -> None:
+    """Whole tables whose partitions are loaded, which have statistics of their own."""
+    for table in {step.table for step in steps if step.is_partition}:
+        database.rows("indexer/partitions_analyze", table=table)
+
+
+def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int) -> None:
     """Rows first and then indexes, whole or not at all."""
     with database.transaction() as tx:
-        if step != COUNTERS:
-            tx.script(f"LOCK TABLE {step} IN ACCESS EXCLUSIVE MODE")
-        is_loaded, is_writer = tx.row("bulk/load_get_state", table=step, writer_pid=writer_pid) or (
-            False,
-            False,
-        )
+        if step.is_partition:  # another process waits; readers go on
+            tx.script(f"LOCK TABLE {step.name} IN SHARE UPDATE EXCLUSIVE MODE")
+        elif step.name != COUNTERS:
+            tx.script(f"LOCK TABLE {step.name} IN ACCESS EXCLUSIVE MODE")
+        is_loaded, is_writer = tx.row(
+            "bulk/load_get_state", table=step.name, writer_pid=writer_pid
+        ) or (False, False)
         if not is_writer:
             raise NotTheWriter
         if is_loaded:
             return
-        if step == COUNTERS:
+        if step.name == COUNTERS:
             _set_counters(tx, warehouse)
+        elif step.is_partition:
+            _load_partition(tx, warehouse, step)
         else:
-            _load_table(tx, warehouse, step)
-        tx.execute("bulk/state_add_loaded", table=step)
+            _load_table(tx, warehouse, step.table)
+        tx.execute("bulk/state_add_loaded", table=step.name)
 
 
 def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
@@ -128,6 +159,22 @@ def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
     for _, create in indexes:
         tx.script(create)
     tx.script(f"ANALYZE {table}")
+
+
+def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
+    """As a table of its own, which replaces the empty partition: an index of one partition cannot
+    be dropped, and partitions of one table are loaded at the same time."""
+    statements = tx.rows(
+        "bulk/partition_list_statements", partition=step.name, first=step.first, bound=step.bound
+    )
+    for statement, follows_rows in statements:
+        if not follows_rows:
+            tx.script(statement)
+    warehouse.run("bulk/partition_set", table=step.table, first=step.first, bound=step.bound)
+    _copy(tx, warehouse, step.table, f"{step.name}_loading")
+    for statement, follows_rows in statements:
+        if follows_rows:
+            tx.script(statement)
 
 
 def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
@@ -155,9 +202,9 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
     tx.execute("bulk/topics_set_counts", topics=topics, counts=counts)
 
 
-def _copy(tx: Transaction, warehouse: Warehouse, table: str) -> None:
+def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     with warehouse.copy_text(COPY[table]) as (columns, file):
-        tx.copy_csv(table, columns, file)
+        tx.copy_csv(target or table, columns, file)
 
 
 def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:

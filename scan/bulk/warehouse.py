@@ -21,6 +21,7 @@ FILE = "derived.duckdb"
 MACROS = (
     *("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text"),
     "bulk/macros_in_bucket",
+    "bulk/macros_in_partition",
 )
 WarehouseError = duckdb.Error  # such as one for memory or disk
 

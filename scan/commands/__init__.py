@@ -264,7 +264,10 @@ def _add_backfill(commands: Any) -> None:
     )
     chain.add_argument("--memory", type=_count, metavar="GB", help="default: a quarter of all")
     chain.add_argument(
-        "--tables-at-once", type=_count, default=2, help="tables loaded at the same time (2)"
+        "--tables-at-once",
+        type=_count,
+        default=2,
+        help="tables or partitions loaded at the same time (2)",
     )
     chain.add_argument("--range-blocks", type=_count, default=500, help="blocks in one file (500)")
     chain.add_argument(

@@ -45,9 +45,11 @@ def require_own_session(
 
     A mark that this connection has set is visible in its session alone. A shared one is proved when
     a second connection sees the mark, or this one misses it; neither happens without a pooler. Most
-    poolers lend the session that was used last, so that the second connection gets it; others take
-    turns, and this one finds another, if not at once. `limit` ends what takes too long on a
-    connection, as where a pooler has no session left for the second.
+    poolers lend the session that was used last, so that the second connection gets the one in which
+    this one has just read, unless other clients come between, as they do while it connects: both
+    read in turn, several times. Other poolers take turns, and this one finds another session, if
+    not at once. `limit` ends what takes too long on a connection, as where a pooler has no session
+    left for the second.
     """
     mark = secrets.token_hex(16)
     with limit(connection):
@@ -57,8 +59,12 @@ def require_own_session(
     try:
         second = connect()
         try:
+            for _ in range(READS):
+                with limit(connection):
+                    _require(_mark_of(connection) == mark)
+                with limit(second):
+                    _require(_mark_of(second) != mark)
             with limit(second):
-                _require(_mark_of(second) != mark)
                 with second.cursor() as cursor:
                     cursor.execute("BEGIN")  # this one cannot be lent the same session meanwhile
                 _require(_mark_of(second) != mark)

@@ -39,17 +39,23 @@ class TableState(NamedTuple):
 
 
 def make_empty(tx: Transaction, table: str, rows: int, needed: int) -> None:
-    """Partitions of `rows` rows for `needed` ones, in a table without rows that is locked."""
-    if needed <= rows - _ahead(rows) or _read_state(tx, table).is_partitioned:
-        return
-    tx.execute("indexer/partitions_add_bound", table=table, bound=rows)
-    tx.execute("indexer/partitions_validate_bound", table=table)
-    obstacle = _make(tx, table, rows)
-    if obstacle is not None:
-        log.warning("%s stays one table: %s", table, obstacle)
-        return
-    for first in range(rows, needed + _ahead(rows), rows):
-        tx.execute("indexer/partitions_add", table=table, first=first, bound=first + rows)
+    """Partitions of `rows` rows for `needed` ones, in a table that has some, or is empty."""
+    state = _read_state(tx, table)
+    bound = state.bound or rows
+    if not state.is_partitioned:
+        if needed <= rows - _ahead(rows):
+            return
+        if state.bound is None:
+            tx.execute("indexer/partitions_add_bound", table=table, bound=bound)
+        tx.execute("indexer/partitions_validate_bound", table=table)
+        obstacle = _make(tx, table, bound)
+        if obstacle is not None:
+            log.warning("%s stays one table: %s", table, obstacle)
+            return
+    while bound < needed + _ahead(rows):
+        end = (bound // rows + 1) * rows
+        tx.execute("indexer/partitions_add", table=table, first=bound, bound=end)
+        bound = end
 
 
 def _ahead(rows: int) -> int:

@@ -5,7 +5,11 @@
 "use strict";
 const fs = require("fs");
 const path = require("path");
+const v8 = require("v8");
 
+// V8's second compiler, which makes the code faster while it runs, is to come where that pays: with V8's
+// own budget of 1,800,000 an OpenZeppelin token took 1.6 s of CPU time, 0.85 s so.
+v8.setFlagsFromString("--wasm-tiering-budget=200000000");
 const soljson = require(path.join(__dirname, "soljson.js"));
 process.removeAllListeners("uncaughtException"); // Emscripten's; it would hide our exit codes
 

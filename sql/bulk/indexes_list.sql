@@ -1,5 +1,4 @@
--- The indexes of a table, and the statements that drop and make each; the primary key's first. Of a
--- partitioned table the statements are those of the indexes of all partitions together. Then the table's
+-- The indexes of a table, and the statements that drop and make each; the primary key's first. Then the table's
 -- triggers, which would keep a copy of all rows: those of token_holders count none, as no token is counted.
 -- params: table text
 -- returns: statement that drops it, statement that makes it
@@ -9,7 +8,7 @@ FROM (
     SELECT
         CASE WHEN k.oid IS NULL THEN format('DROP INDEX %%s', i.indexrelid::regclass)
             ELSE format('ALTER TABLE %%s DROP CONSTRAINT %%I', i.indrelid::regclass, k.conname) END,
-        CASE WHEN k.oid IS NULL THEN replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ')
+        CASE WHEN k.oid IS NULL THEN pg_get_indexdef(i.indexrelid)
             ELSE format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', i.indrelid::regclass, k.conname,
                 pg_get_constraintdef(k.oid)) END,
         (NOT i.indisprimary)::integer, i.indexrelid

@@ -1,4 +1,4 @@
--- In DuckDB: the text of rows of transactions.
+-- In DuckDB: the text of rows of transactions, of one partition.
 -- params: none
 -- returns: the table's columns
 -- index: none
@@ -17,4 +17,5 @@ SELECT ordinal, block_number, transaction_index, status, bytea_text(hash) AS has
         list_transform(blob_versioned_hashes, lambda hash: '"\\x' || hex(hash) || '"'), ',') || '}'
         AS blob_versioned_hashes,
     bytea_text(blob_gas_price) AS blob_gas_price
-FROM transactions;
+FROM transactions
+WHERE in_partition(ordinal);

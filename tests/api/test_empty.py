@@ -1,8 +1,12 @@
 """The first seconds of a service: a schema, and nothing in it."""
 
+from collections.abc import Iterator
+
 import pytest
+from flask.testing import FlaskClient
 
 from app import create_app
+from tests.support.database import Postgres
 from tests.support.indexing import settings_for
 
 ENTITIES = (
@@ -16,9 +20,11 @@ ENTITIES = (
 ADDRESS = "0x" + 40 * "a"
 
 
-@pytest.fixture
-def empty(database_url: str):
-    return create_app(settings_for(database_url, "http://127.0.0.1:1")).test_client()
+@pytest.fixture(scope="module")
+def empty(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+    """Nothing is written by what is asked here."""
+    with postgres.cloned(template) as url:
+        yield create_app(settings_for(url, "http://127.0.0.1:1")).test_client()
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
 
@@ -12,6 +13,7 @@ from app import create_app
 from tests.api.test_bad_input import require_refusal
 from tests.conftest import Played
 from tests.support.anvil import Anvil, Contract
+from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
 from tests.support.items import items_of, require_same_items
 
@@ -117,9 +119,16 @@ class Uris:
         return self.client(url).get(f"/api/v1/tokens/{self.token.address}/items/1").json
 
 
+@pytest.fixture(scope="module")
+def talking(postgres: Postgres, template: str) -> Iterator[tuple[Anvil, str]]:
+    """A node and the database of its chain, on which each test has a token of its own."""
+    with Anvil() as node, postgres.cloned(template) as url:
+        yield node, url
+
+
 @pytest.fixture
-def uris(anvil: Anvil, database_url: str) -> Uris:
-    return Uris(anvil, database_url)
+def uris(talking: tuple[Anvil, str]) -> Uris:
+    return Uris(*talking)
 
 
 def encoded(text: bytes) -> bytes:

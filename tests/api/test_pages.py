@@ -10,7 +10,7 @@ from scan import VERSION
 from tests.conftest import Played
 from tests.support.truth import Record, comparable
 
-LIMITS = (1, 7, 25, 100)
+LIMITS = (1, 7, 100)
 NEVER_SEEN = "0x" + 40 * "9"
 
 
@@ -64,20 +64,37 @@ def test_every_page_of_a_list(client: FlaskClient, scenario: Played, name: str, 
     same(pages(client, f"/{name}", name, limit), getattr(scenario.truth, name))
 
 
-@pytest.mark.parametrize("limit", [pytest.param(1, marks=pytest.mark.long), *LIMITS[1:]])
-@pytest.mark.parametrize(
-    "entity",
-    [
-        *("blocks", "transactions", "tokens", "token_transfers", "dex_trades"),
-        *("internal_transfers", "logs"),
-    ],
+ENTITIES = (
+    *("blocks", "transactions", "tokens", "token_transfers", "dex_trades"),
+    *("internal_transfers", "logs"),
 )
-def test_every_offset_of_an_entity(
+
+
+@pytest.mark.parametrize("limit", [7, 100])
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_an_entity_in_steps_of_its_limit(
     client: FlaskClient, scenario: Played, entity: str, limit: int
 ) -> None:
     expected = getattr(scenario.truth, entity)
     same(list(query(client, entity, limit)), expected)
     same(list(query(client, entity, limit, orderBy="asc")), expected[::-1])
+
+
+@pytest.mark.parametrize("direction", ["asc", "desc"])
+@pytest.mark.parametrize("entity", ENTITIES)
+def test_offsets_around_checkpoints_and_ends(
+    client: FlaskClient, scenario: Played, entity: str, direction: str
+) -> None:
+    """Every 128th entry is a checkpoint of a list; one record at a time."""
+    newest_first = getattr(scenario.truth, entity)
+    expected = newest_first if direction == "desc" else newest_first[::-1]
+    count = len(expected)
+    marks = {n + by for n in (*range(0, count, 128), count, count - 128) for by in (-1, 0, 1, 2)}
+    for offset in sorted(mark for mark in marks if mark >= 0):
+        body = {"entity": entity, "limit": 1, "offset": offset, "orderBy": direction}
+        answer = client.post("/api/v1/query", json=body)
+        assert (answer.status_code, answer.json["count"]) == (200, int(offset < count))
+        same(answer.json["data"], expected[offset : offset + 1])
 
 
 @pytest.mark.parametrize("limit", [7, 100])

@@ -22,7 +22,7 @@ from tests.support.indexing import settings_for
 
 # The chain and the database stand; nothing is to be set up anew for an example.
 many = settings(
-    max_examples=120,
+    max_examples=60,
     deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
@@ -176,12 +176,14 @@ def test_a_list_in_any_range_of_blocks(
     seen = [record[field] for record in large.chain.records[entity][:200] if record[field]]
     usual = seen[-1][0] if isinstance(seen[-1], list) else seen[-1]
     for value in (of_most(large.chain, entity, field), usual):
-        for _ in range(40):
+        with_value = large.chain.find({"entity": entity, "filter": {key: value}})
+        chain = large.chain._replace(records={**large.chain.records, entity: with_value})
+        for _ in range(20):
             ends = {name: draw.randint(0, highest + 2) for name in ("blockFrom", "blockTo")}
             kept = {name: end for name, end in ends.items() if draw.random() < 0.8}
             filters = {key: value, **kept}
             body: dict[str, Any] = {"entity": entity, "filter": filters, "orderBy": direction}
-            whole = large.chain.find(body)
+            whole = chain.find(body)
             offset = draw.choice([0, draw.randint(0, len(whole) + 3), 2**63 - 1])
             limit = draw.choice([1, 25, 100])
             require_total(
@@ -189,7 +191,7 @@ def test_a_list_in_any_range_of_blocks(
             )
 
 
-@pytest.mark.parametrize("last_kept", [58, 44, 17])
+@pytest.mark.parametrize("last_kept", [58, 17])
 def test_lists_are_exact_after_a_reorganisation(
     postgres: Postgres, template: str, last_kept: int
 ) -> None:
@@ -233,7 +235,7 @@ def test_what_is_derived_does_not_depend_on_the_batches(
 ) -> None:
     """Checkpoints and counters are the same, whether many blocks came at once or one by one."""
     found = []
-    for span in (1, 7, 500):
+    for span in (1, 500):
         monkeypatch.setattr("bench.seed.SPAN_BLOCKS", span)
         with postgres.cloned(template) as url:
             seed(url, 3_000, internal_transfers=True)
@@ -241,7 +243,7 @@ def test_what_is_derived_does_not_depend_on_the_batches(
             with connection, connection.cursor() as cursor:
                 found.append([_column(cursor, text) for text in DERIVED])
             connection.close()
-    assert found[0] == found[1] == found[2]
+    assert found[0] == found[1]
 
 
 DERIVED = [

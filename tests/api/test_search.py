@@ -96,9 +96,9 @@ def test_an_empty_text_finds_nothing(client: FlaskClient) -> None:
 
 @pytest.fixture(scope="module")
 def seeded(postgres: Postgres, template: str) -> Iterator[tuple[FlaskClient, ExplainingDatabase]]:
-    """100,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
+    """30,000 transactions, 20,000 tokens of similar names, 20,000 labels."""
     with postgres.cloned(template) as url:
-        seed(url, 100_000)
+        seed(url, 30_000)
         _add_names(url)
         database = ExplainingDatabase(url)
         app = create_app(settings_for(url, NOBODY))

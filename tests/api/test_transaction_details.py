@@ -9,12 +9,12 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
+from tests.conftest import Played
 from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
 from tests.support.reasons import verify
-from tests.support.scenario import play
 from tests.support.solidity import node_script
 from tests.support.storm import Storm
 from tests.support.summaries import Sentences
@@ -33,28 +33,35 @@ class Chain(NamedTuple):
     is_recording: bool = False
 
 
-@pytest.fixture(scope="module", params=["demo", "scenario", "storm"])
-def chain(request: pytest.FixtureRequest, postgres: Postgres, template: str) -> Iterator[Chain]:
-    if request.param == "demo":
-        settings = request.getfixturevalue("demo").settings
-        client = create_app(settings).test_client()
-        yield Chain(client, NO_ABI, Node(settings.rpc_urls[0]), is_recording=True)
-        return
-    with postgres.cloned(template) as url:
-        yield from {"scenario": scenario_chain, "storm": storm}[request.param](url)
+@pytest.fixture(params=["demo_chain", "scenario_chain", "storm"])
+def chain(request: pytest.FixtureRequest) -> Chain:
+    """One of those below, which last as long as the file: its long tests come first, so a fixture
+    with parameters would make each chain twice."""
+    chain: Chain = request.getfixturevalue(request.param)
+    return chain
 
 
-def scenario_chain(url: str) -> Iterator[Chain]:
-    """Half of its contracts are verified."""
-    with Anvil() as node:
-        stage = play(node)
-        with Indexing(url, node.url, until=node.head()) as indexing:
-            abis = verify(url, [*stage.contracts.values()][::2])
-            yield Chain(create_app(indexing.settings).test_client(), abis, node)
+@pytest.fixture(scope="module")
+def demo_chain(demo: Indexing) -> Chain:
+    client = create_app(demo.settings).test_client()
+    return Chain(client, NO_ABI, Node(demo.settings.rpc_urls[0]), is_recording=True)
 
 
-def storm(url: str) -> Iterator[Chain]:
-    with Anvil() as node:
+@pytest.fixture(scope="module")
+def scenario_chain(postgres: Postgres, template: str, scenario: Played) -> Iterator[Chain]:
+    """Half of its contracts are verified, in a database of the file's own."""
+    node = scenario.anvil
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, node.url, until=node.head()) as indexing,
+    ):
+        abis = verify(url, [*scenario.stage.contracts.values()][::2])
+        yield Chain(create_app(indexing.settings).test_client(), abis, node)
+
+
+@pytest.fixture(scope="module")
+def storm(postgres: Postgres, template: str) -> Iterator[Chain]:
+    with Anvil() as node, postgres.cloned(template) as url:
         weather = Storm(node, 1)
         with IndexerProcess(url, node.url) as indexer:
             weather.blow(indexer, 60)

@@ -320,11 +320,11 @@ LIES = {
 
 @pytest.mark.parametrize("what", LIES)
 def test_a_lying_node_gets_an_error_and_no_server_fault(played: Played, what: str) -> None:
-    for lie in LIES[what]:
-        with FaultyNode(played.anvil.url) as node:
+    path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
+    with FaultyNode(played.anvil.url) as node:
+        for lie in LIES[what]:
             node.fault = answering_traces(lie)
-            path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
-            answer = client_over(played, node).get(path)
+            answer = client_over(played, node).get(path)  # of a service that remembers nothing
             assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), lie
 
 

@@ -14,6 +14,14 @@ from tests.support.indexer_process import PATIENCE_S, IndexerProcess
 from tests.support.indexing import Indexing
 
 MEMORY_BYTES = 256 * 1024 * 1024
+PROCESS_PARTITION_ROWS = 60  # below what operators may set
+PROGRAM = """
+import sys
+from scan import settings
+settings.LEAST_PARTITION_ROWS = 1
+from scan.commands import main
+sys.exit(main(["backfill", "chain", *sys.argv[1:]]))
+"""
 
 
 def backfill(
@@ -49,7 +57,8 @@ def follow(settings: Settings, head: int) -> None:
 
 
 class BackfillProcess(IndexerProcess):
-    """`scan backfill chain` as operators run it; what it left goes on after kill()."""
+    """`scan backfill chain` as operators run it, but for small partitions; what it left goes on
+    after kill()."""
 
     def __init__(
         self,
@@ -61,9 +70,14 @@ class BackfillProcess(IndexerProcess):
         workers: int = 1,
         range_blocks: int = 16,
     ) -> None:
-        super().__init__(database_url, rpc_url, SCAN_DATA_DIR=str(folder))
+        super().__init__(
+            database_url,
+            rpc_url,
+            SCAN_DATA_DIR=str(folder),
+            SCAN_PARTITION_ROWS=str(PROCESS_PARTITION_ROWS),
+        )
         self.command = (
-            *(sys.executable, "-m", "scan", "backfill", "chain", f"--folder={folder}/files"),
+            *(sys.executable, "-c", PROGRAM, f"--folder={folder}/files"),
             *(f"--workers={workers}", f"--range-blocks={range_blocks}"),
             f"--last-block={last_block}",
         )

@@ -56,7 +56,7 @@ def test_blocks_of_another_fork_are_read_again(
     monkeypatch: pytest.MonkeyPatch,
     step: str,
 ) -> None:
-    settings = settings_for(database_url, stage.anvil.url)
+    settings = settings_for(database_url, stage.anvil.url, partition_rows=10)
     last_block = stage.anvil.head() - 1
     plainly = getattr(ChainBackfill, step)
     calls = []

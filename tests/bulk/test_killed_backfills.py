@@ -34,7 +34,8 @@ def test_a_killed_backfill_is_continued_at_every_stage(
         lambda: state("stage = 'inspect'") or state("stage = 'load'"),
         lambda: (tmp_path / "files" / "derived.duckdb").exists(),
         lambda: state("cardinality(loaded) > 0"),
-        lambda: state("cardinality(loaded) > 7"),
+        lambda: state("'transactions_60' = ANY (loaded) AND cardinality(loaded) > 4"),
+        lambda: state("cardinality(loaded) > 20"),
     ]
     with BackfillProcess(database_url, scenario.anvil.url, tmp_path, head - 3) as process:
         for moment in moments:

@@ -74,7 +74,6 @@ def wait_until(is_it: Callable[[], bool]) -> None:
         time.sleep(0.005)
 
 
-@pytest.mark.parametrize("logs", ["none", pytest.param("standard", marks=pytest.mark.long)])
 def test_machines_that_fetch_a_part_are_helped_when_they_die(
     postgres: Postgres,
     template: str,
@@ -82,7 +81,6 @@ def test_machines_that_fetch_a_part_are_helped_when_they_die(
     scenario: Played,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    logs: str,
 ) -> None:
     """The first of three machines begins after the second has ended and the third was killed."""
     url, head, folder = scenario.anvil.url, scenario.anvil.head(), tmp_path / "files"
@@ -101,7 +99,7 @@ def test_machines_that_fetch_a_part_are_helped_when_they_die(
         fetched.extend(blocks for blocks in ranges if not files.has(blocks))
         return plainly(ranges, Part(1, 3), missing)
 
-    settings = settings_for(database_url, url, logs=logs)
+    settings = settings_for(database_url, url, logs="standard")
 
     def once(*arguments: Any) -> list[Range]:
         """Then only what was not whole."""
@@ -112,7 +110,7 @@ def test_machines_that_fetch_a_part_are_helped_when_they_die(
     assert backfill(settings, folder, last_block=head - 3, range_blocks=4)
     assert set(fetched) >= set(split(0, head - 3, 4)[::3])
     follow(settings, head)
-    assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil, logs=logs)
+    assert digest(database_url) == fresh_digest(postgres, template, scenario.anvil, logs="standard")
 
 
 @pytest.fixture

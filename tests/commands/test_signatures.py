@@ -42,8 +42,14 @@ def test_signatures_are_stored_once(database_url: str, tmp_path: Path, form: str
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"{count} signatures read, 2 of them new, 0 lines skipped\n"
     assert stored(database_url) == BOTH
+
+
+def test_signatures_are_not_stored_again(database_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "signatures"
+    file.write_text(FILES["text"])
+    assert scan("signatures", "import", str(file), DATABASE_URL=database_url).returncode == 0
     again = scan("signatures", "import", str(file), DATABASE_URL=database_url)
-    assert again.stdout == f"{count} signatures read, 0 of them new, 0 lines skipped\n"
+    assert again.stdout == "2 signatures read, 0 of them new, 0 lines skipped\n"
     listed = scan("signatures", "list", DATABASE_URL=database_url)
     assert listed.stdout == "".join(f"{selector} {text}\n" for selector, text in BOTH)
 
@@ -75,9 +81,16 @@ def test_a_wrong_line_is_named(database_url: str, tmp_path: Path, line: str) -> 
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("scan: line 3: ") and len(done.stderr) < 1000
     assert stored(database_url) == []
+
+
+def test_wrong_lines_are_skipped_and_named(database_url: str, tmp_path: Path) -> None:
+    file = tmp_path / "signatures"
+    file.write_text("\n".join([TRANSFER, "", *WRONG, EVENT]) + "\n")
     done = scan("signatures", "import", "--skip-invalid", str(file), DATABASE_URL=database_url)
-    assert done.returncode == 0 and done.stderr.startswith("line 3: ")
-    assert done.stdout == "2 signatures read, 2 of them new, 1 lines skipped\n"
+    assert done.returncode == 0
+    named = [line.partition(": ")[0] for line in done.stderr.splitlines()]
+    assert named == [f"line {3 + number}" for number in range(len(WRONG))]
+    assert done.stdout == f"2 signatures read, 2 of them new, {len(WRONG)} lines skipped\n"
     assert stored(database_url) == BOTH
 
 

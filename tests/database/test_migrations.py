@@ -248,7 +248,11 @@ def test_an_older_version_leaves_a_newer_schema_alone_and_serves_on(database_url
 
 
 READ = ("blocks", "transactions", "token_transfers", "tokens", "addresses", "dex_trades")
-FILES = "SELECT relname, relfilenode FROM pg_class WHERE relkind = 'r' AND relname = ANY(%s)"
+FILES = """
+    SELECT relname, relfilenode FROM pg_class
+    WHERE relkind = 'r' AND relname = ANY(%s)
+    ORDER BY relname
+"""
 
 
 def release_up_to_the_last_offline_one() -> migrations.ExpectedSchema:

@@ -5,13 +5,17 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from typing import Any
 
+import psycopg2
 import pytest
 
 from app import SESSION
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.database.notifications import Listener
+from scan.database.sessions import require_own_session
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
 from tests.support.anvil import Anvil
@@ -38,11 +42,11 @@ SHARING = [
 
 def settings_of(database: Database) -> dict[str, str]:
     """As the session has them."""
-    connection = database.new_connection()
-    with connection.cursor() as cursor:
+    session = database.new_connection()
+    with session.cursor() as cursor:
         cursor.execute("SELECT name, setting FROM pg_settings WHERE source = 'session'")
         found = dict(cursor.fetchall())
-    connection.close()
+    session.close()
     return found
 
 
@@ -157,6 +161,31 @@ def test_a_shared_session_is_found_out(
         list(asking)
 
 
+def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(
+    database_url: str,
+) -> None:
+    """While the second connection of the check connects, its sessions change their order once."""
+
+    def connected() -> Any:
+        client = psycopg2.connect(url)
+        client.autocommit = True
+        return client
+
+    def run(client: Any, statement: str) -> None:
+        with client.cursor() as cursor:
+            cursor.execute(statement)
+
+    def second() -> Any:
+        others = [connected(), connected()]
+        for statement in ("BEGIN", "SELECT 1", "COMMIT"):  # the first takes the marked session
+            for other in others:
+                run(other, statement)
+        return connected()
+
+    with pgbouncer(database_url, "transaction") as url, pytest.raises(SharedSession):
+        require_own_session(connected(), second, lambda _: nullcontext())
+
+
 def test_no_direct_connection_is_taken_for_a_shared_one(postgres: Postgres, pooled: str) -> None:
     def ask(number: int) -> int:
         database = Database(
@@ -178,8 +207,13 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url: str) -> 
         database.close()
 
 
-@pytest.mark.parametrize("command", ["index", "deliver", "serve", "run"])
-@pytest.mark.parametrize("mode", ["transaction", "statement"])
+@pytest.mark.parametrize(
+    ("command", "mode"),
+    [
+        *(("index", "transaction"), ("deliver", "statement")),
+        *(("serve", "transaction"), ("run", "statement")),
+    ],
+)
 def test_every_part_refuses_to_start_on_shared_sessions(
     database_url: str, command: str, mode: str
 ) -> None:

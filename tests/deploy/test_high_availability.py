@@ -14,6 +14,7 @@ import yaml
 
 from deploy.ha.cluster import HERE
 from tests.support.database import Postgres
+from tests.support.folders import temporary_folder
 from tests.support.high_availability.faults import Fault, all_faults
 from tests.support.high_availability.report import GOOD, line, suffer
 from tests.support.high_availability.stand import Stand, standing
@@ -32,13 +33,10 @@ REFUSED = {*GOOD, "503"}
 
 
 @pytest.fixture(scope="module")
-def stand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stand]:
+def stand() -> Iterator[Stand]:
     for name in ("etcd", "haproxy", "nginx"):
         program(name)
-    folder = tmp_path_factory.mktemp("ha")
-    for parent in (folder, folder.parent, folder.parent.parent):
-        parent.chmod(0o755)  # PostgreSQL may run as another user
-    with standing(folder, SEED) as found:
+    with temporary_folder("scan-ha-") as folder, standing(folder, SEED) as found:
         yield found
 
 

@@ -9,7 +9,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from typing import NamedTuple
 import pytest
 import requests
 
+from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 
@@ -46,9 +46,7 @@ def stages() -> list[Stage]:
 @pytest.fixture(scope="module")
 def root() -> Iterator[Path]:
     """What the first stage makes, in a folder that PostgreSQL's user can enter."""
-    with tempfile.TemporaryDirectory(prefix="scan-image-") as name:
-        root = Path(name)
-        root.chmod(0o755)
+    with temporary_folder("scan-image-") as root:
         build = root / "build"
         build.mkdir()
         for instruction, arguments in stages()[0].instructions:
@@ -61,8 +59,14 @@ def root() -> Iterator[Path]:
                         shutil.copy(source, build / target)
             elif instruction == "RUN":
                 command = arguments.replace(INSTALLED, f"{root}{INSTALLED}")
+                command = command.replace(" --no-cache-dir", "")  # which an image has no use for
                 subprocess.run(
-                    ["sh", "-c", command], cwd=build, check=True, timeout=480, stdout=sys.stderr
+                    ["sh", "-c", command],
+                    cwd=build,
+                    env={**os.environ, "PIP_NO_COMPILE": "1"},  # most of it is never imported
+                    check=True,
+                    timeout=480,
+                    stdout=sys.stderr,
                 )
         shutil.rmtree(build)
         yield root

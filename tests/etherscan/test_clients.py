@@ -187,30 +187,42 @@ def test_cast_reads_a_verified_contract(served: Served, foundry: Foundry) -> Non
 def verified(served: Served, number: int) -> str:
     """The address of a contract verified by hardhat-verify."""
     address = deployed(served.explorer, number)
-    assert hardhat(served, "etherscan", address, number)["success"]
+    [result] = hardhat(served, "etherscan", (address, number, 7))
+    assert result["success"]
     return address
 
 
-def hardhat(served: Served, provider: str, address: str, number: int, arguments: str = "") -> Any:
-    request = hardhat_request(number) | {"constructorArguments": arguments or f"{7:064x}"}
-    return node_script("hardhat_etherscan.mjs", provider, served.api, CHAIN, address, stdin=request)
+def hardhat(served: Served, provider: str, *submissions: tuple[str, int, int]) -> Any:
+    """The result of each (address, number of the source, constructor's argument), in order."""
+    requests = [
+        {
+            **hardhat_request(number),
+            "contractAddress": address,
+            "constructorArguments": f"{argument:064x}",
+        }
+        for address, number, argument in submissions
+    ]
+    return node_script("hardhat_etherscan.mjs", provider, served.api, CHAIN, stdin=requests)
 
 
 @pytest.mark.parametrize("provider", ["etherscan", "blockscout"])
 def test_hardhat_verify(served: Served, provider: str) -> None:
     number = 170 + len(provider)
-    address = deployed(served.explorer, number)
-    wrong = hardhat(served, provider, address, number + 20)
+    address, other = (deployed(served.explorer, each) for each in (number, number + 40))
+    wrong, others, result, again = hardhat(
+        *(served, provider, (address, number + 20, 7), (other, number + 40, 8)),
+        *((address, number, 7), (address, number, 7)),
+    )
     assert "Fail - Unable to verify" in str(wrong)
-    others = hardhat(served, provider, deployed(served.explorer, number + 40), number + 40,
-                     f"{8:064x}")  # fmt: skip
     assert "correct constructor arguments" in str(others)
-    result = hardhat(served, provider, address, number)
     assert (result["before"], result["after"], result["success"]) == (False, True, True)
     assert result["message"] == "Pass - Verified"
-    again = hardhat(served, provider, address, number)
     assert (again["before"], again["success"]) == (True, True)
-    missing = hardhat(served, provider, UNSEEN, number)
+
+
+def test_hardhat_verify_reports_what_is_not_indexed(served: Served) -> None:
+    """After the 10 s in which it may be."""
+    [missing] = hardhat(served, "etherscan", (UNSEEN, 180, 7))
     assert "bytecode" in missing["error"]
 
 
@@ -342,5 +354,6 @@ def test_functions_are_named_by_the_verified_abi(served: Served) -> None:
         return [row["functionName"] for row in rows]
 
     wait_until(lambda: names() == ["", ""])
-    assert hardhat(served, "etherscan", address, 270)["success"]
+    [result] = hardhat(served, "etherscan", (address, 270, 7))
+    assert result["success"]
     assert names() == ["", "set(uint256 a, address)"]

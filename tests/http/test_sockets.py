@@ -120,10 +120,12 @@ def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
     assert len({body for _, body in found}) == (2 if LONG in requests_ else 1)
 
 
-def test_too_much_that_nobody_reads_is_forgotten(database_url: str, clients: ExitStack) -> None:
+def test_too_much_that_nobody_reads_is_forgotten(
+    shared_database_url: str, clients: ExitStack
+) -> None:
     """Three hundred clients, each with 1.5 MB to take: 64 MiB stay, and the server serves."""
     port = free_port()
-    with gunicorn_started(database_url, port, **UNLIMITED) as process:
+    with gunicorn_started(shared_database_url, port, **UNLIMITED) as process:
         server = wait_for(port, process)
         before = peak_memory_kib(process)
         for _ in range(300):
@@ -145,7 +147,7 @@ def peak_memory_kib(process: "subprocess.Popen[bytes]") -> int:
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_body_is_forgotten_with_its_request(database_url: str, kept: bool) -> None:
+def test_a_body_is_forgotten_with_its_request(shared_database_url: str, kept: bool) -> None:
     """Left to the garbage collector, those of eight clients took 800 MB."""
     port = free_port()
     form = b"a=" + b"x" * (5_000_000)
@@ -153,7 +155,7 @@ def test_a_body_is_forgotten_with_its_request(database_url: str, kept: bool) -> 
     if not kept:
         headers["Connection"] = "close"
     with (
-        gunicorn_started(database_url, port, **UNLIMITED) as process,
+        gunicorn_started(shared_database_url, port, **UNLIMITED) as process,
         requests.Session() as session,
     ):
         server = wait_for(port, process)

@@ -6,13 +6,14 @@ import logging
 import random
 import time
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any
 
 import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.indexer import catch_up, chain_indexer, fetch_limit
+from scan.indexer import catch_up, chain_indexer, fetch_limit, follower
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
@@ -29,15 +30,16 @@ def node(anvil: Anvil) -> Iterator[FaultyNode]:
         yield proxy
 
 
+@lru_cache(maxsize=1)
+def database_of(url: str) -> Database:
+    """Connected once for all that a test asks, as it waits."""
+    return Database(url, statement_timeout_ms=1000)
+
+
 def status(database_url: str) -> dict[str, Any]:
     """The body of /readyz."""
-    database = Database(database_url, statement_timeout_ms=1000)
-    try:
-        return dict(
-            json.loads(database.row("queries/chain_get_status", version="", chain_name=None)[1])
-        )
-    finally:
-        database.close()
+    row = database_of(database_url).row("queries/chain_get_status", version="", chain_name=None)
+    return dict(json.loads(row[1]))
 
 
 def wait_for_problem(database_url: str, words: str) -> None:
@@ -63,8 +65,15 @@ FAULTS: dict[str, Fault] = {
 
 
 def test_a_fault_is_told_once_and_waited_out(
-    node: FaultyNode, anvil: Anvil, database_url: str, caplog: pytest.LogCaptureFixture
+    node: FaultyNode,
+    anvil: Anvil,
+    database_url: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.1)
+    monkeypatch.setattr(fetch_limit, "REFUSAL_PAUSE_S", 0.05)
+
     def pay() -> None:
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
@@ -315,9 +324,7 @@ def test_a_fork_past_finality_stops_with_advice(anvil: Anvil, database_url: str)
 
 
 def head_hash(database_url: str) -> str:
-    database = Database(database_url, statement_timeout_ms=1000)
-    row = database.row("indexer/blocks_get_head")
-    database.close()
+    row = database_of(database_url).row("indexer/blocks_get_head")
     return "0x" + bytes(row[1]).hex() if row else ""
 
 

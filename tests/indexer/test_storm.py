@@ -11,7 +11,7 @@ from tests.support.indexer_process import IndexerProcess
 from tests.support.storm import Storm
 from tests.support.table_digest import digest, fresh_digest
 
-STEPS = 200
+STEPS = 120
 SEED = int(os.environ.get("STORM_SEED", "1"))
 
 

@@ -28,14 +28,26 @@ from tests.support.solidity import node_script
 
 
 class Served(NamedTuple):
-    """A server as it is run, with the limits that it has by default, and what it serves."""
+    """A server as it is run, and what it serves."""
 
     explorer: Explorer
     url: str
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def served(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+    environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+    generous = {
+        "SCAN_RATE_LIMIT_ANONYMOUS": "10000/minute",
+        "SCAN_RATE_LIMIT_ADDRESS": "10000/minute",
+    }
+    with gunicorn(own_explorer.settings.database_url, **environment, **generous) as url:
+        yield Served(own_explorer, url)
+
+
+@pytest.fixture
+def limited(own_explorer: Explorer, solc_dir: Path) -> Iterator[Served]:
+    """With the limits that it has by default."""
     environment = {"RPC_URL": own_explorer.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
     with gunicorn(own_explorer.settings.database_url, **environment) as url:
         yield Served(own_explorer, url)
@@ -52,15 +64,15 @@ def forge_arguments(served: Served, path: str) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["/", "/server/"])
-def test_forge_verifies(served: Served, foundry: Foundry, path: str) -> None:
+def test_forge_verifies(limited: Served, foundry: Foundry, path: str) -> None:
     number = len(path)
-    address = deployed(served.explorer, number)
+    address = deployed(limited.explorer, number)
     arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch"]
-    done = foundry.forge(number, *arguments, *forge_arguments(served, path))
+    done = foundry.forge(number, *arguments, *forge_arguments(limited, path))
     assert done.returncode == 0, done.stdout + done.stderr
-    found = requests.get(f"{served.url}/v2/contract/{CHAIN}/{address}", timeout=30)
+    found = requests.get(f"{limited.url}/v2/contract/{CHAIN}/{address}", timeout=30)
     assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
-    again = foundry.forge(number, *arguments, *forge_arguments(served, path))
+    again = foundry.forge(number, *arguments, *forge_arguments(limited, path))
     assert again.returncode == 0
     assert "already verified" in again.stdout + again.stderr
 
@@ -91,36 +103,38 @@ def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundr
     assert found.json()["match"] == found.json()["creationMatch"] == "exact_match"
 
 
-def hardhat(served: Served, address: str, number: int) -> Any:
-    script = "hardhat_sourcify.mjs"
-    request = hardhat_request(number)
-    return node_script(script, f"{served.url}/server", CHAIN, address, stdin=request)
+def hardhat(served: Served, *submissions: tuple[str, int], polling_s: float = 0.3) -> Any:
+    """The result of each (address, number of the source), in order."""
+    requests = [
+        {**hardhat_request(number), "contractAddress": address} for address, number in submissions
+    ]
+    arguments = (f"{served.url}/server", CHAIN, str(polling_s))
+    return node_script("hardhat_sourcify.mjs", *arguments, stdin=requests)
 
 
-def test_hardhat_verify_verifies(served: Served) -> None:
-    address = deployed(served.explorer, 40)
-    result = hardhat(served, address, 40)
+def test_hardhat_verify_verifies(limited: Served) -> None:
+    """As often as it asks by default, within the ten requests that an anonymous client has."""
+    address = deployed(limited.explorer, 40)
+    result, again = hardhat(limited, (address, 40), (address, 40), polling_s=3)
     assert (result["before"], result["after"], result["success"]) == (False, True, True)
     assert result["message"] == 'Contract verified with status "exact_match"'
-    assert "is already verified" in hardhat(served, address, 40)["error"]
+    assert "is already verified" in again["error"]
 
 
-def test_hardhat_verify_reports_what_does_not_match(served: Served) -> None:
+def test_hardhat_verify_reports_what_does_not_match_or_is_not_indexed(served: Served) -> None:
     address = deployed(served.explorer, 50)
-    result = hardhat(served, address, 51)
+    result, missing = hardhat(served, (address, 51), (CHECKSUMMED, 51))
     assert (result["after"], result["success"]) == (False, False)
     assert result["message"].startswith("No match in ")
-
-
-def test_hardhat_verify_reports_what_is_not_indexed(served: Served) -> None:
-    assert "No contract is indexed" in hardhat(served, CHECKSUMMED, 51)["error"]
+    assert "No contract is indexed" in missing["error"]
 
 
 def test_whatsabi_finds_contracts(served: Served) -> None:
     address = deployed(served.explorer, 60)
     missing = node_script("look_up.mjs", served.url, CHAIN, address)
     assert (missing["ok"], missing["abi"]) == (False, [])
-    assert hardhat(served, address, 60)["success"]
+    [result] = hardhat(served, (address, 60))
+    assert result["success"]
     found = node_script("look_up.mjs", served.url, CHAIN, address)
     assert (found["ok"], found["name"], found["runs"]) == (True, "Stored", 300)
     assert found["abi"] == built(60).abi
@@ -130,7 +144,8 @@ def test_whatsabi_finds_contracts(served: Served) -> None:
 
 def test_requests_as_safe_eth_py_and_wagmi_send_them(served: Served) -> None:
     address = deployed(served.explorer, 70)
-    assert hardhat(served, address, 70)["success"]
+    [result] = hardhat(served, (address, 70))
+    assert result["success"]
     safe = requests.get(
         f"{served.url}/server/v2/contract/{CHAIN}/{address}",
         params={"fields": "abi,metadata,compilation.name"},
@@ -146,8 +161,8 @@ def test_requests_as_safe_eth_py_and_wagmi_send_them(served: Served) -> None:
     assert [chain["chainId"] for chain in chains] == [int(CHAIN)]
 
 
-def test_a_client_beyond_its_limit_is_told_so_in_the_same_form(served: Served) -> None:
-    path = f"{served.url}/v2/contract/{CHAIN}/{CHECKSUMMED}"
+def test_a_client_beyond_its_limit_is_told_so_in_the_same_form(limited: Served) -> None:
+    path = f"{limited.url}/v2/contract/{CHAIN}/{CHECKSUMMED}"
     responses = [requests.get(path, timeout=30) for _ in range(11)]
     assert [response.status_code for response in responses] == [404] * 10 + [429]
     assert responses[-1].json()["customCode"] == "too_many_requests"

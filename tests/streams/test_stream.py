@@ -211,7 +211,7 @@ def test_a_browser_goes_on_by_itself(streaming: Streaming) -> None:
     port, chain = free_port(), streaming.chain
     with chromium() as browser:
         with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
-            browser.open(f"{wait_for(port, process)}/docs/")
+            browser.open(f"{wait_for(port, process)}/keys")
             browser.evaluate(
                 "window.numbers = [], window.source = new EventSource('/api/v1/stream');"
                 "source.addEventListener('heads',"

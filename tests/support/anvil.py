@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -19,6 +18,7 @@ import requests
 from eth_abi import decode, encode
 from eth_utils import keccak
 
+from tests.support.folders import new_folder
 from tests.support.solidity import NODE, Artifact, artifact
 
 ZERO = "0x" + 40 * "0"
@@ -106,7 +106,7 @@ class Anvil(Node):
     """
 
     def __init__(self, *options: str, port: int = 0, hardfork: str = "prague") -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="scan-anvil-"))
+        self._folder = new_folder("scan-anvil-")
         self._output = self._folder / "output"
         self._process = self._start([*options, "--hardfork", hardfork, "--port", str(port)])
         try:

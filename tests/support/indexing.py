@@ -16,6 +16,27 @@ PATIENCE_S = 180.0
 TEST_PARTITION_ROWS = int(os.environ.get("SCAN_TEST_PARTITION_ROWS", PARTITION_ROWS))
 
 
+class _Stop(threading.Event):
+    """Set to stop the follower; `wake` ends its wait for the next step."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._awake = threading.Event()
+
+    def set(self) -> None:
+        super().set()
+        self._awake.set()
+
+    def wake(self) -> None:
+        self._awake.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        if not self.is_set():
+            self._awake.wait(timeout)
+            self._awake.clear()
+        return self.is_set()
+
+
 class Indexing:
     """Follows a node into a database for as long as the context lasts.
 
@@ -28,7 +49,7 @@ class Indexing:
         self._until = until
         self.settings = settings_for(database_url, rpc_url, **settings)
         self._database = Database(database_url, statement_timeout_ms=10_000)
-        self._stop = threading.Event()
+        self._stop = _Stop()
         self._thread = threading.Thread(target=self._follow, name="indexing", daemon=True)
 
     def __enter__(self) -> Self:
@@ -47,6 +68,10 @@ class Indexing:
             self.wait_for(block_number)
         return self
 
+    def look(self) -> None:
+        """The node has another block: the follower is not to wait until its next look."""
+        self._stop.wake()
+
     def wait_for(self, block_number: int) -> None:
         """Until the block is indexed, and balances and supplies are those of its state."""
         self._wait_until_head(lambda head: head == block_number, block_number)
@@ -57,6 +82,7 @@ class Indexing:
 
     def _wait_until_head(self, is_it: Callable[[int], bool], block_number: int) -> None:
         deadline = time.monotonic() + PATIENCE_S
+        self.look()
         while not self._is_done(is_it):
             if time.monotonic() > deadline or not self._thread.is_alive():
                 raise AssertionError(f"block {block_number} is not indexed: {self._status()}")

@@ -2,10 +2,13 @@
 
 import random
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 from eth_account import Account
 from eth_account.signers.local import LocalAccount
+from eth_account.typed_transactions import base as typed_transactions
 from eth_utils import keccak
 
 from tests.support.anvil import ZERO, Anvil, Contract, creation_code
@@ -35,6 +38,9 @@ NO_INTERFACE = bytes(4)
 PRICE_ONE = 2**96
 FULL_RANGE = (-887220, 887220)
 CREATE_POOL_GAS = 6_000_000
+
+# It takes 2 s of processor, and eth_account loads it three times for a transaction with a blob.
+_trusted_setup = cache(typed_transactions.load_trusted_setup)
 
 
 class Stage:
@@ -716,7 +722,8 @@ def send_signed(
         "gas": 200_000,
         **fields,
     }
-    signed = signer.sign_transaction(transaction, blobs=blobs)
+    with patch.object(typed_transactions, "load_trusted_setup", _trusted_setup):
+        signed = signer.sign_transaction(transaction, blobs=blobs)
     stage.anvil.call("eth_sendRawTransaction", "0x" + signed.raw_transaction.hex())
     stage.mine()
 

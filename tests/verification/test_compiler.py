@@ -47,8 +47,8 @@ NEWEST = (0, 8, 28)
 
 
 @pytest.fixture
-def compilers(solc_dir: Path) -> InstalledCompilers:
-    return InstalledCompilers(Settings(solc_dir=solc_dir, path=os.environ["PATH"]))
+def compilers(compilers_dir: Path) -> InstalledCompilers:
+    return InstalledCompilers(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
 
 
 def fake(tmp_path: Path, script: str, version: str = "0.8.28") -> InstalledCompilers:

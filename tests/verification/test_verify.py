@@ -158,10 +158,9 @@ def test_code_without_a_hash_can_only_match_partially(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("patch", [11, *range(13, 27)])
-def test_a_contract_is_found_by_name_with_every_release_of_0_4(
-    explorer: Explorer, patch: int
-) -> None:
+@pytest.mark.parametrize("patch", [11, 17, 18, 22, 26])
+def test_a_contract_is_found_by_name_with_releases_of_0_4(explorer: Explorer, patch: int) -> None:
+    """The first, the last, and those beside changes: 0.4.18 selects outputs by other rules."""
     version = f"0.4.{patch}"
     number = 1000 + patch  # code of its own for each
     source = (

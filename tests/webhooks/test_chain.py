@@ -27,7 +27,7 @@ from tests.support.serving import ROOT, free_port, wait_until
 from tests.support.truth import ZERO, Truth, read_truth
 from tests.support.webhooks import Webhooks
 
-BLOCKS = 300
+BLOCKS = 200
 EXAMPLES = ROOT / "docs" / "examples"
 LISTED = ("tx", "token_transfer", "internal_transfer", "dex_trade")
 ON_TOKENS = ("tx", "token_transfer", "log")  # what a token contract has
@@ -37,7 +37,7 @@ Told = tuple[str, str, str, int]
 
 @pytest.fixture(scope="module")
 def played() -> Iterator[tuple[Anvil, Truth]]:
-    """The scenario's honest part, and payments up to block 300."""
+    """The scenario's honest part, and payments up to block 200."""
     with Anvil() as node:
         stage = play(node, rounds=20, per_block=(0, 4), poison=False)
         while node.head() < BLOCKS:

@@ -14,11 +14,11 @@ from tests.support.serving import ROOT, free_port, wait_until
 from tests.support.webhooks import NO_NODE, Webhooks
 
 OWNERS = [address(f"owner {number}") for number in range(10)]
-KILLS = 50
-BLOCKS = 200
+KILLS = 25
+BLOCKS = 100
 
 
-def test_fifty_kills_lose_no_event(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_kills_lose_no_event(webhooks: Webhooks, receiver: Receiver) -> None:
     for owner in OWNERS:
         webhooks.register(owner, receiver.url(f"/{owner.hex()}"))
     expected: list[tuple[str, str]] = []
@@ -64,7 +64,7 @@ def test_the_api_process_delivers_and_gives_its_leases_back(
 
 
 def feed(webhooks: Webhooks, blocks: int = BLOCKS) -> list[tuple[str, str]]:
-    """2,000 events over the time that the kills take: (owner, transaction) of each."""
+    """1,000 events over the time that the kills take: (owner, transaction) of each."""
     told = []
     for _ in range(blocks):
         hashes = webhooks.chain.append([Move(owner, bytes(20)) for owner in OWNERS])

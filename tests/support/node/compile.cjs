@@ -1,6 +1,8 @@
 // Compiles Solidity standard JSON from stdin with the npm alias given, imports from node_modules.
 const fs = require('node:fs');
+const v8 = require('node:v8');
 
+v8.setFlagsFromString('--wasm-tiering-budget=200000000'); // see scan/verification/solc.js
 const solc = require(process.argv[2]);
 
 function findImport(path) {

@@ -1,0 +1,11 @@
+-- In DuckDB: all files of the long tables, for the views that number their rows.
+-- params: none
+-- returns: nothing
+-- index: none
+SET VARIABLE chosen = (
+    SELECT {'first': 0::BIGINT, 'bound': 9223372036854775807, 'files': map(list(k.kind), list(k.files))}
+    FROM (
+        SELECT kind, list(filename ORDER BY filename) AS files
+        FROM file_ordinals
+        GROUP BY kind
+    ) AS k);

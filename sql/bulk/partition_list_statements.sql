@@ -1,0 +1,69 @@
+-- The statements that replace an empty partition by a new table of the same definition, <partition>_loading:
+-- those before rows are copied to it, and those after. Up to DROP TABLE none locks the table that it is a
+-- partition of: its readers go on, and so do transactions that load its other partitions. The constraint
+-- spares ATTACH reading the new table.
+-- params: partition text, first bigint, bound bigint
+-- returns: statement, whether it follows the rows; in their order
+-- index: none
+WITH partition AS (
+    SELECT c.*, c.oid::regclass AS name, i.inhparent::regclass AS parent,
+        c.relnamespace::regnamespace AS schema,
+        format('%%s.%%I', c.relnamespace::regnamespace, c.relname || '_loading') AS loading
+    FROM pg_class c
+    JOIN pg_inherits i ON i.inhrelid = c.oid
+    WHERE c.oid = to_regclass(%(partition)s)
+), indexes AS (
+    SELECT i.indexrelid, i.indisunique, x.relname, 'loading_' || i.indexrelid AS name,
+        pg_get_indexdef(i.indexrelid) AS definition, pg_get_constraintdef(k.oid) AS constraint_definition
+    FROM partition p
+    JOIN pg_index i ON i.indrelid = p.oid
+    JOIN pg_class x ON x.oid = i.indexrelid
+    LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid
+)
+SELECT s.text, s.step > 4
+FROM (
+    SELECT 1 AS step, 0::bigint AS number,
+        format('CREATE TABLE %%s (LIKE %%s INCLUDING ALL EXCLUDING INDEXES)%%s%%s', p.loading, p.name,
+            ' WITH (' || array_to_string(p.reloptions, ', ') || ')',
+            (SELECT format(' TABLESPACE %%I', t.spcname) FROM pg_tablespace t WHERE t.oid = p.reltablespace))
+            AS text
+    FROM partition p
+    UNION ALL
+    SELECT 2, 0, format('ALTER TABLE %%s OWNER TO %%s', p.loading, p.relowner::regrole)
+    FROM partition p
+    WHERE p.relowner::regrole::text <> quote_ident(current_user)
+    UNION ALL
+    SELECT 3, a.attnum, format('ALTER TABLE %%s ALTER COLUMN %%I SET STATISTICS %%s', p.loading, a.attname,
+        a.attstattarget)
+    FROM partition p
+    JOIN pg_attribute a ON a.attrelid = p.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attstattarget >= 0
+    UNION ALL
+    SELECT 4, 0, format('ALTER TABLE %%s ADD CONSTRAINT loading_bound CHECK (ordinal >= %%s AND ordinal < %%s)',
+        p.loading, %(first)s::bigint, %(bound)s::bigint)
+    FROM partition p
+    UNION ALL
+    SELECT 5, i.indexrelid::bigint, CASE
+        WHEN i.constraint_definition IS NULL THEN format('CREATE %%sINDEX %%I ON %%s%%s',
+            CASE WHEN i.indisunique THEN 'UNIQUE ' END, i.name, p.loading,
+            substring(i.definition FROM ' USING .*'))
+        ELSE format('ALTER TABLE %%s ADD CONSTRAINT %%I %%s', p.loading, i.name, i.constraint_definition) END
+    FROM partition p
+    CROSS JOIN indexes i
+    UNION ALL
+    SELECT 6, 0, format('ANALYZE %%s', p.loading) FROM partition p
+    UNION ALL
+    SELECT 7, 0, format('DROP TABLE %%s', p.name) FROM partition p
+    UNION ALL
+    SELECT 8, 0, format('ALTER TABLE %%s RENAME TO %%I', p.loading, p.relname) FROM partition p
+    UNION ALL
+    SELECT 9, i.indexrelid::bigint, format('ALTER INDEX %%s.%%I RENAME TO %%I', p.schema, i.name, i.relname)
+    FROM partition p
+    CROSS JOIN indexes i
+    UNION ALL
+    SELECT 10, 0, format('ALTER TABLE %%s ATTACH PARTITION %%s %%s', p.parent, p.name,
+        pg_get_expr(p.relpartbound, p.oid))
+    FROM partition p
+    UNION ALL
+    SELECT 11, 0, format('ALTER TABLE %%s DROP CONSTRAINT loading_bound', p.name) FROM partition p
+) AS s
+ORDER BY s.step, s.number;
