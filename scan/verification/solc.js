@@ -18,10 +18,19 @@ function bind(names, result, types) {
   return name && soljson.cwrap(name, result, types);
 }
 
-function compile(input) {
-  const current = bind(["solidity_compile"], "string", ["string", "number", "number"]);
+// Strings that cwrap passes lie on the compiler's stack, which holds some 1.2 MB of them.
+function allocate(bytes) {
+  const address = soljson._malloc(bytes.length + 1);
+  soljson.HEAPU8.set(bytes, address);
+  soljson.HEAPU8[address + bytes.length] = 0;
+  return address;
+}
+
+function compile(bytes) {
+  const input = allocate(bytes);
+  const current = bind(["solidity_compile"], "string", ["number", "number", "number"]);
   if (current) return current(input, 0, 0);
-  const early = bind(["compileStandard"], "string", ["string", "number"]); // before 0.5.0
+  const early = bind(["compileStandard"], "string", ["number", "number"]); // before 0.5.0
   return early(input, 0);
 }
 
@@ -35,7 +44,7 @@ function main() {
     process.stderr.write("usage: --version | --standard-json\n");
     process.exit(2);
   }
-  const output = compile(fs.readFileSync(0, "utf8"));
+  const output = compile(fs.readFileSync(0));
   let bytes = Buffer.from(output);
   while (bytes.length) bytes = bytes.subarray(fs.writeSync(1, bytes));
 }

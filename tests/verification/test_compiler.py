@@ -143,6 +143,15 @@ def test_no_file_of_this_machine_is_read(
         assert "root:" not in str(output)
 
 
+@pytest.mark.parametrize("wanted", [(0, 4, 11), (0, 4, 26), (0, 5, 16), (0, 8, 28)])
+def test_a_source_of_the_largest_size_is_compiled(
+    compilers: InstalledCompilers, wanted: tuple
+) -> None:
+    """As JSON its input has twice as many bytes: more than fits on a compiler's stack."""
+    source = "contract C {}\n" + "// \\\\\\\\\n" * 131_000
+    assert run(compilers, source, wanted=wanted)["contracts"]["a.sol"]["C"]
+
+
 def test_a_source_that_needs_too_much_memory_meets_the_limit(compilers: InstalledCompilers) -> None:
     modifiers = "".join(f"modifier m{n}() {{ _; _; }} " for n in range(24))
     used = " ".join(f"m{n}" for n in range(24))
