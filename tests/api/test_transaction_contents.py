@@ -17,6 +17,7 @@ from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.many_functions import PROXY, VERSION, deploy, verified
+from tests.support.serving import wait_until
 from tests.support.solidity import artifact
 
 SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
@@ -232,6 +233,7 @@ def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
         "INSERT INTO signatures VALUES (%s, %s)",
         *(calldata[:4], f"toil({STEPS},string)"),
     )
+    wait_until(lambda: work.details(sent)["method"])  # the change is announced a moment later
     imported = work.details(sent)["method"]
     assert (imported["name"], imported["source"]) == ("toil", "imported")
     assert [each["name"] for each in imported["arguments"]] == ["", ""]
@@ -239,7 +241,7 @@ def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
         address, source, VERSION, contractName="Later", optimizationUsed=0
     )
     assert answer.status_code == 200, answer.json
-    assert work.details(sent)["method"]["source"] == "verified"
+    wait_until(lambda: work.details(sent)["method"]["source"] == "verified")
 
 
 class Faulty(NamedTuple):
