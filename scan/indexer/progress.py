@@ -19,7 +19,7 @@ class CatchUpProgress:
     """Blocks/s, share done, time left and time by stage of one catch-up from `first` to `last`."""
 
     def __init__(self, first: int, last: int) -> None:
-        self._first = first
+        self.first = first
         self.last = last
         self._began = self._logged_at = time.monotonic()
         self._transactions = 0
@@ -32,7 +32,7 @@ class CatchUpProgress:
     def advance(self, number: int, transactions: int) -> None:
         self._transactions += transactions
         if self._bar is not None:
-            self._bar.update(number - self._first + 1 - self._bar.n)
+            self._bar.update(number - self.first + 1 - self._bar.n)
         now = time.monotonic()
         is_end = number == self.last
         if not self._is_long or (now - self._logged_at < LOG_EVERY_S and not is_end):
@@ -40,14 +40,14 @@ class CatchUpProgress:
         self._logged_at = now
         if self._bar is not None and not is_end:
             return
-        written = number - self._first + 1
+        written = number - self.first + 1
         elapsed_s = max(now - self._began, 1e-6)
         left_s = (self.last - number) * elapsed_s / written
         log.info(
             "block %d of %d (%.0f %%), %.0f blocks/s, %.0f transactions/s, %s left; %s",
             number,
             self.last,
-            100 * written / (self.last - self._first + 1),
+            100 * written / (self.last - self.first + 1),
             written / elapsed_s,
             self._transactions / elapsed_s,
             f"{left_s / 60:.0f} min" if left_s > 120 else f"{left_s:.0f} s",

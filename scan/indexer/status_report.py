@@ -2,7 +2,10 @@
 
 import logging
 import re
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from scan.database.connection import Database
 from scan.errors import ScanError
@@ -12,6 +15,7 @@ from scan.observability import metrics
 log = logging.getLogger(__name__)
 
 LOG_AGAIN_AFTER_S = 60.0
+RECORD_AGAIN_AFTER_S = 30.0  # /readyz misses an indexer after two minutes
 MAX_KINDS = 1000
 
 
@@ -31,6 +35,24 @@ class StatusReporter:
         self._has_logged_problem = False
         self._problems = 0
         self._record(node_head, None)
+
+    @contextmanager
+    def recording(self, node_head: int) -> Iterator[None]:
+        """During a transaction that may take minutes, and in which nothing else is seen."""
+        ended = threading.Event()
+
+        def record() -> None:
+            while not ended.wait(RECORD_AGAIN_AFTER_S):
+                self._record(node_head, None)
+            self._database.close()  # this thread's connection
+
+        thread = threading.Thread(target=record, name="status", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()  # so that it does not overwrite what comes next
 
     def record_problem(self, node_head: int | None, reason: str) -> int:
         """A new one is logged at once. Returns how many came since the index last followed."""

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from scan.indexer import catch_up, prefetch
+from scan.indexer import batch_reader, prefetch
 from scan.indexer.block_rows import BlockRows
 from scan.indexer.prefetch_process import FetchedRows
 
@@ -36,7 +36,7 @@ def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
 
 
 def sizes(blocks: list[BlockRows]) -> list[int]:
-    return [len(batch) for batch in catch_up._batches([each] for each in blocks)]
+    return [len(batch) for batch in batch_reader._batches([each] for each in blocks)]
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def sizes(blocks: list[BlockRows]) -> list[int]:
 def test_a_batch_ends_at_each_of_its_limits(
     monkeypatch: pytest.MonkeyPatch, limit: str, most: int, blocks: int
 ) -> None:
-    monkeypatch.setattr(catch_up, limit, most)
+    monkeypatch.setattr(batch_reader, limit, most)
     chain = [block(number, logs="x" * 9) for number in range(2 * blocks + 1)]
     assert sizes(chain) == [blocks, blocks, 1]
 
@@ -59,7 +59,7 @@ def test_a_batch_ends_at_each_of_its_limits(
 def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch: pytest.MonkeyPatch) -> None:
     chain = [block(number) for number in range(4)]
     assert sizes(chain) == [4]
-    monkeypatch.setattr(catch_up, "BATCH_S", 0.0)
+    monkeypatch.setattr(batch_reader, "BATCH_S", 0.0)
     assert sizes(chain) == [1, 1, 1, 1]
 
 

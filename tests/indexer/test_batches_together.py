@@ -6,12 +6,20 @@ from typing import Any
 import pytest
 
 from scan.errors import Unavailable
-from scan.indexer import catch_up, contract_inspection, fetch_limit, follower
+from scan.indexer import (
+    batch_reader,
+    catch_up,
+    contract_inspection,
+    fetch_limit,
+    follower,
+    status_report,
+)
 from scan.indexer.writer import Append, InspectedBatch
 from tests.conftest import Played
 from tests.support.database import execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
 BLOCKS = 2  # in a batch
@@ -21,7 +29,7 @@ BLOCKS = 2  # in a batch
 def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Of the database: how many batches were written in each."""
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", BLOCKS)
-    monkeypatch.setattr(catch_up, "BATCH_BLOCKS", BLOCKS)
+    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", BLOCKS)
     monkeypatch.setattr(catch_up, "COMMIT_SHARE", 1)
     monkeypatch.setattr(follower, "MAX_BACKOFF_S", 0.2)
     batches: list[int] = []
@@ -116,6 +124,30 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
     monkeypatch.setattr(Append, "derive", fail_with_several)
     Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert len(failed) == 2 and all(transactions[index + 1] == 1 for index in failed)
+
+
+def test_an_indexer_is_heard_of_during_a_long_transaction(
+    scenario: Played,
+    database_url: str,
+    transactions: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(status_report, "RECORD_AGAIN_AFTER_S", 0.05)
+    derive = Append.derive
+    seen: list[Any] = []
+
+    def checked_at() -> Any:
+        return execute(database_url, "SELECT checked_at FROM indexer_status")
+
+    def wait_and_derive(append: Append) -> Any:
+        if transactions[-1] > 2 and not seen:
+            seen.append(checked_at())
+            wait_until(lambda: checked_at() != seen[0])
+        return derive(append)
+
+    monkeypatch.setattr(Append, "derive", wait_and_derive)
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    assert seen
 
 
 def test_a_stop_rolls_several_batches_back(

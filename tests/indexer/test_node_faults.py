@@ -13,7 +13,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.indexer import catch_up, chain_indexer, fetch_limit, follower
+from scan.indexer import batch_reader, chain_indexer, fetch_limit, follower
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
@@ -241,7 +241,7 @@ def test_tables_are_the_same_however_blocks_are_put_into_batches(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", blocks)
-    monkeypatch.setattr(catch_up, "BATCH_BLOCKS", blocks)
+    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", blocks)
     Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 

@@ -14,7 +14,7 @@ from prometheus_client import REGISTRY
 
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError, RpcError, TimedOut
-from scan.indexer import catch_up, contract_inspection, fetch_limit, follower, prefetch
+from scan.indexer import batch_reader, contract_inspection, fetch_limit, follower, prefetch
 from scan.indexer.block_rows import BlockRows
 from scan.indexer.fetch_limit import FetchLimit
 from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded, ProcessNotStarted
@@ -122,7 +122,7 @@ def test_tables_are_the_same_when_nearly_all_is_forgotten_between_batches(
     """A batch is inspected before the one before it can be asked of the database."""
     monkeypatch.setattr(contract_inspection, "MAX_CONTRACTS", 0)
     monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", 2)
-    monkeypatch.setattr(catch_up, "BATCH_BLOCKS", 2)
+    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", 2)
     Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert digest(database_url) == digest(indexed.settings.database_url)
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scan.ethereum.blocks import EventLog
-from scan.indexer import catch_up
+from scan.indexer import batch_reader, catch_up
 from scan.indexer.writer import Append, InspectedBatch
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -190,7 +190,7 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
     for _ in range(180):
         anvil.transact(sender, coin, "approve", spender, 7)
         anvil.mine()
-    monkeypatch.setattr(catch_up, "BATCH_BLOCKS", 20)
+    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", 20)
     monkeypatch.setattr(catch_up, "CHECK_WATCHED_EVERY_S", 0.0)
     add, emitters = Append.add, []
 

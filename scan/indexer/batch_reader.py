@@ -1,0 +1,169 @@
+"""Reads blocks ahead of the writer: fetched, checked for links, put into batches and inspected."""
+
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, suppress
+from queue import Full, Queue
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from scan.ethereum.client import NodeError
+from scan.indexer.block_rows import BlockRows, event_count, log_characters
+from scan.indexer.contract_inspection import ContractInspector
+from scan.indexer.log_selection import LogSelection
+from scan.indexer.prefetch import BlockPrefetcher
+from scan.indexer.progress import CatchUpProgress
+from scan.indexer.reorganisation import are_linked
+from scan.indexer.writer import IndexedHead, InspectedBatch, inspected_batch
+
+# The larger a batch, the fewer pages of tables that exceed the memory are read for each of its
+# rows: see docs/scaling.md.
+BATCH_TRANSACTIONS = 24_000
+BATCH_BLOCKS = 1_600
+BATCH_EVENTS = 80_000
+BATCH_S = 10.0  # a slow node's blocks are not kept back until a batch is full
+BATCH_LOG_CHARACTERS = 64 * 1024 * 1024
+BATCHES_AHEAD = 2  # besides the one being read, and the one being written
+CHECK_ENDED_S = 0.2
+
+Batch = list[BlockRows]
+
+
+class BatchReader:
+    """Inspected batches of the blocks progress.first..progress.last, read by a thread."""
+
+    def __init__(
+        self,
+        prefetcher: BlockPrefetcher,
+        inspector: ContractInspector,
+        selection: LogSelection,
+        head: IndexedHead | None,
+        genesis_hash: bytes,
+        progress: CatchUpProgress,
+    ) -> None:
+        self._prefetcher = prefetcher
+        self._inspector = inspector
+        self._selection = selection
+        self._parent = head and head.hash
+        self._genesis_hash = genesis_hash
+        self._progress = progress
+        self._ended = threading.Event()
+        self._queue: Queue[InspectedBatch | Exception | None] = Queue(BATCHES_AHEAD)
+        self._next: InspectedBatch | None = None
+        self._is_at_end = False
+        self.fault: Exception | None = None  # that ended the batches
+        self._thread = threading.Thread(target=self._read, name="read", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def peek(self) -> InspectedBatch | None:
+        """Waits for the next batch; None at the end."""
+        if self._next is None and not self._is_at_end:
+            item = self._queue.get()
+            if isinstance(item, InspectedBatch):
+                self._next = item
+            else:
+                self._is_at_end, self.fault = True, item
+        return self._next
+
+    def take(self) -> InspectedBatch:
+        """The batch that peek() returned."""
+        batch, self._next = self._next, None
+        assert batch is not None
+        return batch
+
+    def _read(self) -> None:
+        progress = self._progress
+        try:
+            with closing(
+                self._prefetcher.blocks(
+                    progress.first, progress.last, self._selection, progress.seconds
+                )
+            ) as fetched:
+                for batch in _batches(fetched):
+                    self._require_links(batch)
+                    with progress.seconds.clock("inspect"):
+                        findings = self._inspector.inspect(batch)
+                    self._put(inspected_batch(batch, findings))
+            self._put(None)
+        except Exception as fault:
+            self._put(fault)
+
+    def _put(self, item: InspectedBatch | Exception | None) -> None:
+        while not self._ended.is_set():
+            with suppress(Full):
+                self._queue.put(item, timeout=CHECK_ENDED_S)
+                return
+
+    def _require_links(self, batch: Batch) -> None:
+        begins_right = batch[0].number > 0 or batch[0].hash == self._genesis_hash
+        if not are_linked(self._parent, batch) or not begins_right:
+            raise NodeError(
+                "the parent hashes of the node's blocks do not match each other or the indexed head"
+            )
+        self._parent = batch[-1].hash
+
+
+class _BatchSize(NamedTuple):
+    blocks: int = 0
+    transactions: int = 0
+    events: int = 0
+    log_characters: int = 0
+
+    def plus(self, blocks: Sequence[BlockRows]) -> "_BatchSize":
+        return _BatchSize(
+            self.blocks + len(blocks),
+            self.transactions + sum(block.transaction_count for block in blocks),
+            self.events + sum(map(event_count, blocks)),
+            self.log_characters + sum(map(log_characters, blocks)),
+        )
+
+    @property
+    def is_full(self) -> bool:
+        return (
+            self.blocks >= BATCH_BLOCKS
+            or self.transactions >= BATCH_TRANSACTIONS
+            or self.events >= BATCH_EVENTS
+            or self.log_characters >= BATCH_LOG_CHARACTERS
+        )
+
+
+EMPTY = _BatchSize()
+
+
+def is_full(blocks: Sequence[BlockRows]) -> bool:
+    """Whether a batch of these blocks ended for its size."""
+    return EMPTY.plus(blocks).is_full
+
+
+def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
+    """Blocks before a failure are yielded first."""
+    batch: Batch = []
+    size = EMPTY
+    began = time.monotonic()
+    try:
+        for blocks in fetched:
+            batch += blocks
+            size = size.plus(blocks)
+            if size.is_full or time.monotonic() >= began + BATCH_S:
+                full, batch, size = batch, [], EMPTY
+                yield full
+                began = time.monotonic()
+    except Exception:
+        if batch:
+            yield batch
+        raise
+    if batch:
+        yield batch
