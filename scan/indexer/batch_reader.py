@@ -100,12 +100,15 @@ class BatchReader:
             self._put(None)
         except Exception as fault:
             self._put(fault)
+        finally:
+            self._inspector.disconnect()
 
     def _put(self, item: InspectedBatch | Exception | None) -> None:
         while not self._ended.is_set():
             with suppress(Full):
                 self._queue.put(item, timeout=CHECK_ENDED_S)
                 return
+            self._inspector.disconnect()  # the writer may take minutes
 
     def _require_links(self, batch: Batch) -> None:
         begins_right = batch[0].number > 0 or batch[0].hash == self._genesis_hash

@@ -176,6 +176,10 @@ class ContractInspector:
         """Those of the last batch's contracts of which no code was read yet."""
         return {address for address in addresses if self._contracts[address].code_hash is None}
 
+    def disconnect(self) -> None:
+        """Close this thread's connection to the database, which ends those that are idle."""
+        self._database.close()
+
     def _load_contracts(self, addresses: set[bytes]) -> None:
         """The stored state of contracts; emitters are among the addresses."""
         if len(self._contracts) > MAX_CONTRACTS:
