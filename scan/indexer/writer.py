@@ -170,12 +170,16 @@ class Writer:
     def can_take(self, head: IndexedHead | None, batch: InspectedBatch) -> bool:
         """Whether a batch that follows the head may be written in the same transaction.
 
-        Not where partitions are to be made for it, and not where webhooks get their events: those
-        wait in a bounded queue, which is emptied between commits.
+        Not where partitions are to be made for it, not while a migration waits for a lock, and not
+        where webhooks get their events: those wait in a bounded queue, which is emptied between
+        commits.
         """
         after = totals_of(head).plus(batch.rows)
-        are_made = (self._partitions.are_made(t, getattr(after, t)) for t in partitions.TABLES)
-        return all(are_made) and not self._database.value("indexer/webhooks_find_active")
+        return (
+            all(self._partitions.are_made(t, getattr(after, t)) for t in partitions.TABLES)
+            and not self._database.value("indexer/webhooks_find_active")
+            and not self._database.value("indexer/lock_is_awaited")
+        )
 
     @contextmanager
     def appending(self, head: IndexedHead | None, batch: InspectedBatch) -> Iterator[Append]:

@@ -1,5 +1,6 @@
 """Several batches of blocks in one transaction, as an index that is large already is caught up."""
 
+import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -148,6 +149,32 @@ def test_an_indexer_is_heard_of_during_a_long_transaction(
     monkeypatch.setattr(Append, "derive", wait_and_derive)
     Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
     assert seen
+
+
+def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
+    scenario: Played,
+    database_url: str,
+    transactions: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As a migration does."""
+    add = Append.add
+    waiting: list[threading.Thread] = []
+
+    def lock() -> None:
+        execute(database_url, "DO $$ BEGIN LOCK TABLE transactions; END $$")
+
+    def wait_at_the_third(append: Append, batch: InspectedBatch) -> None:
+        add(append, batch)
+        if transactions[-1] == 3 and not waiting:
+            waiting.append(threading.Thread(target=lock))
+            waiting[0].start()
+            wait_until(lambda: execute(database_url, "SELECT pid FROM pg_locks WHERE NOT granted"))
+
+    monkeypatch.setattr(Append, "add", wait_at_the_third)
+    Indexing(database_url, scenario.anvil.url).run_until(scenario.anvil.head())
+    waiting[0].join()
+    assert 3 in transactions
 
 
 def test_a_stop_rolls_several_batches_back(
