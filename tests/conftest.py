@@ -143,11 +143,12 @@ def shared_database_url(postgres: Postgres, template: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def shared_server(shared_database_url: str) -> Iterator[str]:
-    """gunicorn on that database; neither anonymous requests nor new keys are in fact limited."""
+    """gunicorn on that database; requests and new keys are not limited in fact."""
     environment = {
         "SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute",
         "SCAN_RATE_LIMIT_PAGES": "100000/minute",
         "SCAN_RATE_LIMIT_NEW_KEYS": "100000/day",
+        "SCAN_RATE_LIMIT_ADDRESS": "100000/minute",
     }
     with gunicorn(shared_database_url, **environment) as address:
         yield address
