@@ -21,6 +21,7 @@ SEEDED_FROM = (
     "bench/seed.sql",
     "bench/seed.py",
     "schema.sql",
+    "sql/schema/*.sql",
     "scan/indexer/block_range.py",
     "scan/indexer/writer.py",
     "sql/indexer/*_derive.sql",

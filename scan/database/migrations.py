@@ -38,6 +38,7 @@ COMMIT = "\n-- commit\n"  # in a migration: what stands above is a transaction o
 REPEAT = "-- repeat\n"  # at the start of such a part: again until its last statement returns no row
 UNFINISHED = b""  # the digest while migrations are applied and schema.sql is not yet
 
+_INCLUDE = re.compile(r"^\\ir (\S+)$", re.M)  # psql's: a file by its path from that of schema.sql
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
 _T = TypeVar("_T")
 
@@ -73,7 +74,13 @@ def expected_schema() -> ExpectedSchema:
     migrations = tuple(
         Migration(int(path.name[:4]), path.name, path.read_text(encoding="utf-8")) for path in files
     )
-    return ExpectedSchema((ROOT / SCHEMA).read_text(encoding="utf-8"), migrations)
+    return ExpectedSchema(read_schema(), migrations)
+
+
+def read_schema() -> str:
+    """The text of schema.sql with the files of sql/schema/ that it includes."""
+    text = (ROOT / SCHEMA).read_text(encoding="utf-8")
+    return _INCLUDE.sub(lambda line: (ROOT / line[1]).read_text(encoding="utf-8"), text)
 
 
 def run(settings: Settings) -> list[str]:

@@ -41,10 +41,14 @@ class Statement(NamedTuple):
 
 @functools.cache
 def load_statements(folder: Path = ROOT / "sql") -> Mapping[str, Statement]:
-    """Every statement by file name; raises StatementError where declared and used params differ."""
+    """Every statement by file name; raises StatementError where declared and used params differ.
+
+    sql/schema/ has no statements: schema.sql includes its files.
+    """
     return {
         (name := path.relative_to(folder).with_suffix("").as_posix()): _load(name, path)
         for path in sorted(folder.rglob("*.sql"))
+        if path.parent != folder / "schema"
     }
 
 

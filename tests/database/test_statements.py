@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from scan.database.connection import Database
+from scan.database.migrations import read_schema
 from scan.database.statements import StatementError, load_statements
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FILES = sorted((ROOT / "sql").rglob("*.sql"))
-SCHEMA = (ROOT / "schema.sql").read_text(encoding="utf-8")
+FILES = sorted(path for path in (ROOT / "sql").rglob("*.sql") if path.parent.name != "schema")
+SCHEMA = read_schema()
 PYTHON = "".join(
     path.read_text(encoding="utf-8")
     for path in [ROOT / "app.py", *(ROOT / "scan").rglob("*.py"), *(ROOT / "bench").rglob("*.py")]

@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+from scan.database.migrations import read_schema
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 DOCUMENT = ROOT / "docs" / "tables.md"
 BEGIN, END = "<!-- generated from schema.sql -->", "<!-- end -->"
@@ -77,7 +79,7 @@ def whole() -> str:
     text = DOCUMENT.read_text(encoding="utf-8")
     head, _, rest = text.partition(BEGIN)
     _, _, tail = rest.partition(END)
-    schema = (ROOT / "schema.sql").read_text(encoding="utf-8")
+    schema = read_schema()
     return f"{head}{BEGIN}\n\n{generated(schema)}\n{END}{tail}"
 
 

@@ -1,0 +1,25 @@
+-- API keys.
+
+-- API keys. A row outlives its key: its uses are shown, and its signed request stays used.
+CREATE TABLE IF NOT EXISTS api_keys (
+    id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND (1::bigint << 53) - 1), -- random
+    owner_address bytea NOT NULL CHECK (octet_length(owner_address) = 20),
+    signed_at_ms bigint NOT NULL,  -- the timestamp in the message that the wallet signed
+    key_hash bytea NOT NULL UNIQUE CHECK (octet_length(key_hash) = 32), -- SHA-256
+    key_prefix text NOT NULL,
+    label text NOT NULL CHECK (char_length(label) <= 100),
+    requests_per_minute integer NOT NULL CHECK (requests_per_minute > 0),
+    total_requests bigint NOT NULL DEFAULT 0,
+    created_at timestamptz NOT NULL DEFAULT now(),
+    last_used_at timestamptz NOT NULL DEFAULT now(),
+    active boolean NOT NULL DEFAULT true,
+    -- serves accounts/api_keys_list, accounts/owners_is_claimed, accounts/api_keys_create
+    CONSTRAINT api_keys_signed_once UNIQUE (owner_address, signed_at_ms)
+);
+
+CREATE OR REPLACE FUNCTION api_key_record(k api_keys) RETURNS json LANGUAGE sql STABLE
+RETURN format(
+    '{"id":%s,"keyPrefix":%s,"label":%s,"requestsPerMinute":%s,"totalRequests":%s,'
+    '"createdAt":"%s","lastUsedAt":"%s","active":%s}',
+    k.id, json_text(k.key_prefix), json_text(k.label), k.requests_per_minute, k.total_requests,
+    iso(k.created_at), iso(k.last_used_at), k.active::text)::json;

@@ -1,0 +1,320 @@
+-- Base tables: what the chain says.
+
+-- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.
+CREATE OR REPLACE FUNCTION log_count_of_older_release() RETURNS integer
+LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    IF EXISTS (SELECT FROM chain WHERE stored_logs <> 'none') THEN
+        RAISE 'this database stores logs, which a release before 0009 would leave out'
+            USING HINT = 'Start the indexer of the release that made it.';
+    END IF;
+    RETURN 0;
+END
+$$;
+
+-- The rows of transactions, token_transfers, dex_trades, internal_transfers and logs are numbered by
+-- their ordinal: from 0 in the chain's order, without gaps. *_before is how many rows older blocks have,
+-- which is the ordinal
+-- of a block's first one: two probes turn a range of blocks into a range of ordinals.
+CREATE TABLE IF NOT EXISTS blocks (
+    number bigint PRIMARY KEY,
+    timestamp timestamptz NOT NULL,
+    transactions_before bigint NOT NULL,
+    token_transfers_before bigint NOT NULL,
+    dex_trades_before bigint NOT NULL,
+    transaction_count integer NOT NULL,
+    token_transfer_count integer NOT NULL,
+    dex_trade_count integer NOT NULL,
+    hash bytea NOT NULL UNIQUE,
+    parent_hash bytea NOT NULL,
+    miner bytea NOT NULL,
+    gas_used numeric(78, 0) NOT NULL,
+    gas_limit numeric(78, 0) NOT NULL,
+    gas_price_sum numeric NOT NULL, -- over its transactions, for the network's average
+    base_fee_per_gas numeric(78, 0), -- null before EIP-1559, and where it is yet to be filled
+    internal_transfers_before bigint NOT NULL DEFAULT 0,
+    internal_transfer_count integer NOT NULL DEFAULT 0,
+    withdrawal_count integer,      -- null: it has no list of withdrawals, or an older version wrote it
+    -- Whether its traces were read; null: none are needed, since no transaction ran code. A block of
+    -- an older version needs them where it has transactions.
+    traced boolean DEFAULT false,
+    -- How many blocks before it were traced, and how many lack traces; null: an older version wrote it
+    traced_before bigint,
+    untraced_before bigint,
+    logs_before bigint NOT NULL DEFAULT 0, -- of those that are stored
+    log_count integer NOT NULL DEFAULT log_count_of_older_release(),
+    size bigint                    -- bytes of its RLP; null: its node gives none, or yet to be filled
+);
+-- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
+-- may have changed unseen
+CREATE INDEX IF NOT EXISTS blocks_untraced ON blocks (number) WHERE traced IS FALSE;
+-- serves indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
+-- serves queries/history_list: blocks whose producer may have earned something
+CREATE INDEX IF NOT EXISTS blocks_with_fees ON blocks (miner, number) WHERE transaction_count > 0;
+
+-- Amounts here are as rarely zero as they are round, and numeric takes 5 to 9 bytes for each. What
+-- came with 0008 is kept as its transaction has it: unsigned, big-endian, without leading zeros (zero
+-- has no byte), which integer_text() reads: 22.5 bytes a row instead of 35, measured at 1 M rows, and
+-- any uint256 fits. Rows from before have none of it, until `scan backfill fields` has filled them:
+-- `type` is null in those alone. Else null means that the node gave no such field.
+CREATE TABLE IF NOT EXISTS transactions (
+    ordinal bigint PRIMARY KEY,    -- its block's transactions_before + transaction_index
+    block_number bigint NOT NULL,
+    transaction_index integer NOT NULL,
+    status boolean NOT NULL,
+    hash bytea NOT NULL,
+    from_address bytea NOT NULL,
+    to_address bytea,              -- null where a contract is created
+    contract_address bytea,        -- the contract it created
+    value numeric(78, 0) NOT NULL,
+    gas_price numeric(78, 0) NOT NULL,
+    gas_used numeric(78, 0) NOT NULL,
+    type bytea,                    -- EIP-2718's
+    nonce bytea,
+    gas_limit bytea,
+    max_fee_per_gas bytea,
+    max_priority_fee_per_gas bytea,
+    max_fee_per_blob_gas bytea,
+    cumulative_gas_used bytea,
+    method bytea,                  -- the first bytes of its input, at most 4; null without input
+    blob_versioned_hashes bytea[],
+    blob_gas_price bytea           -- null without blobs, or where it is yet to be filled
+);
+-- A hash index takes a third of a btree's room; serves queries/transactions_get
+CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
+-- serve queries/transactions_list_by_key, queries/transactions_list_by_keys, queries/addresses_get,
+-- indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS transactions_by_from ON transactions (from_address, ordinal);
+CREATE INDEX IF NOT EXISTS transactions_by_to ON transactions (to_address, ordinal)
+    WHERE to_address <> from_address;
+CREATE INDEX IF NOT EXISTS transactions_by_contract ON transactions (contract_address, ordinal)
+    WHERE contract_address <> from_address;
+-- Transfers to oneself stand apart, so that an address's lists merge without counting them twice.
+CREATE INDEX IF NOT EXISTS transactions_to_self ON transactions (to_address, ordinal)
+    WHERE to_address IS NOT DISTINCT FROM from_address;
+-- serve queries/history_list: most transactions that call contracts move no coin themselves
+CREATE INDEX IF NOT EXISTS transactions_coin_by_from ON transactions (from_address, ordinal)
+    WHERE status AND value > 0;
+CREATE INDEX IF NOT EXISTS transactions_coin_by_to
+    ON transactions (coalesce(to_address, contract_address), ordinal)
+    WHERE status AND value > 0 AND coalesce(to_address, contract_address) <> from_address;
+-- serves queries/transactions_list_largest_in: large values in each run of 16,384 transactions, so that a
+-- new entry falls among the newest ones. An index of all values would take the indexer 4 % more
+-- processor time; those of 10 coins or more are few, and of a busy chain's day still more than are listed.
+CREATE INDEX IF NOT EXISTS transactions_by_value ON transactions ((ordinal >> 14), value, ordinal)
+    WHERE status AND value >= 10000000000000000000;
+
+-- Value that contracts moved inside transactions, and contracts they created, be it without value,
+-- from traces: of blocks that are traced, all of it.
+CREATE TABLE IF NOT EXISTS internal_transfers (
+    ordinal bigint PRIMARY KEY,
+    block_number bigint NOT NULL,
+    transaction_index integer NOT NULL,
+    transfer_index integer NOT NULL, -- in its transaction, in the order of the calls
+    type smallint NOT NULL,        -- see internal_transfer_type()
+    from_address bytea NOT NULL,
+    to_address bytea NOT NULL,
+    value numeric(78, 0) NOT NULL
+);
+-- serve queries/internal_transfers_list_by_key, queries/internal_transfers_list_by_keys,
+-- indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS internal_transfers_by_from ON internal_transfers (from_address, ordinal);
+CREATE INDEX IF NOT EXISTS internal_transfers_by_to ON internal_transfers (to_address, ordinal)
+    WHERE to_address <> from_address;
+CREATE INDEX IF NOT EXISTS internal_transfers_to_self ON internal_transfers (to_address, ordinal)
+    WHERE to_address IS NOT DISTINCT FROM from_address;
+
+-- What validators withdrew (EIP-4895), which changes balances without a transaction.
+CREATE TABLE IF NOT EXISTS withdrawals (
+    block_number bigint NOT NULL,
+    withdrawal_index bigint NOT NULL, -- along the chain
+    validator_index bigint NOT NULL,
+    address bytea NOT NULL,
+    amount_wei numeric(78, 0) NOT NULL,
+    PRIMARY KEY (block_number, withdrawal_index)
+);
+-- serves queries/history_list, indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS withdrawals_of_address
+    ON withdrawals (address, block_number, withdrawal_index);
+
+-- Which contracts emitted a log in which block, or were made there by another contract: an address
+-- is seen there too.
+CREATE TABLE IF NOT EXISTS log_emitters (
+    address bytea NOT NULL,
+    block_number bigint NOT NULL,
+    PRIMARY KEY (address, block_number)
+);
+-- serves the unwinding of a reorganisation; rows come in block order, so a BRIN is enough
+CREATE INDEX IF NOT EXISTS log_emitters_by_block ON log_emitters USING brin (block_number);
+
+-- Blocks that forks took back, written in the transaction that does so: to tell a reader that stands
+-- on one what to drop. A block that came back since has its row still, so whoever reads this looks into
+-- blocks first. The newest 10,000 of the last seven days are kept, see indexer/orphaned_blocks_sweep.
+CREATE TABLE IF NOT EXISTS orphaned_blocks (
+    hash bytea PRIMARY KEY,
+    number bigint NOT NULL,
+    parent_hash bytea NOT NULL,
+    fork_number bigint NOT NULL,   -- the newest block that stayed then
+    fork_hash bytea NOT NULL,
+    orphaned_at timestamptz NOT NULL,
+    events json,                   -- {type: [record, ...], ...}, see block_events(); null: too many
+    events_bytes integer NOT NULL  -- as text; 0 where there are none
+);
+
+-- Runtime bytecode, once per distinct code.
+CREATE TABLE IF NOT EXISTS codes (
+    code_hash bytea PRIMARY KEY,   -- keccak-256
+    code bytea NOT NULL
+);
+
+-- The code found at an address, and in which block; the newest row is what stands there now.
+CREATE TABLE IF NOT EXISTS contracts (
+    address bytea NOT NULL,
+    block_number bigint NOT NULL,
+    code_hash bytea NOT NULL,
+    PRIMARY KEY (address, block_number)
+);
+-- serves contracts of the same code, and the clean-up of codes
+CREATE INDEX IF NOT EXISTS contracts_by_code_hash ON contracts (code_hash);
+CREATE INDEX IF NOT EXISTS contracts_by_block ON contracts USING brin (block_number);
+
+CREATE TABLE IF NOT EXISTS tokens (
+    address bytea PRIMARY KEY,
+    block_number bigint NOT NULL,  -- where it was first seen
+    type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155')),
+    name text NOT NULL,
+    symbol text NOT NULL,
+    decimals smallint NOT NULL,
+    total_supply numeric(78, 0) NOT NULL,
+    supply_block bigint,           -- of the last transfer, which total_supply was read after;
+                                   -- null: to be read again
+    supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
+    held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together: 0 of a BEP20
+    wraps boolean NOT NULL,        -- its Deposit and Withdrawal mint and burn, as WETH's do
+    holder_count bigint NOT NULL DEFAULT 0,
+    negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
+    transfer_count bigint NOT NULL DEFAULT 0,
+    item_count bigint NOT NULL DEFAULT 0 -- ids ever moved: 0 of a BEP20
+) WITH (fillfactor = 60);
+-- serves queries/tokens_list
+CREATE INDEX IF NOT EXISTS tokens_by_holder_count ON tokens (holder_count, address);
+-- serve queries/search_list, by prefix
+CREATE INDEX IF NOT EXISTS tokens_by_symbol ON tokens (lower(symbol) text_pattern_ops);
+CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_ops);
+-- Names that are nearly those looked for: serves queries/search_list_similar, where the extension is there
+-- and may be used. PostgreSQL's own packages have it, the embedded one does not.
+DO $$
+BEGIN
+    IF EXISTS (SELECT FROM pg_available_extensions WHERE name = 'pg_trgm') THEN
+        CREATE EXTENSION IF NOT EXISTS pg_trgm;
+        CREATE INDEX IF NOT EXISTS tokens_by_similar_name
+            ON tokens USING gist (lower(name) gist_trgm_ops);
+    END IF;
+EXCEPTION WHEN insufficient_privilege OR undefined_object THEN
+    RAISE NOTICE 'search finds no similar names: %', SQLERRM;
+END
+$$;
+-- serves indexer/tokens_list_stale
+CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
+CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
+
+CREATE TABLE IF NOT EXISTS token_transfers (
+    ordinal bigint PRIMARY KEY,
+    block_number bigint NOT NULL,
+    log_index integer NOT NULL,
+    batch_index integer CHECK (batch_index > 0), -- null: 0, as nearly all have; that takes no room
+    transaction_index integer NOT NULL,
+    token_address bytea NOT NULL,
+    from_address bytea NOT NULL,
+    to_address bytea NOT NULL,
+    value numeric(78, 0) NOT NULL,
+    token_id numeric(78, 0)
+);
+-- serve queries/token_transfers_list_by_key, queries/token_transfers_list_by_keys,
+-- indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS token_transfers_by_from ON token_transfers (from_address, ordinal);
+CREATE INDEX IF NOT EXISTS token_transfers_by_to ON token_transfers (to_address, ordinal)
+    WHERE to_address <> from_address;
+CREATE INDEX IF NOT EXISTS token_transfers_to_self ON token_transfers (to_address, ordinal)
+    WHERE to_address IS NOT DISTINCT FROM from_address;
+-- serve queries/token_transfers_list_by_key, queries/token_transfers_list_by_keys, indexer/tokens_list_stale
+CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_address, ordinal);
+-- serves queries/token_items_get, queries/token_transfers_list_by_item, indexer/token_items_derive, indexer/item_balances_derive
+CREATE INDEX IF NOT EXISTS token_transfers_by_item
+    ON token_transfers (token_address, token_id, ordinal) WHERE token_id IS NOT NULL;
+
+-- Exchanges by name, as dex_trades name them.
+CREATE TABLE IF NOT EXISTS dexes (
+    dex_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name text NOT NULL UNIQUE,
+    trade_count bigint NOT NULL DEFAULT 0
+);
+
+CREATE TABLE IF NOT EXISTS pools (
+    address bytea PRIMARY KEY,
+    block_number bigint NOT NULL,
+    dex_id integer NOT NULL,
+    token0 bytea NOT NULL,
+    token1 bytea NOT NULL,
+    trade_count bigint NOT NULL DEFAULT 0,
+    volume0 numeric NOT NULL DEFAULT 0, -- of token0 in its smallest unit, in all trades that candles count
+    volume1 numeric NOT NULL DEFAULT 0  -- of token1
+);
+-- serves queries/pools_list
+CREATE INDEX IF NOT EXISTS pools_by_trade_count ON pools (trade_count, address);
+CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
+
+-- Contracts that emitted a Swap, Deposit or Withdrawal and proved to be no pool, or no token.
+CREATE TABLE IF NOT EXISTS rejected_emitters (
+    address bytea NOT NULL,
+    claim text NOT NULL CHECK (claim IN ('pool', 'token')),
+    block_number bigint NOT NULL,
+    PRIMARY KEY (address, claim)
+);
+CREATE INDEX IF NOT EXISTS rejected_emitters_by_block
+    ON rejected_emitters USING brin (block_number);
+
+CREATE TABLE IF NOT EXISTS dex_trades (
+    ordinal bigint PRIMARY KEY,
+    block_number bigint NOT NULL,
+    log_index integer NOT NULL,
+    transaction_index integer NOT NULL,
+    dex_id integer NOT NULL,
+    pool_address bytea NOT NULL,
+    maker bytea NOT NULL,
+    token_in bytea NOT NULL,
+    token_out bytea NOT NULL,
+    amount_in numeric(78, 0) NOT NULL,
+    amount_out numeric(78, 0) NOT NULL
+);
+-- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list,
+-- queries/pools_get, queries/pools_list_candles
+CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
+CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
+CREATE INDEX IF NOT EXISTS dex_trades_by_pool ON dex_trades (pool_address, ordinal);
+
+-- First topics of stored logs, by short numbers. With SCAN_LOGS=standard they are those of the events
+-- that are stored, filled in before the first block.
+CREATE TABLE IF NOT EXISTS event_topics (
+    topic_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    topic0 bytea NOT NULL UNIQUE,
+    log_count bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 60);
+
+-- Logs of contracts, where SCAN_LOGS has them stored. At most eight columns: a ninth would make the
+-- row of a log without topics eight bytes longer.
+CREATE TABLE IF NOT EXISTS logs (
+    ordinal bigint PRIMARY KEY,
+    block_number bigint NOT NULL,
+    log_index integer NOT NULL,
+    transaction_index integer NOT NULL,
+    topic_id integer,              -- of its first topic; null: it has no topics
+    address bytea NOT NULL,
+    topics bytea NOT NULL,         -- the others, 32 bytes each
+    data bytea NOT NULL
+);
+-- serve queries/logs_list_by_key, queries/logs_list_by_keys, indexer/lists_insert_checkpoints
+-- By its third column an address and a first topic together pass over other entries in the index.
+CREATE INDEX IF NOT EXISTS logs_by_address ON logs (address, ordinal, topic_id);
+CREATE INDEX IF NOT EXISTS logs_by_topic ON logs (topic_id, ordinal);

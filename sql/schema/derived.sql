@@ -1,0 +1,238 @@
+-- Derived tables: they follow from the base tables, and can be recomputed.
+
+-- Net balance by events. A balance of zero has no row; below zero only where the events lie.
+CREATE TABLE IF NOT EXISTS token_holders (
+    holder bytea NOT NULL,
+    token_address bytea NOT NULL,
+    balance numeric NOT NULL,      -- a BEP1155's is the sum over its ids, so it may exceed uint256
+    PRIMARY KEY (holder, token_address)
+);
+-- serves queries/tokens_list_holders
+CREATE INDEX IF NOT EXISTS token_holders_by_balance
+    ON token_holders (token_address, balance, holder);
+
+-- serves indexer/token_holders_sweep
+CREATE INDEX IF NOT EXISTS token_holders_at_zero ON token_holders (holder) WHERE balance = 0;
+
+-- How many holders of a token have balances in a range, so that a page in the middle of a large token's
+-- holders starts near by. Only of tokens that have rows here, which indexer/tokens_add_holders decides;
+-- triggers of token_holders count them, whoever writes there.
+CREATE TABLE IF NOT EXISTS token_holder_ranges (
+    token_address bytea NOT NULL,
+    balance_range integer NOT NULL, -- see holder_range()
+    holder_count bigint NOT NULL,
+    -- serves queries/tokens_list_holders
+    PRIMARY KEY (token_address, balance_range)
+) WITH (fillfactor = 70);          -- counts change in place
+
+-- In which range a holder is: ranges follow each other as (balance, holder) do. A range has the balances
+-- with the same two leading digits and number of digits. Of those the least (1200 of 1200 to 1299), which
+-- many may hold alike, has a range for each first byte of the holder's address. Null: holds nothing.
+CREATE OR REPLACE FUNCTION holder_range(balance numeric, holder bytea) RETURNS integer
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN balance > 0 THEN
+    (length(balance::text) * 90 + rpad(left(balance::text, 2), 2, '0')::integer - 100) * 257
+        + CASE WHEN ltrim(substr(balance::text, 3), '0') = '' THEN get_byte(holder, 0)
+            ELSE 256 END END;
+
+-- The first (balance, holder) of a range: no row before it is in the range, and none after it in the
+-- range before.
+CREATE OR REPLACE FUNCTION range_balance(balance_range integer) RETURNS numeric
+LANGUAGE sql IMMUTABLE
+RETURN ((balance_range / 257 % 90 + 10) || 'e' || (balance_range / 257 / 90 - 1))::numeric;
+
+CREATE OR REPLACE FUNCTION range_holder(balance_range integer) RETURNS bytea
+LANGUAGE sql IMMUTABLE
+RETURN CASE balance_range % 257 WHEN 0 THEN '\x'::bytea
+    WHEN 256 THEN decode(repeat('ff', 21), 'hex')
+    ELSE decode(lpad(to_hex(balance_range % 257), 2, '0'), 'hex') END;
+
+-- Those of some tokens that are counted by range.
+CREATE OR REPLACE FUNCTION tokens_counted_by_range(tokens bytea[]) RETURNS SETOF bytea
+LANGUAGE sql STABLE SET search_path FROM CURRENT AS $$
+    SELECT k.token_address
+    FROM unnest(tokens) AS k (token_address)
+    CROSS JOIN LATERAL (
+        SELECT
+        FROM token_holder_ranges r
+        WHERE r.token_address = k.token_address
+        ORDER BY r.balance_range -- so that the index is read, whatever share of all rows it has
+        LIMIT 1) AS counted
+$$;
+
+-- Its argument: 1 for rows that came, -1 for rows that went.
+CREATE OR REPLACE FUNCTION count_holder_ranges() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT AS $$
+DECLARE
+    counted bytea[] := ARRAY(SELECT tokens_counted_by_range(
+        ARRAY(SELECT DISTINCT c.token_address FROM changed c)));
+BEGIN
+    INSERT INTO token_holder_ranges AS r (token_address, balance_range, holder_count)
+    SELECT c.token_address, holder_range(c.balance, c.holder), count(*) * TG_ARGV[0]::integer
+    FROM changed c
+    WHERE c.token_address = ANY (counted) AND c.balance > 0
+    GROUP BY 1, 2
+    ON CONFLICT (token_address, balance_range)
+        DO UPDATE SET holder_count = r.holder_count + EXCLUDED.holder_count;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE FUNCTION move_between_holder_ranges() RETURNS trigger LANGUAGE plpgsql
+SET search_path FROM CURRENT AS $$
+DECLARE
+    counted bytea[] := ARRAY(SELECT tokens_counted_by_range(
+        ARRAY(SELECT DISTINCT c.token_address FROM changed c)));
+BEGIN
+    INSERT INTO token_holder_ranges AS r (token_address, balance_range, holder_count)
+    SELECT m.token_address, m.balance_range, sum(m.change)
+    FROM (
+        SELECT c.token_address, holder_range(c.balance, c.holder) AS balance_range, 1 AS change
+        FROM changed c
+        WHERE c.token_address = ANY (counted) AND c.balance > 0
+        UNION ALL
+        SELECT b.token_address, holder_range(b.balance, b.holder), -1
+        FROM before b
+        WHERE b.token_address = ANY (counted) AND b.balance > 0
+    ) AS m
+    GROUP BY 1, 2
+    HAVING sum(m.change) <> 0
+    ON CONFLICT (token_address, balance_range)
+        DO UPDATE SET holder_count = r.holder_count + EXCLUDED.holder_count;
+    RETURN NULL;
+END
+$$;
+CREATE OR REPLACE TRIGGER holders_inserted AFTER INSERT ON token_holders
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_holder_ranges('1');
+CREATE OR REPLACE TRIGGER holders_deleted AFTER DELETE ON token_holders
+    REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION count_holder_ranges('-1');
+CREATE OR REPLACE TRIGGER holders_updated AFTER UPDATE ON token_holders
+    REFERENCING OLD TABLE AS before NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION move_between_holder_ranges();
+
+-- Items: every id of a BEP721 or BEP1155 that was ever moved, named by the ordinal of its first
+-- transfer. That transfer has the id, of up to 78 digits, which so stands in no index here.
+CREATE TABLE IF NOT EXISTS token_items (
+    token_address bytea NOT NULL,
+    first_ordinal bigint NOT NULL,
+    transfer_count bigint NOT NULL,
+    owner bytea,                   -- of a BEP721, by its newest transfer; null: burnt, or a BEP1155
+    owner_count bigint,            -- of a BEP1155: who have more than none; null of a BEP721
+    -- serves queries/tokens_list_items, queries/token_items_get
+    PRIMARY KEY (token_address, first_ordinal)
+);
+-- serves queries/addresses_list_items
+CREATE INDEX IF NOT EXISTS token_items_by_owner ON token_items (owner, first_ordinal)
+    WHERE owner IS NOT NULL;
+
+-- Who has how many of a BEP1155's item, net by events: as token_holders, no row for zero, and below
+-- zero only where the events lie.
+CREATE TABLE IF NOT EXISTS item_balances (
+    holder bytea NOT NULL,
+    first_ordinal bigint NOT NULL, -- of the item
+    balance numeric NOT NULL,
+    -- serves queries/addresses_list_items
+    PRIMARY KEY (holder, first_ordinal)
+);
+-- serves queries/token_items_get
+CREATE INDEX IF NOT EXISTS item_balances_by_item ON item_balances (first_ordinal, balance, holder);
+
+-- What was traded in a pool in an hour of its blocks' own times; an hour without trades has no row. A
+-- price is kept as the two amounts of the trade that has it, so nothing is rounded: amount1 / amount0.
+-- Of trades at the same price it is the first one. Null where every trade has an amount of 0.
+CREATE TABLE IF NOT EXISTS pool_candles (
+    pool_address bytea NOT NULL,
+    hour timestamptz NOT NULL,     -- when it begins
+    trade_count bigint NOT NULL,
+    first_ordinal bigint NOT NULL, -- of these trades
+    volume0 numeric NOT NULL,      -- of token0, in its smallest unit
+    volume1 numeric NOT NULL,
+    open_amount0 numeric(78, 0),   -- of the first trade with a price
+    open_amount1 numeric(78, 0),
+    high_amount0 numeric(78, 0),
+    high_amount1 numeric(78, 0),
+    low_amount0 numeric(78, 0),
+    low_amount1 numeric(78, 0),
+    close_amount0 numeric(78, 0),
+    close_amount1 numeric(78, 0),
+    -- serves queries/pool_candles_list, queries/pool_volumes_get
+    PRIMARY KEY (pool_address, hour)
+) WITH (fillfactor = 70);          -- the newest hour of a pool changes in place
+
+-- Which trades pool_candles and the volumes of pools count: those from one on, in the blocks up to one.
+-- An older version writes and takes back blocks without counting: then its hash is not the head's, and
+-- all is counted anew, older trades by `scan backfill candles`.
+CREATE TABLE IF NOT EXISTS pool_candles_state (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    first_trade bigint NOT NULL,   -- ordinal; 0: all are counted
+    last_hash bytea                -- of the newest block; null before the first
+);
+
+-- Whether candles and volumes count every trade.
+CREATE OR REPLACE FUNCTION has_all_candles() RETURNS boolean LANGUAGE sql STABLE
+RETURN coalesce((SELECT s.first_trade = 0 FROM pool_candles_state s), false);
+
+-- Every address seen, its exact counters, and its balance where the indexer has read it.
+CREATE TABLE IF NOT EXISTS addresses (
+    address bytea PRIMARY KEY,
+    first_seen bigint NOT NULL,    -- block numbers
+    last_seen bigint NOT NULL,
+    unwound boolean NOT NULL DEFAULT false, -- last_seen is to be found anew: never outlives unwind
+    transaction_count bigint NOT NULL,
+    sent_count bigint NOT NULL,
+    received_count bigint NOT NULL,
+    transfer_count bigint NOT NULL,
+    transfer_sent_count bigint NOT NULL,
+    transfer_received_count bigint NOT NULL,
+    trade_count bigint NOT NULL,
+    balance numeric(78, 0),
+    balance_block bigint,          -- the block balance was read at; null: to be read
+    item_count bigint,             -- items it has; null: none, which takes no room
+    internal_count bigint NOT NULL DEFAULT 0, -- of internal transfers
+    internal_sent_count bigint NOT NULL DEFAULT 0,
+    internal_received_count bigint NOT NULL DEFAULT 0,
+    log_count bigint,              -- logs it emitted, of those that are stored; null: none
+    -- Rows of its history that have no other counter; null: none
+    coin_sent_count bigint,        -- transactions that sent coin, also to itself
+    coin_received_count bigint,    -- transactions of others that brought coin
+    withdrawal_count bigint,
+    produced_count bigint,         -- blocks it produced that have transactions
+    net_wei numeric                -- coin that came in, less what went out; null: 0
+) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
+-- serves indexer/addresses_restore_last_seen
+CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
+-- serves indexer/addresses_list_stale, and indexer/blocks_unwind: balances read in blocks that are taken back
+CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
+
+-- What happened on a day (UTC), of days that were counted from their first block on: a day that an
+-- older version began has no row until `scan backfill daily` has counted it. A block belongs to the
+-- newest day that it or a block before it has, so that the blocks of a day follow each other whatever
+-- their times say.
+CREATE TABLE IF NOT EXISTS daily_stats (
+    day date PRIMARY KEY,
+    first_block bigint NOT NULL UNIQUE,
+    last_block bigint NOT NULL,    -- of those that are counted
+    last_hash bytea NOT NULL,      -- that block's: an older version writes blocks without counting them
+    transaction_count bigint NOT NULL,
+    failed_transaction_count bigint NOT NULL,
+    active_address_count bigint NOT NULL DEFAULT 0, -- addresses seen in its blocks
+    new_address_count bigint NOT NULL DEFAULT 0,    -- addresses never seen before
+    created_contract_count bigint NOT NULL, -- by transactions and, as far as traces are known, by contracts
+    token_transfer_count bigint NOT NULL,
+    dex_trade_count bigint NOT NULL,
+    gas_used numeric NOT NULL,
+    fees_wei numeric NOT NULL,     -- what senders paid, with blobs
+    burnt_wei numeric NOT NULL     -- base fees, as far as they are known, and what blobs cost
+) WITH (fillfactor = 50);          -- the newest one changes in place with every batch
+
+-- Every 128th entry of a list: which row it is, so that a deep page starts near by.
+CREATE TABLE IF NOT EXISTS list_checkpoints (
+    place bigint NOT NULL,         -- in the list: from 0, oldest first
+    ordinal bigint NOT NULL,       -- of the row that stands there
+    block_number bigint NOT NULL,
+    list text NOT NULL,            -- 'transactions_by_from', …: see indexer/lists_insert_checkpoints.sql
+    key bytea NOT NULL,            -- an address, or the name of an exchange in UTF-8
+    PRIMARY KEY (list, key, place)
+);
+CREATE INDEX IF NOT EXISTS list_checkpoints_by_block ON list_checkpoints (block_number);

@@ -1,0 +1,448 @@
+-- Pages of the long lists. Nothing is counted, sorted or skipped for a page, however deep it is.
+-- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
+--   ordinals, page_of_range cuts the page from them.
+-- * By one key (*_list_by_key: an address, a token, an exchange, a topic) a list has an exact counter
+--   and checkpoints. *_entries_before turn the range of blocks into a range of places in the list,
+--   list_start gives the checkpoint nearest to the offset, and the page is at most so many entries
+--   away.
+-- * Several keys together (*_list_by_keys) have neither: they are counted from their end, on the
+--   narrowest index, and their total is not known.
+-- * A cursor (see scan/queries/cursors.py) is an ordinal: without a key it cuts the range, by one key
+--   *_entries_before make it the number of entries to skip, by several keys it bounds the index.
+-- Lists by keys take entries from the index alone, in ordered halves where there are several ways to
+-- match, and fetch the rows of the page only. The planner takes a range between two numbers that it
+-- does not know for 0.5 % of a table: an end that bounds nothing is left out (has_lower, has_upper),
+-- and where both are compared, the upper one is compared as a row, which the planner does not pair
+-- with the lower. `skip` is the offset, `size` the limit, `direction` asc or desc.
+CREATE OR REPLACE FUNCTION transaction_ordinals(block_from bigint, block_to bigint)
+RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
+    SELECT oldest.first, newest.last
+    FROM (SELECT b.transactions_before AS first FROM blocks b
+            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
+        (SELECT b.transactions_before + b.transaction_count - 1 AS last FROM blocks b
+            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
+$$;
+
+CREATE OR REPLACE FUNCTION token_transfer_ordinals(block_from bigint, block_to bigint)
+RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
+    SELECT oldest.first, newest.last
+    FROM (SELECT b.token_transfers_before AS first FROM blocks b
+            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
+        (SELECT b.token_transfers_before + b.token_transfer_count - 1 AS last FROM blocks b
+            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
+$$;
+
+CREATE OR REPLACE FUNCTION dex_trade_ordinals(block_from bigint, block_to bigint)
+RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
+    SELECT oldest.first, newest.last
+    FROM (SELECT b.dex_trades_before AS first FROM blocks b
+            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
+        (SELECT b.dex_trades_before + b.dex_trade_count - 1 AS last FROM blocks b
+            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
+$$;
+
+CREATE OR REPLACE FUNCTION internal_transfer_ordinals(block_from bigint, block_to bigint)
+RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
+    SELECT oldest.first, newest.last
+    FROM (SELECT b.internal_transfers_before AS first FROM blocks b
+            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
+        (SELECT b.internal_transfers_before + b.internal_transfer_count - 1 AS last FROM blocks b
+            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
+$$;
+
+CREATE OR REPLACE FUNCTION log_ordinals(block_from bigint, block_to bigint)
+RETURNS TABLE (first bigint, last bigint) LANGUAGE sql STABLE AS $$
+    SELECT oldest.first, newest.last
+    FROM (SELECT b.logs_before AS first FROM blocks b
+            WHERE b.number >= block_from ORDER BY b.number ASC LIMIT 1) AS oldest,
+        (SELECT b.logs_before + b.log_count - 1 AS last FROM blocks b
+            WHERE b.number <= block_to ORDER BY b.number DESC LIMIT 1) AS newest
+$$;
+
+-- Whether a log has the topics asked for. `accepted` has a bit for each combination of the four that
+-- may match (topic0 counts 1, topic1 2, topic2 4, topic3 8), so that `and` and `or` are one to it.
+CREATE OR REPLACE FUNCTION has_topics(
+    topic_id integer, others bytea, id0 integer, topic1 bytea, topic2 bytea, topic3 bytea,
+    accepted integer)
+RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN (accepted >> (coalesce(topic_id = id0, false)::integer
+    + 2 * coalesce(substr(others, 1, 32) = topic1, false)::integer
+    + 4 * coalesce(substr(others, 33, 32) = topic2, false)::integer
+    + 8 * coalesce(substr(others, 65, 32) = topic3, false)::integer)) & 1 = 1;
+
+-- Whether logs with so many bytes of data are answered as one page; one alone always is.
+CREATE OR REPLACE FUNCTION fits_page(bytes bigint, size bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN size = 1 OR coalesce(bytes, 0) <= 16 * 1024 * 1024;
+
+-- Which numbers of first..last are on a page: after `skip` of them, or after the number where a cursor
+-- stands. `next` is the last of them, null where none follows.
+CREATE OR REPLACE FUNCTION page_of_range(
+    first bigint, last bigint, skip bigint, after bigint, size bigint, direction text)
+RETURNS TABLE (lowest bigint, highest bigint, next bigint) LANGUAGE sql IMMUTABLE AS $$
+    SELECT page.lowest, page.highest,
+        CASE WHEN direction = 'asc' AND page.highest < last THEN page.highest
+            WHEN direction = 'desc' AND page.lowest > first THEN page.lowest END
+    FROM (
+        SELECT CASE WHEN direction = 'asc' THEN first + passed
+                ELSE greatest(last - passed - (size - 1), first) END AS lowest,
+            CASE WHEN direction = 'asc' THEN least(first + passed + (size - 1), last)
+                ELSE last - passed END AS highest
+        FROM (
+            SELECT least(greatest(CASE WHEN after IS NULL THEN skip
+                WHEN direction = 'asc' THEN after - first + 1
+                ELSE last - after + 1 END, 0), greatest(last - first + 1, 0)) AS passed
+        ) AS known
+    ) AS page
+$$;
+
+-- A block to a cursor: its number in eight bytes, then its hash.
+CREATE OR REPLACE FUNCTION block_reference(b blocks) RETURNS bytea LANGUAGE sql IMMUTABLE
+RETURN int8send(b.number) || b.hash;
+
+-- How far apart checkpoints stand: a page at any depth passes at most so many index entries.
+-- With 128 they take about a hundredth of the rows' room.
+CREATE OR REPLACE FUNCTION checkpoint_every() RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN 128;
+
+-- Whether a list that grew has an entry now whose place is a multiple of that, 0 left out.
+CREATE OR REPLACE FUNCTION passes_checkpoint(entries_before bigint, entries bigint)
+RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN (entries - 1) / checkpoint_every() > (entries_before - 1) / checkpoint_every()
+    AND entries > entries_before;
+
+-- Where to start reading a list for `skip` entries: the nearest checkpoint on the way, and how many
+-- entries to pass from there; where there is none, the end that the order begins with.
+CREATE OR REPLACE FUNCTION list_start(l text, k bytea, entries bigint, skip bigint, direction text)
+RETURNS TABLE (ordinal bigint, pass bigint)
+LANGUAGE sql STABLE AS $$
+    (SELECT c.ordinal, abs(c.place - CASE
+        WHEN direction = 'asc' THEN skip ELSE entries - 1 - skip END)
+    FROM list_checkpoints c
+    WHERE c.list = l AND c.key = k
+        AND (direction <> 'asc' OR c.place <= skip)
+        AND (direction <> 'desc' OR c.place >= entries - 1 - skip)
+    ORDER BY CASE WHEN direction = 'asc' THEN c.place END DESC,
+        CASE WHEN direction = 'desc' THEN c.place END ASC
+    LIMIT 1)
+    UNION ALL
+    SELECT CASE WHEN direction = 'asc' THEN 0 ELSE 9223372036854775807 END, skip
+    LIMIT 1
+$$;
+
+-- Where to stop: the ordinal that no entry of such a page is beyond, from the nearest checkpoint behind
+-- it. An index that has none of the page's entries is not read to its end then, nor older partitions.
+CREATE OR REPLACE FUNCTION list_end(
+    l text, k bytea, entries bigint, skip bigint, size bigint, direction text)
+RETURNS bigint LANGUAGE sql STABLE
+RETURN CASE WHEN direction = 'asc' THEN coalesce(
+        (SELECT c.ordinal FROM list_checkpoints c
+        WHERE c.list = l AND c.key = k AND c.place >= skip + size - 1
+        ORDER BY c.place ASC LIMIT 1), 9223372036854775807)
+    ELSE coalesce(
+        (SELECT c.ordinal FROM list_checkpoints c
+        WHERE c.list = l AND c.key = k AND c.place <= entries - skip - size
+        ORDER BY c.place DESC LIMIT 1), 0) END;
+
+-- How many entries of a list lie before an ordinal: the last checkpoint before it is found by halving,
+-- since places and ordinals grow together, and the few entries after that are counted. Each function
+-- is of one table, so that the plans of its counts are kept; their bounds are variables, so that
+-- partitions outside are not even opened. 17 probes for a list of 16 million entries.
+CREATE OR REPLACE FUNCTION checkpoint_before(l text, k bytea, entries bigint, bound bigint)
+RETURNS TABLE (place bigint, ordinal bigint) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    low bigint := 0;               -- in checkpoints: this one lies before the bound,
+    high bigint := (entries - 1) / checkpoint_every() + 1; -- and this one does not
+    middle bigint;
+    found bigint;
+BEGIN
+    place := 0;
+    ordinal := 0;
+    WHILE low + 1 < high LOOP
+        middle := (low + high) / 2;
+        SELECT c.ordinal INTO found FROM list_checkpoints c
+        WHERE c.list = l AND c.key = k AND c.place = middle * checkpoint_every();
+        IF found < bound THEN
+            low := middle;
+            place := middle * checkpoint_every();
+            ordinal := found;
+        ELSE
+            high := middle;
+        END IF;
+    END LOOP;
+    RETURN NEXT;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION transaction_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
+BEGIN
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l IN ('transactions_by_address', 'transactions_by_from') THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.from_address = k AND t.ordinal >= since AND t.ordinal < bound);
+    END IF;
+    IF l IN ('transactions_by_address', 'transactions_by_to') THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.to_address = k AND t.to_address <> t.from_address AND t.ordinal >= since
+                AND t.ordinal < bound);
+    END IF;
+    IF l = 'transactions_by_to' THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.to_address = k AND t.to_address IS NOT DISTINCT FROM t.from_address
+                AND t.ordinal >= since AND t.ordinal < bound);
+    END IF;
+    IF l = 'transactions_by_address' THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.contract_address = k AND t.contract_address <> t.from_address
+                AND t.ordinal >= since AND t.ordinal < bound);
+    END IF;
+    IF l = 'coin_by_from' THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE t.from_address = k AND t.status AND t.value > 0 AND t.ordinal >= since
+                AND t.ordinal < bound);
+    END IF;
+    IF l = 'coin_by_to' THEN
+        counted := counted + (
+            SELECT count(*) FROM transactions t
+            WHERE coalesce(t.to_address, t.contract_address) = k AND t.status AND t.value > 0
+                AND coalesce(t.to_address, t.contract_address) <> t.from_address
+                AND t.ordinal >= since AND t.ordinal < bound);
+    END IF;
+    RETURN counted;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION token_transfer_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
+BEGIN
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l IN ('token_transfers_by_address', 'token_transfers_by_from') THEN
+        counted := counted + (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.from_address = k AND x.ordinal >= since AND x.ordinal < bound);
+    END IF;
+    IF l IN ('token_transfers_by_address', 'token_transfers_by_to') THEN
+        counted := counted + (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.to_address = k AND x.to_address <> x.from_address AND x.ordinal >= since
+                AND x.ordinal < bound);
+    END IF;
+    IF l = 'token_transfers_by_to' THEN
+        counted := counted + (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.to_address = k AND x.to_address IS NOT DISTINCT FROM x.from_address
+                AND x.ordinal >= since AND x.ordinal < bound);
+    END IF;
+    IF l = 'token_transfers_by_token' THEN
+        counted := counted + (
+            SELECT count(*) FROM token_transfers x
+            WHERE x.token_address = k AND x.ordinal >= since AND x.ordinal < bound);
+    END IF;
+    RETURN counted;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION internal_transfer_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
+BEGIN
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l IN ('internal_transfers_by_address', 'internal_transfers_by_from') THEN
+        counted := counted + (
+            SELECT count(*) FROM internal_transfers i
+            WHERE i.from_address = k AND i.ordinal >= since AND i.ordinal < bound);
+    END IF;
+    IF l IN ('internal_transfers_by_address', 'internal_transfers_by_to') THEN
+        counted := counted + (
+            SELECT count(*) FROM internal_transfers i
+            WHERE i.to_address = k AND i.to_address <> i.from_address AND i.ordinal >= since
+                AND i.ordinal < bound);
+    END IF;
+    IF l = 'internal_transfers_by_to' THEN
+        counted := counted + (
+            SELECT count(*) FROM internal_transfers i
+            WHERE i.to_address = k AND i.to_address IS NOT DISTINCT FROM i.from_address
+                AND i.ordinal >= since AND i.ordinal < bound);
+    END IF;
+    RETURN counted;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION dex_trade_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
+BEGIN
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l = 'dex_trades_by_maker' THEN
+        counted := counted + (
+            SELECT count(*) FROM dex_trades d
+            WHERE d.maker = k AND d.ordinal >= since AND d.ordinal < bound);
+    END IF;
+    IF l = 'dex_trades_by_pool' THEN
+        counted := counted + (
+            SELECT count(*) FROM dex_trades d
+            WHERE d.pool_address = k AND d.ordinal >= since AND d.ordinal < bound);
+    END IF;
+    IF l = 'dex_trades_by_dex' THEN
+        counted := counted + (
+            SELECT count(*) FROM dex_trades d
+            WHERE d.dex_id = (
+                SELECT x.dex_id FROM dexes x WHERE x.name = convert_from(k, 'UTF8'))
+                AND d.ordinal >= since AND d.ordinal < bound);
+    END IF;
+    RETURN counted;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION log_entries_before(
+    l text, k bytea, entries bigint, bound bigint)
+RETURNS bigint LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    counted bigint;
+    since bigint;
+BEGIN
+    IF entries = 0 THEN
+        RETURN 0;
+    END IF;
+    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
+    IF l = 'logs_by_address' THEN
+        counted := counted + (
+            SELECT count(*) FROM logs g
+            WHERE g.address = k AND g.ordinal >= since AND g.ordinal < bound);
+    END IF;
+    IF l = 'logs_by_topic0' THEN
+        counted := counted + (
+            SELECT count(*) FROM logs g
+            WHERE g.topic_id = (SELECT e.topic_id FROM event_topics e WHERE e.topic0 = k)
+                AND g.ordinal >= since AND g.ordinal < bound);
+    END IF;
+    RETURN counted;
+END
+$$;
+
+-- The records of a page's ordinals, in their order, for lists that are planned for each call: planning
+-- these look-ups, in every partition, would take longer than all the rest.
+CREATE OR REPLACE FUNCTION transaction_records(ordinals bigint[], form text)
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT t.ordinal, t.block_number, CASE form
+            WHEN 'etherscan' THEN etherscan_transaction_record(
+                t, b, (SELECT max(newest.number) FROM blocks newest))::text
+            ELSE transaction_record(t, b) END
+        FROM transactions t
+        JOIN blocks b ON b.number = t.block_number
+        WHERE t.ordinal = place
+        LIMIT 1
+    ) AS entry;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION token_transfer_records(ordinals bigint[], form text)
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT x.ordinal, x.block_number, CASE form
+            WHEN 'etherscan' THEN etherscan_token_transfer_record(
+                x, t, b, k, (SELECT max(newest.number) FROM blocks newest))::text
+            ELSE token_transfer_record(x, t.hash, k, b.timestamp)::text END
+        FROM token_transfers x
+        JOIN blocks b ON b.number = x.block_number
+        JOIN tokens k ON k.address = x.token_address
+        JOIN transactions t ON t.ordinal = b.transactions_before + x.transaction_index
+        WHERE x.ordinal = place
+        LIMIT 1
+    ) AS entry;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION internal_transfer_records(ordinals bigint[], form text)
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT i.ordinal, i.block_number, CASE form
+            WHEN 'etherscan' THEN etherscan_internal_transfer_record(i, t.hash, b.timestamp)
+            ELSE internal_transfer_record(i, t.hash, b.timestamp) END::text
+        FROM internal_transfers i
+        JOIN blocks b ON b.number = i.block_number
+        JOIN transactions t ON t.ordinal = b.transactions_before + i.transaction_index
+        WHERE i.ordinal = place
+        LIMIT 1
+    ) AS entry;
+END
+$$;
+
+CREATE OR REPLACE FUNCTION dex_trade_records(ordinals bigint[])
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT d.ordinal, d.block_number, dex_trade_record(d, t.hash, e.name, b.timestamp, i, o)::text
+        FROM dex_trades d
+        JOIN blocks b ON b.number = d.block_number
+        JOIN transactions t ON t.ordinal = b.transactions_before + d.transaction_index
+        JOIN dexes e ON e.dex_id = d.dex_id
+        LEFT JOIN tokens i ON i.address = d.token_in
+        LEFT JOIN tokens o ON o.address = d.token_out
+        WHERE d.ordinal = place
+        LIMIT 1
+    ) AS entry;
+END
+$$;
+
+-- How many entries of a list of history have ordinals of a range; `last` is not one of them.
+CREATE OR REPLACE FUNCTION history_entries(
+    l text, k bytea, entries bigint, first bigint, last bigint)
+RETURNS bigint LANGUAGE sql STABLE
+RETURN CASE
+    WHEN l LIKE 'token%' THEN token_transfer_entries_before(l, k, entries, last)
+        - token_transfer_entries_before(l, k, entries, first)
+    WHEN l LIKE 'internal%' THEN internal_transfer_entries_before(l, k, entries, last)
+        - internal_transfer_entries_before(l, k, entries, first)
+    ELSE transaction_entries_before(l, k, entries, last)
+        - transaction_entries_before(l, k, entries, first) END;
+
+-- How many entries of an index a page needs at most: from a checkpoint, or from the list's end.
+CREATE OR REPLACE FUNCTION entries_to_read(has_list boolean, skip bigint, size bigint)
+RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN has_list THEN checkpoint_every() + 1 ELSE least(skip, 9000000000000000000) END
+    + size;

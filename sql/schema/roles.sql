@@ -1,0 +1,70 @@
+-- Roles of the database.
+
+-- What every role may do by default, and one that only reads should not: fill the disk with temporary
+-- tables and large objects, and take the locks of the indexer. Roles that write the chain keep it.
+CREATE OR REPLACE FUNCTION revoke_public_rights() RETURNS void LANGUAGE plpgsql AS $$
+DECLARE
+    writer name;
+    routine regprocedure;
+    is_superuser boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+    routines regprocedure[] := ARRAY(
+        SELECT p.oid::regprocedure FROM pg_proc p
+        WHERE is_superuser AND p.pronamespace = 'pg_catalog'::regnamespace
+            AND p.proname ~ '^(pg_(try_)?advisory|lo_creat|lo_from_bytea)'
+            AND has_function_privilege('public', p.oid, 'EXECUTE'));
+BEGIN
+    FOR writer IN
+        SELECT r.rolname FROM pg_roles r
+        WHERE NOT r.rolsuper AND has_table_privilege(r.oid, 'chain', 'INSERT')
+    LOOP
+        EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO %I', current_database(), writer);
+        IF has_schema_privilege('public', 'public', 'CREATE') THEN
+            EXECUTE format('GRANT CREATE ON SCHEMA public TO %I', writer);
+        END IF;
+        FOREACH routine IN ARRAY routines LOOP
+            EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO %I', routine, writer);
+        END LOOP;
+    END LOOP;
+    -- Who does not own them is given a warning, and nothing is revoked.
+    EXECUTE format('REVOKE TEMPORARY ON DATABASE %I FROM PUBLIC', current_database());
+    REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+    FOREACH routine IN ARRAY routines LOOP
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', routine);
+    END LOOP;
+END
+$$;
+
+-- For `scan sql-role`. What it may read is listed, so that a new table is not readable by accident.
+CREATE OR REPLACE FUNCTION create_reading_role(name text, password text, statement_timeout text)
+RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    IF NOT (SELECT rolsuper OR rolcreaterole FROM pg_roles WHERE rolname = current_user) THEN
+        RAISE insufficient_privilege USING HINT = format(
+            'The role %I may not create roles. Let a superuser run: ALTER ROLE %I CREATEROLE',
+            current_user, current_user);
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = name) THEN
+        EXECUTE format('CREATE ROLE %I', name);
+        EXECUTE format('COMMENT ON ROLE %I IS %L', name, 'made by scan sql-role');
+    ELSIF NOT EXISTS (SELECT FROM pg_roles r WHERE r.rolname = name
+        AND shobj_description(r.oid, 'pg_authid') = 'made by scan sql-role') THEN
+        RAISE insufficient_privilege USING HINT = format(
+            'There is a role %s already, which scan sql-role has not made.', name);
+    END IF;
+    PERFORM revoke_public_rights();
+    EXECUTE format('ALTER ROLE %I LOGIN PASSWORD %L CONNECTION LIMIT 4', name, password);
+    EXECUTE format('ALTER ROLE %I SET default_transaction_read_only = on', name);
+    EXECUTE format('ALTER ROLE %I SET statement_timeout = %L', name, statement_timeout);
+    IF (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) THEN
+        EXECUTE format('ALTER ROLE %I SET temp_file_limit = %L', name, '10GB');
+    END IF;
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO %I', current_database(), name);
+    EXECUTE format('GRANT USAGE ON SCHEMA public, v1 TO %I', name);
+    EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA v1 TO %I', name);
+    EXECUTE format(
+        'GRANT SELECT ON addresses, blocks, chain, codes, contracts, daily_stats, dex_trades, dexes,'
+        ' event_topics, internal_transfers, item_balances, labels, logs, pools, token_holders,'
+        ' token_items, token_transfers, tokens, transactions, verified_contracts, withdrawals TO %I',
+        name);
+END
+$$;

@@ -1,0 +1,50 @@
+-- What Scan knows of its own database, node and work.
+
+-- What scan/migrate.py has brought this database to: through which files of migrations/ it went, or
+-- with which it was born; and which schema.sql was applied last.
+CREATE TABLE IF NOT EXISTS migrations (
+    number integer PRIMARY KEY,
+    name text NOT NULL,
+    applied_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE IF NOT EXISTS schema_state (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    digest bytea NOT NULL          -- SHA-256 of schema.sql
+);
+
+-- The one chain that this database holds, and how far it has come.
+CREATE TABLE IF NOT EXISTS chain (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    chain_id numeric(78, 0) NOT NULL,
+    genesis_hash bytea NOT NULL,
+    start_block bigint NOT NULL,
+    token_count bigint NOT NULL DEFAULT 0,
+    version bigint NOT NULL DEFAULT 0, -- grows with every change to what is indexed
+    -- Which logs are stored, from the first block on: those of topics in event_topics where standard.
+    stored_logs text NOT NULL DEFAULT 'none'
+        CONSTRAINT chain_stored_logs CHECK (stored_logs IN ('all', 'none', 'standard'))
+);
+
+-- What the indexer has to tell operators, also while it knows no chain yet.
+CREATE TABLE IF NOT EXISTS indexer_status (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    node_head bigint,              -- the newest block number the node has told
+    problem text,                  -- why the head does not advance, null when it does
+    checked_at timestamptz NOT NULL,
+    state_by_hash boolean          -- whether the node takes block hashes (EIP-1898); null: not tried
+);
+
+-- A bulk backfill (scan backfill chain) from its beginning until it is accepted. Meanwhile the tables
+-- hold a part of the chain or nothing, blocks none of it, and the indexer writes nothing.
+CREATE TABLE IF NOT EXISTS bulk_backfill (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    folder text NOT NULL,          -- of its files
+    first_block bigint NOT NULL,
+    last_block bigint NOT NULL,
+    range_blocks integer NOT NULL, -- in one file
+    stage text NOT NULL CHECK (stage IN ('spool', 'inspect', 'load', 'accept')),
+    inspected_to bigint,           -- contracts are inspected up to this block; null: of none
+    loaded text[] NOT NULL DEFAULT '{}', -- tables that are
+    progress double precision,     -- from 0 to 1; null: not recorded yet
+    seconds_left bigint            -- by the speed of the run that records it; null: not known yet
+);
