@@ -234,6 +234,28 @@ def test_two_runners_share_jobs_and_run_each_once(
     assert rows == [(1,)] * 6
 
 
+def test_a_claim_takes_one_job_however_it_is_planned(
+    idle: Explorer, jobs: VerificationJobs, address: str
+) -> None:
+    url = idle.settings.database_url
+    first = jobs.submit(request(address), CLIENT)
+    # As autovacuum leaves the table while it has one job.
+    execute(url, "VACUUM FULL verification_jobs")
+    execute(url, "VACUUM ANALYZE verification_jobs")
+    execute(url, "DELETE FROM verification_jobs WHERE id = %s", first)
+    for number in range(20):
+        jobs.submit(request(address), f"192.0.2.{number}")
+    services: Services = idle.app.extensions["scan"]
+    now = datetime.now(UTC)
+    until = now + timedelta(seconds=30)
+    with services.writes.transaction() as tx:
+        claimed = [
+            len(tx.rows("verification/jobs_claim", now=now, lease=lease, leased_until=until))
+            for lease in range(20)
+        ]
+    assert claimed == [1] * 20
+
+
 def test_jobs_are_swept_after_a_day(idle: Explorer, jobs: VerificationJobs, address: str) -> None:
     old, young = (jobs.submit(request(address), CLIENT) for _ in range(2))
     with idle.running_jobs():
