@@ -57,7 +57,7 @@ def _fee(record: Record, context: Context) -> str | None:
     """Its sender pays it, also of a failed transaction; None in another's list."""
     if context.own is not None and record["fromAddress"] != context.own:
         return None
-    return str(int(record["gasPrice"]) * int(record["gasUsed"]))
+    return str(record["fee"])
 
 
 def _fee_amount(record: Record, context: Context) -> str | None:

@@ -58,7 +58,6 @@ def get_transaction(transaction_hash: str) -> Response:
     return page(
         "transaction.html",
         transaction=record,
-        fee=int(record["gasPrice"]) * int(record["gasUsed"]),
         transfers=transfers,
         transfer_count=events.transfer_count,
         trades=trades,

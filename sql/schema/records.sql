@@ -20,14 +20,14 @@ RETURN format(
     '"gasUsed":"%s","status":%s,"timestamp":"%s","transactionIndex":%s,"contractAddress":%s,'
     '"blockHash":"%s","nonce":%s,"gasLimit":%s,"type":%s,"maxFeePerGas":%s,'
     '"maxPriorityFeePerGas":%s,"maxFeePerBlobGas":%s,"blobVersionedHashes":%s,'
-    '"cumulativeGasUsed":%s,"methodId":%s}',
+    '"cumulativeGasUsed":%s,"methodId":%s,"fee":"%s"}',
     hex(t.hash), t.block_number, hex(t.from_address), json_hex(t.to_address), t.value, t.gas_price,
     t.gas_used, t.status::text, iso(b.timestamp), t.transaction_index,
     json_hex(t.contract_address), hex(b.hash), coalesce(integer_text(t.nonce), 'null'),
     json_integer(t.gas_limit), coalesce(integer_text(t.type), 'null'),
     json_integer(t.max_fee_per_gas), json_integer(t.max_priority_fee_per_gas),
     json_integer(t.max_fee_per_blob_gas), coalesce(json_hashes(t.blob_versioned_hashes), 'null'),
-    json_integer(t.cumulative_gas_used), json_hex(method_id(t)));
+    json_integer(t.cumulative_gas_used), json_hex(method_id(t)), transaction_fee(t));
 
 -- An NFT without totalSupply() has as many as are held: of a BEP721, the items with an owner.
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE

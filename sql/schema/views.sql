@@ -28,8 +28,8 @@ FROM blocks b;
 CREATE OR REPLACE VIEW v1.transactions AS
 SELECT t.ordinal, hex(t.hash) AS hash, t.block_number, b.timestamp, t.transaction_index,
     hex(t.from_address) AS from_address, hex(t.to_address) AS to_address,
-    hex(t.contract_address) AS contract_address, t.value AS value_wei, t.value / 1e18 AS value_coin,
-    t.gas_used, t.gas_price, t.gas_used * t.gas_price / 1e18 AS fee_coin, t.status,
+    hex(t.contract_address) AS contract_address, t.value AS value_wei, t.value * 1e-18 AS value_coin,
+    t.gas_used, t.gas_price, transaction_fee(t) * 1e-18 AS fee_coin, t.status,
     hex(t.method) AS method, integer_text(t.nonce)::numeric AS nonce,
     t.hash AS hash_bytes, t.from_address AS from_bytes, t.to_address AS to_bytes
 FROM transactions t
@@ -48,7 +48,7 @@ LEFT JOIN tokens k ON k.address = x.token_address;
 CREATE OR REPLACE VIEW v1.internal_transfers AS
 SELECT i.ordinal, i.block_number, b.timestamp, i.transaction_index, i.transfer_index,
     internal_transfer_type(i.type) AS type, hex(i.from_address) AS from_address,
-    hex(i.to_address) AS to_address, i.value AS value_wei, i.value / 1e18 AS value_coin,
+    hex(i.to_address) AS to_address, i.value AS value_wei, i.value * 1e-18 AS value_coin,
     i.from_address AS from_bytes, i.to_address AS to_bytes
 FROM internal_transfers i
 JOIN blocks b ON b.number = i.block_number;
@@ -83,7 +83,7 @@ WHERE h.balance <> 0;
 
 CREATE OR REPLACE VIEW v1.addresses AS
 SELECT hex(a.address) AS address, l.label, a.first_seen AS first_block, a.last_seen AS last_block,
-    a.transaction_count, a.transfer_count, a.trade_count, a.balance / 1e18 AS balance_coin,
+    a.transaction_count, a.transfer_count, a.trade_count, a.balance * 1e-18 AS balance_coin,
     a.balance_block, a.address AS address_bytes
 FROM addresses a
 LEFT JOIN labels l ON l.address = a.address;
@@ -91,7 +91,7 @@ LEFT JOIN labels l ON l.address = a.address;
 CREATE OR REPLACE VIEW v1.daily_stats AS
 SELECT d.day, d.transaction_count, d.failed_transaction_count, d.active_address_count,
     d.new_address_count, d.created_contract_count, d.token_transfer_count, d.dex_trade_count,
-    d.gas_used, d.fees_wei / 1e18 AS fees_coin, d.burnt_wei / 1e18 AS burnt_coin
+    d.gas_used, d.fees_wei * 1e-18 AS fees_coin, d.burnt_wei * 1e-18 AS burnt_coin
 FROM daily_stats d;
 
 CREATE OR REPLACE VIEW v1.verified_contracts AS

@@ -1,6 +1,10 @@
 """What a transaction asked for, in its record: every type, and numbers of every size."""
 
+import csv
+import io
+import json
 from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -9,6 +13,8 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.hex import to_hex
+from scan.pages.formatting import aligned, amount
+from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 
@@ -95,6 +101,51 @@ def test_what_a_transaction_asked_for(database: Database, client: FlaskClient, c
     ):
         [listed] = found
         assert listed.items() <= record.items()
+
+
+FEES: dict[str, tuple[dict[str, Any], int]] = {
+    "gas": (LEGACY, 21_000),
+    "blobs": (
+        {**LEGACY, "type": 3, "blob_versioned_hashes": BLOBS, "blob_gas_price": 5},
+        21_000 + 2 * 131_072 * 5,
+    ),
+    "no blobs": (
+        {**LEGACY, "type": 3, "blob_versioned_hashes": (), "blob_gas_price": 5},
+        21_000,
+    ),
+    "most": (
+        {**LEGACY, "type": 3, "blob_versioned_hashes": BLOBS[:1], "blob_gas_price": 2**128},
+        21_000 + 131_072 * 2**128,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", FEES)
+def test_everything_shows_the_same_fee(
+    database: Database, database_url: str, client: FlaskClient, case: str
+) -> None:
+    fields, fee = FEES[case]
+    [transaction] = Chain(database).append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=1)
+    key, sender = to_hex(transaction), to_hex(SOMEBODY)
+    lists = f"/api/v1/transactions?address={sender}"
+    body = {"entity": "transactions", "filter": {"from": sender}}
+    records = [
+        client.get(f"/api/v1/transactions/{key}").json,
+        *client.get(lists).json["transactions"],
+        *client.post("/api/v1/query", json=body).json["data"],
+        json.loads(client.get(f"{lists}&format=ndjson").text),
+    ]
+    assert [record["fee"] for record in records] == [str(fee)] * len(records)
+    [row] = csv.DictReader(
+        io.StringIO(client.get(f"{lists}&format=csv").text.removeprefix("\ufeff"))
+    )
+    assert row["fee_wei"] == f"{fee} wei"
+    assert Fraction(row["fee"]) * 10**18 == fee
+    history = client.get(f"/api/v1/addresses/{sender}/history?types=fee").json["history"]
+    assert [entry["amount"] for entry in history] == [str(fee)]
+    assert f'<data value="{fee}">{amount(fee)} ' in client.get(f"/tx/{key}").text
+    assert aligned(fee).fraction in client.get("/txs").text
+    assert execute(database_url, "SELECT fee_coin * 1e18 FROM v1.transactions") == [(fee,)]
 
 
 def test_a_creation_calls_no_method(database: Database, client: FlaskClient) -> None:

@@ -10,6 +10,7 @@ import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 
 from tests.commands.test_command import scan
+from tests.conftest import Played
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
 from tests.support.tables_document import DOCUMENT, LEFT_OUT, whole
@@ -54,7 +55,9 @@ def test_the_queries_of_the_document_run(cursor: "psycopg2.extensions.cursor", n
     cursor.fetchall()
 
 
-def test_views_show_what_the_api_does(cursor: "psycopg2.extensions.cursor", client: object) -> None:
+def test_views_show_what_the_api_does(
+    cursor: "psycopg2.extensions.cursor", client: object, scenario: Played
+) -> None:
     get = client.get  # type: ignore[attr-defined]
     [newest] = get("/api/v1/transactions?limit=1").json["transactions"]
     cursor.execute(
@@ -65,6 +68,8 @@ def test_views_show_what_the_api_does(cursor: "psycopg2.extensions.cursor", clie
     keys = ("blockNumber", "fromAddress", "toAddress", "value")
     [row] = cursor.fetchall()
     assert list(row[:4]) == [newest[key] for key in keys]
+    cursor.execute("SELECT hash, round(fee_coin * 1e18)::text FROM v1.transactions")
+    assert dict(cursor.fetchall()) == {t["hash"]: t["fee"] for t in scenario.truth.transactions}
     for view, path, name in (
         ("token_transfers", "token-transfers", "transfers"),
         ("dex_trades", "dex-trades", "trades"),

@@ -635,7 +635,15 @@ def transaction_record(transaction: Record, receipt: Record, at: str) -> Record:
         "blobVersionedHashes": transaction.get("blobVersionedHashes"),
         "cumulativeGasUsed": str(quantity(receipt["cumulativeGasUsed"])),
         "methodId": method_id(transaction),
+        "fee": str(fee(transaction, receipt)),
     }
+
+
+def fee(transaction: Record, receipt: Record) -> int:
+    """Return what the sender paid for gas and, by EIP-4844, for blobs of 131,072 gas each."""
+    blobs = len(transaction.get("blobVersionedHashes") or ())
+    gas = quantity(receipt["effectiveGasPrice"]) * quantity(receipt["gasUsed"])
+    return gas + blobs * 131_072 * quantity(receipt.get("blobGasPrice") or "0x0")
 
 
 def text_or_none(amount: str | None) -> str | None:

@@ -125,6 +125,10 @@ RECORDS: Json = {
             "transactionIndex": number("Its index in the block.", 0),
             "contractAddress": nullable(address("The contract it created, if any.")),
             **_NULL_UNTIL_FILLED,
+            "fee": amount(
+                "What the sender paid, in wei: gas used times gas price, and what its blobs cost.",
+                "55330000000000",
+            ),
         },
     ),
     "Token": record("A token.", _TOKEN),
