@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 
+from scan.commands import chain_backfill
+from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
@@ -28,6 +30,30 @@ REPORT_EVERY_S = 5.0
 MAX_FAILURES, MAX_PAUSE_S = 8, 10.0
 # So that a process that hangs in a transaction does not block the unwinding of a fork for longer.
 SESSION = {"idle_in_transaction_session_timeout": "10000"}
+
+FIELDS = """\
+Fills columns that are null in blocks and transactions indexed by an older version: base fee, size,
+nonce, gas limit, type, fees, cumulative gas and method. Starts with the newest blocks. The indexer
+and the API may run meanwhile. After an interruption, the next run continues. Exits with 0 when
+every row is filled, with 1 when it was stopped or the node did not return all data."""
+
+DAILY = """\
+Counts the days (UTC) that an older version indexed, for /api/v1/stats/daily and the page of charts.
+Starts with the newest day. The indexer and the API may run meanwhile. After an interruption, the
+next run continues. Exits with 0 when every day is counted, with 1 when it was stopped."""
+
+CANDLES = """\
+Counts the trades that an older version indexed, for the candles and volumes of pools. Starts with
+the newest ones. The indexer and the API may run meanwhile. After an interruption, the next run
+continues. Exits with 0 when every trade is counted, with 1 when it was stopped."""
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    actions = add_actions(group)
+    add_command(actions, "fields", "fill null columns from the node", FIELDS, fields)
+    add_command(actions, "daily", "count days from their blocks", DAILY, daily)
+    add_command(actions, "candles", "count candles of pools from their trades", CANDLES, candles)
+    chain_backfill.add_actions(actions)
 
 
 def fields(settings: Settings, _options: argparse.Namespace) -> int:

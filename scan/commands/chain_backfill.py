@@ -7,8 +7,10 @@ import threading
 from contextlib import closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from scan.audit.node_comparison import NodeComparison
+from scan.commands.arguments import add_command, count, whole_number
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
@@ -31,6 +33,61 @@ INSTALL = "pip install 'scan[bulk]'"
 AUDITED_BLOCKS = 100
 MAX_SHOWN = 5
 GB = 10**9
+
+CHAIN = """\
+Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
+are then loaded table by table, indexes last. Needs the extra `bulk`, and no running
+indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
+are shown when all is done. After an interruption, the next run continues. See docs/bulk.md."""
+
+FETCH = """\
+Fetches a part of the blocks of a bulk backfill that was begun on another machine, into the folder
+that both share. It needs that folder and RPC_URL, no database. Of four machines, the first one runs
+`scan backfill chain --part 1/4`, the others this command with 2/4, 3/4 and 4/4. What a machine does
+not finish, the first one fetches. See docs/bulk.md."""
+
+
+def add_actions(actions: Any) -> None:
+    """Add `scan backfill chain` and `scan backfill fetch`."""
+    text = "index a whole chain into an empty database, in bulk"
+    chain = add_command(actions, "chain", text, CHAIN, run)
+    chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
+    chain.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
+    chain.add_argument("--memory", type=count, metavar="GB", help="default: a quarter of all")
+    chain.add_argument(
+        "--tables-at-once",
+        type=count,
+        default=2,
+        help="tables or partitions loaded at the same time (2)",
+    )
+    chain.add_argument("--range-blocks", type=count, default=500, help="blocks in one file (500)")
+    chain.add_argument(
+        "--last-block",
+        type=whole_number,
+        help="default: SCAN_FINALITY blocks behind the node's head",
+    )
+    chain.add_argument(
+        "--part", type=_part, default=(1, 1), help="fetch this part first, such as 1/4"
+    )
+    # As the indexer starts it: why it does not go on is its only output.
+    chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
+    chain.add_argument(
+        "--discard", action="store_true", help="end an unfinished backfill; empties the index"
+    )
+
+    text = "fetch a part of the blocks of a bulk backfill that another machine runs"
+    share = add_command(actions, "fetch", text, FETCH, fetch)
+    share.add_argument("--folder", required=True, help="of the backfill, on shared storage")
+    share.add_argument("--part", type=_part, required=True, help="such as 2/4")
+    share.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
+
+
+def _part(text: str) -> tuple[int, int]:
+    """Parse the number of a part and of all parts."""
+    number, _, parts = text.partition("/")
+    if not (number.isdecimal() and parts.isdecimal() and 1 <= int(number) <= int(parts) <= 1000):
+        raise argparse.ArgumentTypeError("must be a part of so many, such as 2/4")
+    return int(number), int(parts)
 
 
 class ExtraMissing(ScanError):

@@ -8,6 +8,10 @@ from scan.settings import Settings
 from scan.webhooks.dispatcher import Dispatcher
 
 
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=run)
+
+
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
     prepare_database(settings)

@@ -43,6 +43,20 @@ ADVICE = {
     "service": "start it, or correct --url",
 }
 
+DESCRIPTION = """\
+Checks everything that Scan depends on, with this environment: the node (methods, traces, archive,
+speed), the database (version, settings, schema, indexes, growth of its disk, WAL archive, clock),
+the replica, Redis, compilers and disks. Each line is ok, a warning, or an error with what to do.
+Changes nothing. With --url it also sends three requests to the service. Exits 1 if there is an
+error."""
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.set_defaults(run=run)
+    command.add_argument("--url", help="public URL of the service, to check it and its proxies")
+    command.add_argument("--json", action="store_true", help="print JSON")
+
 
 class Level(Enum):
     OK = "ok"

@@ -1,13 +1,41 @@
 """`scan export`: whole tables as files, for analyses."""
 
 import argparse
+import sys
+from pathlib import Path
 
+from scan.commands import EXIT_WRONG_CALL
+from scan.commands.arguments import count, whole_number
 from scan.commands.startup import require_order, with_running_database
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.settings import Settings
 
 STATEMENT_TIMEOUT_MS = 60_000
+
+DESCRIPTION = """\
+Writes whole tables as files, one per table and range of blocks, and a manifest of the ranges with
+their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
+fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
+token_transfers, dex_trades, logs, tokens, or all. Needs the packages of scan[parquet]; see
+docs/analytics.md."""
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.set_defaults(run=run)
+    command.add_argument("tables", nargs="+", metavar="TABLE", help="a table, or all")
+    command.add_argument("--format", choices=("parquet", "csv"), default="parquet")
+    command.add_argument("--output", type=Path, required=True, metavar="DIR")
+    command.add_argument(
+        "--blocks-per-file", type=count, default=10_000, metavar="N", help="10000 by default"
+    )
+    command.add_argument(
+        "--from", type=whole_number, dest="block_from", metavar="BLOCK", help="the first block"
+    )
+    command.add_argument(
+        "--to", type=whole_number, dest="block_to", metavar="BLOCK", help="the last block"
+    )
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -19,7 +47,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     require_order(options.block_from, options.block_to)
     unknown = sorted(set(options.tables) - {*TABLES, "all"})
     if unknown:
-        raise ScanError(f"unknown table {unknown[0]}; there are: {', '.join(TABLES)}, or all.")
+        known = ", ".join(TABLES)
+        print(f"scan: unknown table {unknown[0]}; there are: {known}, or all.", file=sys.stderr)
+        return EXIT_WRONG_CALL
     tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
     url = with_running_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")

@@ -21,6 +21,10 @@ from scan.settings import Settings
 SESSION = {"idle_session_timeout": "60s", "idle_in_transaction_session_timeout": "60s"}
 
 
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=run)
+
+
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
     require_node(settings)

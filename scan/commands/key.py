@@ -15,12 +15,36 @@ from eth_account.signers.local import LocalAccount
 from scan import parameters
 from scan.accounts.key_requests import key_request_message
 from scan.commands import EXIT_FAILED
+from scan.commands.arguments import add_actions, add_command, whole_number
 from scan.commands.startup import connected
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.settings import Settings, wallet_private_key
 
 TIMEOUT_S = 30
+
+REQUEST = """\
+Requests an API key for an address. With SCAN_PRIVATE_KEY in the environment this takes one step.
+Otherwise run it with --owner to print the message to sign with that wallet; then run it again with
+the printed --timestamp and the wallet's --signature."""
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    actions = add_actions(group)
+    ask = add_command(actions, "request", "get an API key for a wallet", REQUEST, request)
+    ask.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+    ask.add_argument("--owner", help="the wallet's address")
+    ask.add_argument("--label", default="", help="a name for the key")
+    ask.add_argument("--timestamp", type=int, help="the signed Unix time in milliseconds")
+    ask.add_argument("--signature", help="the wallet's signature, 0x...")
+    text = "print the active keys in the database"
+    add_command(actions, "list", text, run=list_active).add_argument(
+        "--owner", help="only keys of this address"
+    )
+    text = "revoke keys; they become invalid within 5 s"
+    add_command(actions, "revoke", text, run=revoke).add_argument(
+        "ids", nargs="+", type=whole_number, metavar="ID", help="as `scan key list` prints it"
+    )
 
 
 def request(settings: Settings, options: argparse.Namespace) -> int:

@@ -3,11 +3,13 @@
 import argparse
 import csv
 from collections.abc import Iterable
+from pathlib import Path
 from typing import NamedTuple
 
 from tqdm import tqdm
 
 from scan import parameters
+from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected
 from scan.database.transaction import Row
 from scan.errors import InvalidParameter, ScanError
@@ -15,6 +17,23 @@ from scan.settings import Settings
 
 MAX_LABEL = 100
 BATCH_ROWS = 5_000
+
+IMPORT = """\
+Stores labels of addresses from a CSV file with the columns address and label:
+    0xd8da6bf26964af9d7eed9e03e53415d37aa96045,vitalik.eth
+A label replaces the previous one; an empty label removes it. If a line is invalid, nothing is
+stored and the line is reported. The next response shows the labels."""
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    actions = add_actions(group)
+    text = "store labels from a CSV file"
+    load = add_command(actions, "import", text, IMPORT, import_file)
+    load.add_argument("file", type=Path, metavar="FILE.csv")
+    add_command(actions, "list", "print every address with its label", run=list_all)
+    text = "write all labels to a CSV file that `import` accepts"
+    export = add_command(actions, "export", text, run=export_file)
+    export.add_argument("file", type=Path, metavar="FILE.csv")
 
 
 class Label(NamedTuple):

@@ -17,6 +17,18 @@ from scan.settings import Settings, client_api_key
 TIMEOUT_S = 30
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
 
+DESCRIPTION = """\
+Serves the API's read-only operations as tools for language models, over standard input and output
+(Model Context Protocol). It is a client of a running service, which serves the same over HTTP at
+/mcp. SCAN_API_KEY in the environment is the API key to use. Needs the packages of scan[mcp]; see
+docs/agents.md."""
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.set_defaults(run=run)
+    command.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     if not mcp.is_installed():

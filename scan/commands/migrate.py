@@ -11,6 +11,11 @@ NEWER = "the schema is of a newer version; this version would not change it"
 OFFLINE = "  locks whole tables while it runs: stop the service first"
 
 
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=run)
+    command.add_argument("--plan", action="store_true", help="only print what would be applied")
+
+
 def run(settings: Settings, options: argparse.Namespace) -> int:
     if options.plan:
         return _print_plan(settings)

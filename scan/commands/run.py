@@ -36,6 +36,10 @@ PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
 
 
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=run)
+
+
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     """Everything on one machine; returns the exit code."""
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key

@@ -8,6 +8,10 @@ from scan.commands.startup import prepare_database, require_database
 from scan.settings import PACKAGE, ROOT, Settings
 
 
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=run)
+
+
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
     prepare_database(settings, reads=True)

@@ -5,11 +5,13 @@ import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from eth_hash.auto import keccak
 from tqdm import tqdm
 
+from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected
 from scan.contracts.abi import AbiError
 from scan.contracts.signature_text import canonical
@@ -27,6 +29,28 @@ COLUMNS = ("selector", "signature")
 
 _LINE = re.compile(r"(?:(0x[0-9a-fA-F]*)[\s,;:]+)?(?:function |event |error )?(.+)", re.DOTALL)
 _TOKEN = re.compile(r'\s*([{}\[\]:,]|"(?:[^"\\]|\\.)*")', re.DOTALL)
+
+IMPORT = """\
+Stores signatures of functions and events, which decode calls and events of unverified contracts.
+A text file has one signature per line, optionally after its selector or topic:
+    0xa9059cbb transfer(address,uint256)
+    Transfer(address,address,uint256)
+A JSON file maps selectors to signatures: {"0xa9059cbb": ["transfer(address,uint256)"]}. If a line
+is invalid, nothing is stored and the invalid lines are reported. The next response uses the
+signatures."""
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    actions = add_actions(group)
+    text = "store signatures from a file"
+    load = add_command(actions, "import", text, IMPORT, import_file)
+    load.add_argument("file", type=Path, metavar="FILE")
+    load.add_argument(
+        "--skip-invalid", action="store_true", help="skip invalid lines, store the others"
+    )
+    add_command(actions, "list", "print every signature with its selector", run=list_all)
+    remove = add_command(actions, "delete", "delete signatures by selector", run=delete)
+    remove.add_argument("selectors", nargs="+", metavar="SELECTOR", help="or a signature")
 
 
 class Line(NamedTuple):

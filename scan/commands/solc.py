@@ -6,11 +6,21 @@ import sys
 from tqdm import tqdm
 
 from scan.commands import EXIT_FAILED
+from scan.commands.arguments import add_actions, add_command
 from scan.settings import Settings
 from scan.verification.compiler_install import NotFetched, install_one
 from scan.verification.compiler_releases import dotted, parse_version
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    actions = add_actions(group)
+    text = "download compilers and check their digests"
+    add_command(actions, "install", text, run=install).add_argument(
+        "versions", nargs="+", metavar="VERSION", help="such as 0.8.26"
+    )
+    add_command(actions, "list", "print the installed versions", run=list_installed)
 
 
 def install(settings: Settings, options: argparse.Namespace) -> int:

@@ -18,6 +18,20 @@ LEFT = (
 )
 TIMEOUT = re.compile(r"[1-9][0-9]{0,5}(ms|s|min)")
 
+DESCRIPTION = """\
+Creates a role of PostgreSQL that can only read the chain's tables and the views of schema v1, with
+a random password, which is printed; no API keys, webhooks or their secrets. For a role that exists
+it sets a new password. DATABASE_URL must be of a role that may create roles. See docs/tables.md."""
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.set_defaults(run=create)
+    command.add_argument("name", metavar="NAME")
+    command.add_argument(
+        "--statement-timeout", default="60s", metavar="TIME", help="60s by default"
+    )
+
 
 def create(settings: Settings, options: argparse.Namespace) -> int:
     """Prints the password, which is nowhere else; for a role that exists, a new one."""

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import urlopen
 
+from scan.commands.arguments import whole_number
 from scan.settings import Settings
 
 GIB = 1024**3
@@ -16,6 +17,27 @@ DAY_S = 86_400
 MOST_METRICS_BYTES = 4 * 1024 * 1024
 TIMEOUT_S = 10
 WATCH_EVERY_S = 2
+
+DESCRIPTION = (
+    "Reports whether a running service is ready, and how far it is behind the node. Exits 0 when"
+    " healthy, else 1."
+)
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.set_defaults(run=run)
+    command.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+    command.add_argument(
+        "--most-behind",
+        type=whole_number,
+        metavar="BLOCKS",
+        help="exit 1 when further behind the node",
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument(
+        "--watch", action="store_true", help="print a line every 2 s, with the speed, until Ctrl-C"
+    )
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:

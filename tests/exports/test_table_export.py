@@ -263,7 +263,7 @@ def test_the_command(
     output = ["--output", str(tmp_path / "new")]
     assert main(["export", "blocks", "tokens", "--to", "9", *output]) == 0
     assert "blocks 0 to 9" in capsys.readouterr().out
-    assert main(["export", "spoons", *output]) == 1
+    assert main(["export", "spoons", *output]) == 2
     assert "unknown table spoons" in capsys.readouterr().err
     (tmp_path / "file").write_text("")
     assert main(["export", "blocks", "--output", str(tmp_path / "file")]) == 1

@@ -1,0 +1,47 @@
+"""What the subcommands declare their options with: actions of a group, and types of numbers."""
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+from scan.settings import Settings
+
+Run = Callable[[Settings, argparse.Namespace], int]
+
+
+def add_command(
+    commands: Any, name: str, text: str, description: str = "", run: Run | None = None
+) -> argparse.ArgumentParser:
+    """Add a subcommand, or an action of a group, that `run` runs; `text` is its line in the help.
+
+    Its description is that line as a sentence, unless it has a longer one.
+    """
+    command: argparse.ArgumentParser = commands.add_parser(
+        name,
+        help=text,
+        description=description or f"{text[0].upper()}{text[1:]}.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    command.set_defaults(run=run)
+    return command
+
+
+def add_actions(group: argparse.ArgumentParser) -> Any:
+    """Make a group of a subcommand, which prints its help when it is called without an action."""
+    group.set_defaults(parser=group)
+    return group.add_subparsers(metavar="action")
+
+
+def whole_number(text: str) -> int:
+    """Parse the number of a block, a number of blocks, or the id of a record."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 18:
+        raise argparse.ArgumentTypeError("must be a whole number, 0 or more")
+    return int(text)
+
+
+def count(text: str) -> int:
+    """Parse a number of things, from 1 to a million."""
+    number = whole_number(text)
+    if not 1 <= number <= 1_000_000:
+        raise argparse.ArgumentTypeError("must be a whole number, 1 to 1000000")
+    return number
