@@ -32,29 +32,43 @@ NOBODY = "http://127.0.0.1:9"
 
 EVERYTHING = {
     "transactions": """
-        SELECT jsonb_build_object('hash', hex(hash), 'blockNumber', block_number,
-            'fromAddress', hex(from_address), 'toAddress', hex(to_address), 'value', value::text)
-        FROM transactions ORDER BY block_number DESC, transaction_index DESC""",
+        SELECT jsonb_build_object('hash', hex(t.hash), 'blockNumber', t.block_number,
+            'fromAddress', hex(t.from_address), 'toAddress', hex(t.to_address),
+            'value', t.value::text, 'methodId', hex(t.method), 'status', t.status,
+            'timestamp', iso(b.timestamp))
+        FROM transactions t JOIN blocks b ON b.number = t.block_number
+        ORDER BY t.block_number DESC, t.transaction_index DESC""",
     "token_transfers": """
-        SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
-            'batchIndex', coalesce(batch_index, 0), 'fromAddress', hex(from_address),
-            'toAddress', hex(to_address), 'tokenAddress', hex(token_address))
-        FROM token_transfers
-        ORDER BY block_number DESC, log_index DESC, coalesce(batch_index, 0) DESC""",
+        SELECT jsonb_build_object('blockNumber', x.block_number, 'logIndex', x.log_index,
+            'batchIndex', coalesce(x.batch_index, 0), 'fromAddress', hex(x.from_address),
+            'toAddress', hex(x.to_address), 'tokenAddress', hex(x.token_address),
+            'tokenType', k.type, 'timestamp', iso(b.timestamp))
+        FROM token_transfers x JOIN tokens k ON k.address = x.token_address
+        JOIN blocks b ON b.number = x.block_number
+        ORDER BY x.block_number DESC, x.log_index DESC, coalesce(x.batch_index, 0) DESC""",
     "dex_trades": """
-        SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
-            'maker', hex(maker), 'dex', name)
-        FROM dex_trades JOIN dexes USING (dex_id) ORDER BY block_number DESC, log_index DESC""",
+        SELECT jsonb_build_object('blockNumber', d.block_number, 'logIndex', d.log_index,
+            'maker', hex(d.maker), 'dex', name, 'pairAddress', hex(d.pool_address),
+            'tokenIn', hex(d.token_in), 'tokenOut', hex(d.token_out),
+            'timestamp', iso(b.timestamp))
+        FROM dex_trades d JOIN dexes USING (dex_id) JOIN blocks b ON b.number = d.block_number
+        ORDER BY d.block_number DESC, d.log_index DESC""",
     "internal_transfers": """
-        SELECT jsonb_build_object('blockNumber', block_number, 'transferIndex', transfer_index,
-            'fromAddress', hex(from_address), 'toAddress', hex(to_address), 'value', value::text)
-        FROM internal_transfers
-        ORDER BY block_number DESC, transaction_index DESC, transfer_index DESC""",
+        SELECT jsonb_build_object('blockNumber', i.block_number,
+            'transferIndex', i.transfer_index, 'fromAddress', hex(i.from_address),
+            'toAddress', hex(i.to_address), 'value', i.value::text,
+            'timestamp', iso(b.timestamp))
+        FROM internal_transfers i JOIN blocks b ON b.number = i.block_number
+        ORDER BY i.block_number DESC, i.transaction_index DESC, i.transfer_index DESC""",
     "logs": """
-        SELECT jsonb_build_object('blockNumber', block_number, 'logIndex', log_index,
-            'address', hex(address), 'topics', topics_json(topic0, topics)::jsonb)
-        FROM logs JOIN event_topics USING (topic_id) ORDER BY block_number DESC, log_index DESC""",
-    "blocks": "SELECT jsonb_build_object('number', number) FROM blocks ORDER BY number DESC",
+        SELECT jsonb_build_object('blockNumber', l.block_number, 'logIndex', l.log_index,
+            'address', hex(l.address), 'topics', topics_json(topic0, topics)::jsonb,
+            'timestamp', iso(b.timestamp))
+        FROM logs l JOIN event_topics USING (topic_id) JOIN blocks b ON b.number = l.block_number
+        ORDER BY l.block_number DESC, l.log_index DESC""",
+    "blocks": """
+        SELECT jsonb_build_object('number', number, 'timestamp', iso(timestamp))
+        FROM blocks ORDER BY number DESC""",
     "tokens": """
         SELECT jsonb_build_object('address', hex(address), 'holderCount', holder_count)
         FROM tokens ORDER BY holder_count DESC, address DESC""",

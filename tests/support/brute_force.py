@@ -1,31 +1,106 @@
-"""What a query must answer, found by looking at every record."""
+"""What a query must answer, found by looking at every record.
 
-from collections.abc import Mapping
+Which keys an entity has is read from scan/queries/entities.py; what a key means is said here, in
+LISTED_BY, without the service's code.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 from flask.testing import FlaskClient
 from hypothesis import strategies as st
 
+from scan.queries import entities
 from tests.support.truth import comparable
 
 Record = dict[str, Any]
-NO_TOPIC = "0x" + 64 * "7"
-MATCHED = {
-    "from": "fromAddress",
-    "to": "toAddress",
-    "tokenAddress": "tokenAddress",
-    "dex": "dex",
-    "blockNumber": "blockNumber",
+Filters = dict[str, Any]
+Created = Mapping[str, str]  # transaction hash -> the contract it created directly
+RANGES = ("blockFrom", "blockTo", "timeFrom", "timeTo")
+# Keys by which no list is counted, even alone.
+UNCOUNTED = {
+    ("transactions", "method"),
+    ("transactions", "status"),
+    ("token_transfers", "tokenType"),
+    ("dex_trades", "tokenAddress"),
 }
-KEYS = {
-    "transactions": ("address", "from", "to", "blockNumber", "blockFrom", "blockTo"),
-    "blocks": ("blockFrom", "blockTo"),
-    "tokens": (),
-    "token_transfers": ("address", "from", "to", "tokenAddress", "blockFrom", "blockTo"),
-    "dex_trades": ("address", "dex", "blockFrom", "blockTo"),
-    "internal_transfers": ("address", "from", "to", "blockFrom", "blockTo"),
-    "logs": ("address", "topic0", "topic1", "topic2", "topic3", "blockFrom", "blockTo"),
+# Keys that mean the same and are refused beside each other.
+ALIASES = {"dex_trades": {"maker", "address"}}
+
+
+def _field(name: str) -> Callable[[Record, Created], list[Any]]:
+    return lambda record, _: [record[name]]
+
+
+def _parties(record: Record, _: Created) -> list[Any]:
+    return [record["fromAddress"], record["toAddress"]]
+
+
+def _parties_of_transaction(record: Record, created: Created) -> list[Any]:
+    return [record["fromAddress"], record["toAddress"], created.get(record.get("hash", ""))]
+
+
+def _topic(position: int) -> Callable[[Record, Created], list[Any]]:
+    return lambda record, _: record["topics"][position : position + 1]
+
+
+# The values of a key under which a record is listed, in an order of roles: sender, recipient, ….
+# None is nobody's value.
+LISTED_BY: Mapping[tuple[str, str], Callable[[Record, Created], list[Any]]] = {
+    ("transactions", "address"): _parties_of_transaction,
+    ("transactions", "from"): _field("fromAddress"),
+    ("transactions", "to"): _field("toAddress"),
+    ("transactions", "method"): _field("methodId"),
+    ("transactions", "status"): _field("status"),
+    ("token_transfers", "address"): _parties,
+    ("token_transfers", "from"): _field("fromAddress"),
+    ("token_transfers", "to"): _field("toAddress"),
+    ("token_transfers", "tokenAddress"): _field("tokenAddress"),
+    ("token_transfers", "tokenType"): _field("tokenType"),
+    ("dex_trades", "address"): _field("maker"),
+    ("dex_trades", "maker"): _field("maker"),
+    ("dex_trades", "dex"): _field("dex"),
+    ("dex_trades", "pool"): _field("pairAddress"),
+    ("dex_trades", "tokenAddress"): lambda record, _: [record["tokenIn"], record["tokenOut"]],
+    ("internal_transfers", "address"): _parties,
+    ("internal_transfers", "from"): _field("fromAddress"),
+    ("internal_transfers", "to"): _field("toAddress"),
+    ("logs", "address"): _field("address"),
+    **{("logs", f"topic{n}"): _topic(n) for n in range(4)},
 }
+Roles = tuple[int, ...]  # for each key the place in what LISTED_BY gives
+NO_ADDRESS = "0x" + 40 * "7"
+# A value of the right form that no record has; of a key that is not named here, NO_ADDRESS.
+ABSENT = {
+    "method": "0x77777777",
+    "dex": "no such exchange",
+    "status": False,
+    "tokenType": "BEP1155",
+    **{f"topic{n}": "0x" + 64 * "7" for n in range(4)},
+}
+FEW_VALUES = {"status", "tokenType"}  # for which every value of the right form may be a record's
+
+
+def filter_keys() -> dict[str, tuple[str, ...]]:
+    """The keys of every entity but RANGES; fails for one of which LISTED_BY says nothing."""
+    unknown = [
+        f"{entity}.{key}"
+        for entity, keys in entities.FILTER_KEYS.items()
+        for key in keys
+        if (entity, key) not in LISTED_BY
+    ]
+    assert not unknown, (
+        f"filters without a plain meaning: {', '.join(unknown)}. Say in LISTED_BY of"
+        " tests/support/brute_force.py under which values of the key a record is listed."
+    )
+    assert entities.RANGE == RANGES, (
+        f"ranges are {entities.RANGE}: say what they mean in Chain._is()"
+    )
+    return {entity: tuple(keys) for entity, keys in entities.FILTER_KEYS.items()}
+
+
+KEYS = filter_keys()
 
 
 class Chain(NamedTuple):
@@ -35,40 +110,38 @@ class Chain(NamedTuple):
     """
 
     records: Mapping[str, list[Record]]
-    created: Mapping[str, str]
+    created: Created
     are_whole: bool = True
 
     def find(self, body: Mapping[str, Any]) -> list[Record]:
         """All records that a query's filter matches, in its order, whatever its page."""
-        found = [r for r in self.records[body["entity"]] if self._matches(r, body)]
-        return found[::-1] if body.get("orderBy") == "asc" else found
+        entity, filters = body["entity"], body.get("filter", {})
+        matching = [r for r in self.records[entity] if self.matches(entity, r, filters)]
+        return matching[::-1] if body.get("orderBy") == "asc" else matching
 
-    def _matches(self, record: Record, body: Mapping[str, Any]) -> bool:
-        return all(
-            self._is(record, body["entity"], key, value)
-            for key, value in body.get("filter", {}).items()
-        )
+    def matches(self, entity: str, record: Record, filters: Filters) -> bool:
+        return all(self._is(entity, record, key, value) for key, value in filters.items())
 
-    def _is(self, record: Record, entity: str, key: str, value: Any) -> bool:
-        number = record.get("blockNumber", record.get("number"))
-        if key == "blockFrom":
-            return bool(number >= value)
-        if key == "blockTo":
-            return bool(number <= value)
-        if entity == "logs":
-            return value == (record["address"] if key == "address" else _topic(record, key))
-        if key != "address":
-            return bool(record[MATCHED[key]] == value)
-        if entity == "dex_trades":
-            return bool(record["maker"] == value)
-        created = self.created.get(record.get("hash", ""))
-        return value in (record["fromAddress"], record["toAddress"], created)
+    def listed_by(self, entity: str, key: str, record: Record) -> list[Any]:
+        """The values of a key under which a record is listed; None where it lacks one."""
+        return LISTED_BY[entity, key](record, self.created)
+
+    def _is(self, entity: str, record: Record, key: str, value: Any) -> bool:
+        match key:
+            case "blockFrom":
+                return bool(_number(record) >= value)
+            case "blockTo":
+                return bool(_number(record) <= value)
+            case "timeFrom":
+                return bool(record["timestamp"] >= value)
+            case "timeTo":
+                return bool(record["timestamp"] <= value)
+        return value in self.listed_by(entity, key, record)
 
 
-def _topic(log: Record, key: str) -> str | None:
-    """Of a key such as topic2."""
-    place = int(key.removeprefix("topic"))
-    return log["topics"][place] if place < len(log["topics"]) else None
+def _number(record: Record) -> int:
+    number: int = record.get("blockNumber", record.get("number"))
+    return number
 
 
 def require_same(
@@ -79,20 +152,125 @@ def require_same(
     assert answer.status_code == 200, (body, answer.text)
     first = body.get("offset", 0)
     expected = whole[first : first + body.get("limit", 25)]
-    found = [comparable(row) for row in answer.json["data"]]
-    assert answer.json["count"] == len(found) == len(expected), body
+    rows = [comparable(row) for row in answer.json["data"]]
+    assert answer.json["count"] == len(rows), body
     if not chain.are_whole:
-        found = [
-            {key: row.get(key, "missing") for key in wanted}
-            for row, wanted in zip(found, expected, strict=True)
-        ]
-    assert found == expected, body
-    keys = [key for key in body.get("filter", {}) if not key.startswith("block")]
-    total = answer.json["total"]
-    if body["entity"] == "logs":  # null also by a topic after the first, and of the node's
-        assert total in (None, len(whole)), body
-    else:
-        assert total == (None if len(keys) > 1 else len(whole)), body
+        names = chain.records[body["entity"]][0].keys() if chain.records[body["entity"]] else ()
+        rows = [{name: row.get(name, "missing") for name in names} for row in rows]
+    if rows != expected:
+        raise AssertionError(difference(body, rows, expected))
+    total, length = answer.json["total"], len(whole)
+    totals = _totals(body["entity"], body.get("filter", {}), length)
+    assert total in totals, f"total {total} is not in {totals}: {body}"
+
+
+def _totals(entity: str, filters: Filters, length: int) -> tuple[int | None, ...]:
+    """What `total` may be: the length of the list, or null where nobody has counted it."""
+    keys = [key for key in filters if key not in RANGES]
+    if entity == "logs" or {"tokenAddress", "tokenType"} <= set(keys):
+        # Null also by a topic after the first, and of the node's; a token of another type has none.
+        return None, length
+    is_counted = len(keys) <= 1 and not any((entity, key) in UNCOUNTED for key in keys)
+    return (length,) if is_counted else (None,)
+
+
+def difference(body: Mapping[str, Any], rows: list[Record], expected: list[Record]) -> str:
+    """Which records of a page are missing, are there without matching, or say something else."""
+    missing = [record for record in expected if record not in rows]
+    wrong = [record for record in rows if record not in expected]
+    lines = [f"{body} gave {len(rows)} records, not {len(expected)}"]
+    lines += [f"missing: {record}" for record in missing[:3]]
+    lines += [f"wrong: {record}" for record in wrong[:3]]
+    return "\n".join(lines if missing or wrong else [*lines, "the same records in another order"])
+
+
+def is_allowed(entity: str, keys: tuple[str, ...]) -> bool:
+    return len(ALIASES.get(entity, set()) & set(keys)) < 2
+
+
+def combinations_of_keys(entity: str, most: int) -> Iterator[tuple[str, ...]]:
+    """Every combination of up to `most` keys that may stand together; the first is of none."""
+    for size in range(most + 1):
+        for keys in combinations(KEYS[entity], size):
+            if is_allowed(entity, keys):
+                yield keys
+
+
+def ranges(entity: str) -> tuple[str, ...]:
+    """A token's record is of its newest state, and of no block."""
+    return () if entity == "tokens" else RANGES
+
+
+def in_ranges(entity: str, filters: Filters, whole: list[Record]) -> Iterator[Filters]:
+    """The same filters without the oldest and without the newest block of the records that they
+    match, by numbers and by times; both ends belong to a range."""
+    if not ranges(entity):
+        return
+    numbers = sorted({_number(record) for record in whole})
+    times = sorted({record["timestamp"] for record in whole})
+    if len(numbers) > 1:
+        yield {**filters, "blockFrom": numbers[1], "timeTo": times[-1]}
+        yield {**filters, "blockTo": numbers[-2], "timeFrom": times[0]}
+        yield {**filters, "timeFrom": times[len(times) // 3], "timeTo": times[-2]}
+
+
+def telling_filters(chain: Chain, entity: str, keys: tuple[str, ...]) -> Iterator[Filters]:
+    """Filters by these keys that every branch and every condition of a statement has to do with.
+
+    A record matches a key in a role: as sender, as recipient, …. For every combination of roles
+    there is a filter that the newest record in these roles matches and one that the oldest does;
+    and for every key, in every combination of roles of the others, one that some record fails by
+    that key alone. The first is of values that no record has.
+    """
+    yield {key: _absent(key) for key in keys if key not in FEW_VALUES}
+    roles = [[chain.listed_by(entity, key, r) for key in keys] for r in chain.records[entity]]
+    matched: dict[Roles, list[tuple[Any, ...]]] = {}
+    for record in roles:
+        for way, values in _ways(record):
+            matched.setdefault(way, []).append(values)
+    for found in matched.values():
+        yield dict(zip(keys, found[0], strict=True))
+        yield dict(zip(keys, found[-1], strict=True))
+    for position in range(len(keys) if len(keys) > 1 else 0):
+        for values in _failing_by_one(roles, position, _absent(keys[position])):
+            yield dict(zip(keys, values, strict=True))
+
+
+def _failing_by_one(
+    roles: list[list[list[Any]]], position: int, absent: Any
+) -> Iterator[tuple[Any, ...]]:
+    """Values of all keys, for every combination of roles of all but the key at `position`: a record
+    has those of the others in these roles, and another value of that key.
+
+    Where it can be, another record has them all.
+    """
+    beside: dict[tuple[Any, ...], dict[Any, None]] = {}
+    for record in roles:
+        others = record[:position] + record[position + 1 :]
+        for _, values in _ways(others):
+            beside.setdefault(values, {}).update(dict.fromkeys(record[position]))
+    chosen: dict[Roles, tuple[bool, tuple[Any, ...]]] = {}
+    for record in roles:
+        own = {*record[position], None}
+        for way, values in _ways(record[:position] + record[position + 1 :]):
+            if way not in chosen or not chosen[way][0]:
+                others_value = next((value for value in beside[values] if value not in own), None)
+                value = absent if others_value is None else others_value
+                whole = (*values[:position], value, *values[position:])
+                chosen[way] = (others_value is not None, whole)
+    yield from (values for _, values in chosen.values())
+
+
+def _ways(record: list[list[Any]]) -> Iterator[tuple[Roles, tuple[Any, ...]]]:
+    """Every way to match a record by one value of each key: the roles of the values, and these."""
+    for choice in product(*(list(enumerate(values)) for values in record)):
+        if all(value is not None for _, value in choice):
+            yield tuple(role for role, _ in choice), tuple(value for _, value in choice)
+
+
+def _absent(key: str) -> Any:
+    """A value that no record has, or, of FEW_VALUES, one that a record may have."""
+    return ABSENT.get(key, NO_ADDRESS)
 
 
 def bodies(chain: Chain) -> st.SearchStrategy[dict[str, Any]]:
@@ -101,11 +279,13 @@ def bodies(chain: Chain) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def _bodies(chain: Chain, entity: str) -> st.SearchStrategy[dict[str, Any]]:
-    values = {key: _values(chain, entity, key) for key in KEYS[entity]}
+    keys = (*KEYS[entity], *ranges(entity))
+    values = {key: _values(chain, entity, key) for key in keys}
+    filters = st.fixed_dictionaries({}, optional=values)
     return st.fixed_dictionaries(
         {"entity": st.just(entity)},
         optional={
-            "filter": st.fixed_dictionaries({}, optional=values),
+            "filter": filters.filter(lambda given: is_allowed(entity, tuple(given))),
             "orderBy": st.sampled_from(["asc", "desc"]),
             "limit": st.integers(1, 100),
             "offset": st.integers(0, len(chain.records[entity]) + 5) | st.integers(0, 300),
@@ -114,19 +294,11 @@ def _bodies(chain: Chain, entity: str) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def _values(chain: Chain, entity: str, key: str) -> st.SearchStrategy[Any]:
-    records = chain.records[entity]
     if key.startswith("block"):
         highest = max(block["number"] for block in chain.records["blocks"])
         return st.integers(0, highest + 2)
-    if entity == "logs":
-        found = [r["address"] if key == "address" else _topic(r, key) for r in records]
-        return st.sampled_from([value for value in found if value is not None] or [NO_TOPIC])
-    if key == "address":
-        fields = ["maker"] if entity == "dex_trades" else ["fromAddress", "toAddress"]
-    else:
-        fields = [MATCHED[key]]
+    if key.startswith("time"):
+        return st.sampled_from([block["timestamp"] for block in chain.records["blocks"]])
     # As often as they stand there: busy addresses come often, and combinations that meet.
-    seen = [record[field] for record in records for field in fields if record[field] is not None]
-    if key == "address" and entity == "transactions":
-        seen += list(chain.created.values())
-    return st.sampled_from(seen)
+    seen = [v for r in chain.records[entity] for v in chain.listed_by(entity, key, r)]
+    return st.sampled_from([value for value in seen if value is not None] or [_absent(key)])

@@ -1,0 +1,36 @@
+"""Every combination of up to three filters of every list, compared with a look at every record."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.conftest import Played
+from tests.support.brute_force import (
+    KEYS,
+    Chain,
+    combinations_of_keys,
+    in_ranges,
+    require_same,
+    telling_filters,
+)
+
+MOST_KEYS = 3
+
+
+@pytest.fixture(scope="module")
+def chain(scenario: Played) -> Chain:
+    truth = scenario.truth
+    return Chain({entity: getattr(truth, entity) for entity in KEYS}, truth.created)
+
+
+@pytest.mark.parametrize("entity", KEYS)
+def test_every_combination_of_filters(client: FlaskClient, chain: Chain, entity: str) -> None:
+    for keys in combinations_of_keys(entity, MOST_KEYS):
+        for filters in telling_filters(chain, entity, keys):
+            body = {"entity": entity, "filter": filters, "limit": 100}
+            whole = chain.find(body)
+            require_same(client, chain, whole, body)
+            later = {**body, "orderBy": "asc", "limit": 3, "offset": 1}
+            require_same(client, chain, whole[::-1], later)
+            for filters_in_range in in_ranges(entity, filters, whole):
+                in_range = {**body, "filter": filters_in_range}
+                require_same(client, chain, chain.find(in_range), in_range)
