@@ -9,11 +9,11 @@ import flask_swagger_ui
 import orjson
 from flask import Blueprint, send_from_directory
 
-from scan.api.openapi import PREFIX
+from scan.http.interfaces import API
 from scan.http.requests import query_arguments
 from scan.http.responses import Response, json_body
 
-DOCUMENT = f"{PREFIX}/openapi.json"
+DOCUMENT = f"{API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")
 PAGE_FILES = ("index.html", "docs.css", "docs.js")
 SWAGGER_UI = Path(flask_swagger_ui.__file__).with_name("dist")

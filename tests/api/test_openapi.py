@@ -7,7 +7,7 @@ from typing import Any
 from flask.testing import FlaskClient
 from openapi_spec_validator import validate
 
-from scan.api.openapi.schemas import ERRORS
+from scan.api.openapi.errors import ERRORS
 from scan.errors import ScanError
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check
 
@@ -83,6 +83,15 @@ def test_examples_are_what_their_schemas_say() -> None:
         if isinstance(node.get("examples"), dict) and "schema" in node:
             for named in node["examples"].values():
                 check(node["schema"], named["value"], at)
+
+
+def test_a_field_shows_its_own_example_and_not_that_of_its_type() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    token, block = schemas["Token"]["properties"], schemas["Block"]["properties"]
+    assert (token["holderCount"]["examples"], block["txCount"]["examples"]) == ([12], [2])
+    assert token["holderCount"]["$ref"] == block["txCount"]["$ref"]
+    assert block["burntFees"]["examples"] == ["55330000000000"]
+    assert block["burntFees"]["$ref"].endswith("/AmountOrNull")
 
 
 def test_ids_of_operations_differ() -> None:

@@ -4,7 +4,22 @@ from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from scan import VERSION
-from scan.api.openapi.chain import CHAIN_PATHS, CHAIN_SCHEMAS
+from scan.api.openapi import (
+    chain,
+    contracts,
+    events,
+    filtered,
+    history,
+    items,
+    logs,
+    owners,
+    query,
+    records,
+    service,
+    statistics,
+    stream,
+    transaction_details,
+)
 from scan.api.openapi.compatibility import (
     COMPATIBILITY_PARAMETERS,
     COMPATIBILITY_RESPONSES,
@@ -15,40 +30,26 @@ from scan.api.openapi.compatibility import (
     etherscan_paths,
     sourcify_paths,
 )
-from scan.api.openapi.contracts import CONTRACT_PATHS, CONTRACT_SCHEMAS
-from scan.api.openapi.events import EVENT_PAGES, EVENT_PARAMETERS, EVENT_SCHEMAS
-from scan.api.openapi.filtered import FILTER_PARAMETERS, FILTERED_PATHS, FILTERED_SCHEMAS
-from scan.api.openapi.history import HISTORY_PATHS, HISTORY_SCHEMAS
-from scan.api.openapi.items import ITEM_PATHS, ITEM_SCHEMAS
-from scan.api.openapi.logs import LOG_PATHS, LOG_SCHEMAS
-from scan.api.openapi.owners import OWNER_PATHS, OWNER_SCHEMAS
+from scan.api.openapi.errors import ERROR_RESPONSES
 from scan.api.openapi.parameters import PARAMETERS
-from scan.api.openapi.records import RECORDS
 from scan.api.openapi.schemas import (
-    ALWAYS,
     ANONYMOUS,
-    ERRORS,
     KEYS,
     OPTIONAL_HEADERS,
-    RATE_HEADERS,
     SCALARS,
     Json,
-    headers,
-    moment,
-    nullable,
-    number,
-    one_of,
-    operation,
-    or_null,
-    record,
-    ref,
-    text,
 )
-from scan.api.openapi.statistics import STATISTICS_PATHS, STATISTICS_SCHEMAS
-from scan.api.openapi.stream import STREAM_PATHS
-from scan.api.openapi.transaction_details import DETAIL_SCHEMAS
+from scan.http.interfaces import API
 
-PREFIX = "/api/v1"
+# Modules with paths below /api/v1, and modules with schemas; a new one is added here.
+PATHS = (
+    *(chain, query, filtered, history, items, logs),
+    *(statistics, stream, contracts, owners),
+)
+SCHEMAS = (
+    *(records, transaction_details, chain, query, filtered, history, items, logs),
+    *(contracts, owners, events, statistics, service),
+)
 
 DESCRIPTION = """\
 Blocks, transactions, tokens, transfers and trades of an EVM chain; verified contracts and read-only
@@ -112,33 +113,24 @@ def document(
             {"name": "Service", "description": "The state of the service; not rate limited."},
         ],
         "paths": {
-            **{
-                PREFIX + path: page
-                for pages in (
-                    *(CHAIN_PATHS, FILTERED_PATHS, HISTORY_PATHS, ITEM_PATHS, LOG_PATHS),
-                    *(STATISTICS_PATHS, STREAM_PATHS, CONTRACT_PATHS, OWNER_PATHS),
-                )
-                for path, page in pages.items()
-            },
+            **{API + path: page for module in PATHS for path, page in module.PATHS.items()},
             **etherscan_paths(etherscan_actions),
             **sourcify_paths(base_path),
-            **SERVICE_PATHS,
+            **service.PATHS,
         },
-        "webhooks": EVENT_PAGES,
+        "webhooks": events.PAGES,
         "components": {
             "schemas": {
-                **RECORDS, **DETAIL_SCHEMAS, **CHAIN_SCHEMAS, **FILTERED_SCHEMAS,
-                **HISTORY_SCHEMAS, **ITEM_SCHEMAS, **LOG_SCHEMAS, **CONTRACT_SCHEMAS,
-                **OWNER_SCHEMAS, **EVENT_SCHEMAS, **STATISTICS_SCHEMAS,
-                **SERVICE_SCHEMAS, **SCALARS,
+                **{name: schema for module in SCHEMAS for name, schema in module.SCHEMAS.items()},
+                **SCALARS,
             },
             "responses": {
-                **{str(status): _error(status) for status in ERRORS if status not in ALWAYS},
-                "default": _error(*ALWAYS),
+                **ERROR_RESPONSES,
                 **COMPATIBILITY_RESPONSES,
             },
             "parameters": {
-                **PARAMETERS, **FILTER_PARAMETERS, **EVENT_PARAMETERS, **COMPATIBILITY_PARAMETERS
+                **PARAMETERS, **filtered.PARAMETERS, **events.PARAMETERS,
+                **COMPATIBILITY_PARAMETERS,
             },
             "headers": {name.rpartition("-")[2]: _header(name) for name in _HEADERS},
             "securitySchemes": {
@@ -158,146 +150,7 @@ def document(
     }  # fmt: skip
 
 
-_REVERTED: Json = {
-    "reason": {
-        "type": "object",
-        "description": "With call_reverted: the error's name, signature and arguments.",
-        "examples": [{"name": "Panic", "signature": "Panic(uint256)", "arguments": []}],
-    },
-}
-_REORGANISED: Json = {
-    "commonBlock": record(
-        "With reorganised: the newest block that is still in the chain. Discard records of later"
-        " blocks.",
-        {
-            "number": {
-                "type": "integer",
-                "description": "-1: none.",
-                "minimum": -1,
-                "examples": [17],
-            },
-            "hash": ref("Hash"),
-        },
-    ),
-    "cursor": {
-        "type": ["string", "null"],
-        "description": "With reorganised: continues after that block; null: start again.",
-        "examples": ["P5McU6d74Yg1fDd8eDY4Njg2"],
-    },
-}
-
-
-def _error(*statuses: int) -> Json:
-    described = [ERRORS[status][0] for status in statuses]
-    if len(statuses) > 1:
-        described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
-    codes = [code for status in statuses for code in ERRORS[status][1]]
-    code = {"description": "The error code.", "enum": codes}
-    more = _REORGANISED if statuses == (409,) else _REVERTED if statuses == (422,) else {}
-    schema = {"allOf": [ref("Error"), {"properties": {"code": code, **more}}]}
-    return {
-        "description": " ".join(described),
-        "headers": headers(*RATE_HEADERS, *(("Retry-After",) if statuses == (502,) else ())),
-        "content": {"application/json": {"schema": schema}},
-    }
-
-
 def _header(name: str) -> Json:
     description, schema, example = _HEADERS[name]
     required = name not in (*OPTIONAL_HEADERS, "Link")
     return {"description": description, "required": required, "schema": schema, "example": example}
-
-
-def _service(name: str, summary: str, answers: Json) -> Json:
-    return {
-        "get": {
-            "operationId": name,
-            "tags": ["Service"],
-            "summary": summary,
-            "security": ANONYMOUS,
-            "responses": {
-                status: {
-                    "description": description,
-                    "headers": headers(),
-                    "content": {"application/json": {"schema": schema}},
-                }
-                for status, (description, schema) in answers.items()
-            },
-        }
-    }
-
-
-SERVICE_PATHS: Json = {
-    "/healthz": _service(
-        "getHealth", "Liveness of the process", {"200": ("Alive.", ref("Health"))}
-    ),
-    "/readyz": _service(
-        "getReadiness",
-        "Readiness of the service, and its lag behind the node",
-        {
-            "200": ("The database responds, and its schema is current.", ref("Readiness")),
-            "503": ("Not ready.", ref("Unready")),
-        },
-    ),
-    f"{PREFIX}/openapi.json": operation(
-        "get", "getDocument", "This document", {"type": "object"}, tag="Service"
-    ),
-}
-SERVICE_SCHEMAS: Json = {
-    "Error": record(
-        "An error.",
-        {
-            "error": text("A message for people.", "limit must be 1 to 100."),
-            "code": text("A code for programs.", "invalid_parameter"),
-            "field": text("The invalid parameter.", "limit"),
-        },
-        optional=("field",),
-    ),
-    "Health": record("Liveness.", {"status": one_of("Constant.", ("alive",))}),
-    "Backfill": record(
-        "A bulk backfill that is under way; lists are empty or 503 until it is accepted.",
-        {
-            "stage": one_of("What it does.", ("spool", "inspect", "load", "accept")),
-            "lastBlock": number("The block up to which it indexes.", 20_000_000),
-            "progress": {
-                "type": ["number", "null"],
-                "description": "Of the whole, from 0 to 1.",
-                "examples": [0.46],
-            },
-            "secondsLeft": nullable(number("Estimated.", 7200)),
-        },
-    ),
-    "Readiness": record(
-        "Readiness and lag.",
-        {
-            "status": one_of("Constant.", ("ready",)),
-            "indexedBlock": nullable(number("The newest indexed block.", 353)),
-            "headBlock": nullable(number("The node's newest block.", 353)),
-            "lagBlocks": nullable(number("Blocks between them.", 0)),
-            "problem": nullable(text("Why indexing is stopped.", "the node cannot be reached")),
-            "checkedAt": nullable(moment("When the node was last checked.")),
-            "chainId": nullable(number("The chain's id; null before the first block.", 1)),
-            "version": text("Scan's version.", VERSION),
-            "chainName": nullable(text("SCAN_CHAIN_NAME, or null.", "BNB Chain")),
-            "stateReadBy": nullable(
-                one_of(
-                    "How the indexer reads the node's state: by block hash (EIP-1898), or by block"
-                    " number if the node does not support hashes; null until it was tried.",
-                    ("blockHash", "blockNumber"),
-                )
-            ),
-            "backfill": or_null(ref("Backfill"), "Null without a bulk backfill."),
-            "replicaLagBlocks": number("Blocks that the replica is behind.", 0),
-        },
-        optional=("replicaLagBlocks",),
-    ),
-    "Unready": record(
-        "Not ready.",
-        {
-            "status": one_of("Constant.", ("unavailable",)),
-            "problem": text("The reason.", "The database cannot be reached; try again shortly."),
-            "error": text("The same.", "The database cannot be reached."),
-            "code": one_of("The error code.", ("unavailable",)),
-        },
-    ),
-}

@@ -31,7 +31,7 @@ CONTRACT_EXAMPLE = "0xdac17f958d2ee523a2206206994597c13d831ec7"
 MATCHES = ("full", "partial")
 _VERSION = "0.8.26"
 
-CONTRACT_PATHS: Json = {
+PATHS: Json = {
     "/verify": operation(
         "post", "verifyContract", "Verify a contract's source", ref("Verified"), tag=TAG,
         description="Compiles the source and compares it with the indexed bytecode. Missing"
@@ -120,7 +120,7 @@ _SETTINGS: Json = {
     "examples": [{"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}],
 }
 
-CONTRACT_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "Switch": {
         "description": "A boolean, or 0 or 1, also as text.",
         "examples": [True],

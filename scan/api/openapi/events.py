@@ -43,7 +43,7 @@ _PARTIES: Json = {"from": address("The sender."), "to": address("The recipient."
 _LOG_INDEX = number("Its log's index in the block.", 3)
 _TRANSFER_TYPES = tuple(transfer_type.name.lower() for transfer_type in TransferType)
 
-EVENT_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "EventData": record(
         "Fields of all events.",
         {
@@ -129,7 +129,7 @@ def _header(name: str, schema: Json) -> Json:
     }  # fmt: skip
 
 
-EVENT_PARAMETERS: Json = {
+PARAMETERS: Json = {
     "event": _header("X-Scan-Event", text("The event type.", "tx")),
     "signature": _header(
         "X-Scan-Signature",
@@ -142,8 +142,8 @@ EVENT_PARAMETERS: Json = {
     "sender": _header("User-Agent", text("Scan's webhook sender.", "Scan-Webhook/1.0")),
 }
 
-_BODIES = [name for name in EVENT_SCHEMAS if name != "EventData"]
-EVENT_PAGES: Json = {
+_BODIES = [name for name in SCHEMAS if name != "EventData"]
+PAGES: Json = {
     "event": {
         "post": {
             "operationId": "receiveEvent",
@@ -153,7 +153,7 @@ EVENT_PAGES: Json = {
             "description": "Sent at least once; a retry has the same body and X-Scan-Delivery."
             " Compare the signature in constant time. The headers of Standard Webhooks are sent,"
             " too, with the same key.",
-            "parameters": [shared(name) for name in EVENT_PARAMETERS],
+            "parameters": [shared(name) for name in PARAMETERS],
             "requestBody": {
                 "required": True,
                 "content": {

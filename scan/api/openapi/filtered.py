@@ -1,4 +1,4 @@
-"""Lists that can be filtered, and the filters of /query: one description of each key."""
+"""Lists that can be filtered, and what each key of a filter means; query.py has /query."""
 
 from collections.abc import Collection
 
@@ -41,7 +41,7 @@ FILTERS: Json = {
     "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
     "pool": any_case_address("The pool (pairAddress)."),
 }  # fmt: skip
-FILTER_PARAMETERS: Json = {
+PARAMETERS: Json = {
     **{f"filter-{key}": query(key, dict(schema)) for key, schema in FILTERS.items()},
     "orderBy": query("orderBy", {**ref("QueryOrder"), "description": "Oldest or newest first."}),
 }
@@ -66,7 +66,7 @@ def _list(
     )
 
 
-FILTERED_PATHS: Json = {
+PATHS: Json = {
     "/transactions": _list(
         "listTransactions", "Transactions", "TransactionPage", "transactions"
     ),
@@ -115,7 +115,7 @@ FILTERED_PATHS: Json = {
         ),
     ),
 }  # fmt: skip
-FILTERED_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "TransactionPage": page_of("transactions", "Transaction", "Transactions.", "QueryTotal"),
     "TransferPage": page_of("transfers", "TokenTransfer", "Token transfers.", "QueryTotal"),
     "TradePage": page_of("trades", "DexTrade", "Trades.", "QueryTotal"),

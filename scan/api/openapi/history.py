@@ -28,7 +28,7 @@ from scan.queries.history import DIRECTIONS, MAX_COUNTED, REASONS, TYPES
 
 _INDEXES = ("transactionIndex", "logIndex", "batchIndex", "transferIndex", "withdrawalIndex")
 
-HISTORY_PATHS: Json = {
+PATHS: Json = {
     "/addresses/{address}/history": operation(
         "get", "listAddressHistory", "Everything that moved value to or from an address",
         ref("HistoryPage"),
@@ -47,7 +47,7 @@ HISTORY_PATHS: Json = {
     ),
 }  # fmt: skip
 
-HISTORY_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "HistoryPage": record(
         "A part of the history of an address.",
         {

@@ -25,7 +25,7 @@ from scan.api.openapi.schemas import (
 TYPES = ("BEP721", "BEP1155")
 NOT_FOUND = "404 for unknown and BEP20 tokens"
 
-ITEM_PATHS: Json = {
+PATHS: Json = {
     "/tokens/{address}/items": operation(
         "get", "listTokenItems", "The items of a token, newest first", ref("ItemPage"),
         description="All ids of a BEP721 or BEP1155 with a transfer, by their first transfer,"
@@ -60,7 +60,7 @@ _ITEM: Json = {
     "transferCount": number("Its transfers.", 3),
 }
 
-ITEM_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "Item": record("An item: one id of a token.", _ITEM),
     "ItemDetail": extended(
         "Item",

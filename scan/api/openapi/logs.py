@@ -32,7 +32,7 @@ LOG_FILTERS: Json = {
     **{name: _topic(index) for index, name in enumerate(TOPIC_NAMES)},
 }
 
-LOG_PATHS: Json = {
+PATHS: Json = {
     "/logs": operation(
         "get", "listLogs", "Logs of contracts, newest first", ref("LogPage"),
         description="Ordered by (block, logIndex); all filters must match. With SCAN_LOGS=all"
@@ -72,7 +72,7 @@ _TOPIC_FILTER: Json = {
 }  # fmt: skip
 
 WANTED_TOPICS = ref("WantedTopics")
-LOG_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "WantedTopics": _TOPIC_FILTER,
     "LogPage": page_of("logs", "Log", "Logs, newest first."),
     "Log": extended(

@@ -42,7 +42,7 @@ _WEBHOOK_ERRORS = (401, 403, 404)
 
 _DELIVERY = path("delivery_id", identifier("The delivery's id."))
 
-OWNER_PATHS: Json = {
+PATHS: Json = {
     "/keys": operation(
         "get", "listKeys", "An owner's keys", ref("KeyList"), parameters=(OWNER,), tag=KEYS,
         description="Only prefixes are shown. With SCAN_OWNER_AUTH=always the request needs a"
@@ -119,7 +119,7 @@ OWNER_PATHS: Json = {
     ),
 }  # fmt: skip
 
-OWNER_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "Key": record(
         "An API key, without the key itself.",
         {

@@ -75,7 +75,7 @@ _NULL_UNTIL_FILLED: Json = {
     "methodId": METHOD_ID,
 }
 
-RECORDS: Json = {
+SCHEMAS: Json = {
     "NetworkStats": record(
         "Statistics at the indexed head.",
         {

@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from scan.api.contracts import MAX_VERIFY_BYTES
 from scan.http.list_format import TYPES
-from scan.http.requests import MAX_BODY_BYTES
 from scan.parameters import MAX_LIMIT
 
 Json = dict[str, Any]
@@ -14,33 +12,13 @@ ADDRESS_EXAMPLE = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
 TOKEN_EXAMPLE = "0x5fbdb2315678afecb367f032d93f642f64180aa3"
 HASH_EXAMPLE = "0x008ad7f8a3b7c2a5d4e1f60718293a4b5c6d7e8f90a1b2c3d4e5f60feafb5801"
 TIME_EXAMPLE = "2026-01-31T23:59:59Z"
+AMOUNT_EXAMPLE = "1000000000"
 
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 
 SAFE_INTEGER = 2**53 - 1
 BIGINT = 2**63 - 1
 
-ERRORS = {
-    400: ("Malformed, of the wrong type or out of range.",
-          ("invalid_json", "invalid_parameter")),
-    401: ("An API key is required, or the one sent is unknown or inactive.",
-          ("missing_api_key", "invalid_api_key")),
-    403: ("The signature or the key belongs to another address.",
-          ("signature_mismatch", "owner_mismatch")),
-    404: ("Not found.", ("not_found",)),
-    409: ("The request was already used, a limit is reached, the cursor's block is orphaned, or a"
-          " stream cannot resume there.",
-          ("replayed_request", "limit_reached", "reorganised", "position_lost")),
-    413: (f"The body is larger than {MAX_BODY_BYTES >> 20} MiB (/verify:"
-          f" {MAX_VERIFY_BYTES >> 20} MiB).", ("too_large",)),
-    415: ("Content-Type is not application/json.", ("unsupported_media_type",)),
-    422: ("Compilation, comparison or the call failed, or the node lacks old state or traces.",
-          ("verification_failed", "call_reverted", "history_unavailable", "traces_unavailable")),
-    429: ("The rate limit is exceeded.", ("rate_limited",)),
-    502: ("The node does not respond.", ("upstream_failed",)),
-    503: ("The database or a compiler is unavailable, or the query takes too long.",
-          ("unavailable",)),
-}  # fmt: skip
 ALWAYS = (400, 401, 429, 503)  # of every operation: its `default` response
 WITH_BODY = (413, 415)
 ABOUT_THE_CHAIN = ("Chain", "Contracts")  # tags of operations that read the index
@@ -59,7 +37,7 @@ SCALARS: Json = {
     "Amount": {
         "type": "string",
         "pattern": "^(0|[1-9][0-9]{0,77})$",
-        "examples": ["1000000000"],
+        "examples": [AMOUNT_EXAMPLE],
         "description": "A uint256 in decimal digits.",
     },
     "HexAddress": {
@@ -164,8 +142,10 @@ SCALARS |= {
 }  # fmt: skip
 
 
-def _scalar(name: str, description: str) -> Json:
-    return {**ref(name), "description": description}
+def _scalar(name: str, description: str, example: object = None) -> Json:
+    """A reference to a scalar; the scalar's own example holds where there is no other."""
+    own = example is not None and [example] != SCALARS[name]["examples"]
+    return {**ref(name), "description": description, **({"examples": [example]} if own else {})}
 
 
 def text(description: str, example: str, **more: Any) -> Json:
@@ -174,7 +154,7 @@ def text(description: str, example: str, **more: Any) -> Json:
 
 def number(description: str, example: int, **more: Any) -> Json:
     if not more:
-        return _scalar("Count", description)
+        return _scalar("Count", description, example)
     schema = {key: value for key, value in SCALARS["Count"].items() if key != "description"}
     return {**schema, "description": description, "examples": [example], **more}
 
@@ -183,16 +163,16 @@ def flag(description: str) -> Json:
     return _scalar("Flag", description)
 
 
-def amount(description: str, example: str = "") -> Json:
-    return _scalar("Amount", description)
+def amount(description: str, example: str = AMOUNT_EXAMPLE) -> Json:
+    return _scalar("Amount", description, example)
 
 
 def address(description: str, example: str = ADDRESS_EXAMPLE) -> Json:
-    return _scalar("HexAddress", description)
+    return _scalar("HexAddress", description, example)
 
 
 def hash32(description: str, example: str = HASH_EXAMPLE) -> Json:
-    return _scalar("Hash", description)
+    return _scalar("Hash", description, example)
 
 
 def time(description: str) -> Json:
@@ -209,11 +189,11 @@ def range_filters() -> Json:
     }
 
 
-def hex_bytes(description: str, example: str = "0x") -> Json:
+def hex_bytes(description: str) -> Json:
     return _scalar("HexBytes", description)
 
 
-def moment(description: str, example: str = TIME_EXAMPLE) -> Json:
+def moment(description: str) -> Json:
     return _scalar("Moment", description)
 
 

@@ -33,7 +33,7 @@ def _date(description: str) -> Json:
     return text(description, "2026-01-31", format="date")
 
 
-STATISTICS_PATHS: Json = {
+PATHS: Json = {
     "/stats/daily": operation(
         "get", "listDays", "What happened on each day (UTC)", ref("DailyStats"),
         description="Oldest first; null: indexed by an older version, not counted yet.",
@@ -97,7 +97,7 @@ _DESCRIBED_COUNTS = {
     "contractsCreated": "By transactions and, where traced, contracts.",
 }
 _AMOUNTS = ("gasUsed", "fees", "burntFees")  # in wei
-STATISTICS_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "DailyStats": record(
         "Days within those that the chain has.",
         {

@@ -14,7 +14,7 @@ _SCHEMAS: Json = {
     "address": _list("Parties, or emitters of logs; up to 100"),
     "token": _list("Tokens of transfers and trades; up to 100"),
 }  # fmt: skip
-STREAM_PATHS: Json = {
+PATHS: Json = {
     "/stream": operation(
         "get", "openStream", "Stream events", {"type": "string"},
         description="Server-sent events: `event` is a type, `data` its record, `id` the"

@@ -84,7 +84,7 @@ _LOG: Json = {
     "logIndex": number("Its index in the block.", 3),
     "event": or_null(ref("Decoded"), "Its event; null if it cannot be decoded."),
 }
-DETAIL_SCHEMAS: Json = {
+SCHEMAS: Json = {
     "CallError": record(
         "Why a call failed.",
         {
