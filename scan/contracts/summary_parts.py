@@ -5,7 +5,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-COIN_DECIMALS = 18
+from scan.ethereum.units import COIN_DECIMALS, in_units
+
 MAX_SYMBOL = 20
 MAX_NAME = 40
 MAX_FRACTION_DIGITS = 6
@@ -183,13 +184,12 @@ def merged(parts: Iterable[Part]) -> tuple[Part, ...]:
 
 def amount(value: int, decimals: int) -> str:
     """In units, truncated: `1,234.567891…`; huge ones as `1.15e59`."""
-    whole, fraction = divmod(value, 10**decimals)
-    digits = str(whole)
+    digits, _, rest = in_units(value, decimals).partition(".")
     if len(digits) > MAX_WHOLE_DIGITS:
         return f"{digits[0]}.{digits[1:3]}e{len(digits) - 1}"
-    if not fraction:
+    whole = int(digits)
+    if not rest:
         return f"{whole:,}"
-    rest = f"{fraction:0{decimals}d}".rstrip("0")
     zeros = len(rest) - len(rest.lstrip("0"))
     if not whole and zeros > MAX_WHOLE_DIGITS:
         return f"{rest[zeros]}e-{zeros + 1}"

@@ -34,6 +34,12 @@ class AccountChange(NamedTuple):
     code: tuple[Code | None, Code | None] | None
     slots: Sequence[SlotChange]
 
+    @property
+    def gained(self) -> int:
+        """How much coin the account has more than before, in wei; negative where it has less."""
+        before, after = self.balance or (0, 0)
+        return after - before
+
     def record(self) -> dict[str, Any]:
         return {
             "address": to_hex(self.address),

@@ -3,6 +3,7 @@
 import orjson
 
 from scan.errors import NotFound
+from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.etherscan.account import NO_DATA
 from scan.etherscan.parameters import Parameters
 from scan.etherscan.replies import Failure, Reply, rows_reply
@@ -102,6 +103,5 @@ def gas_oracle(_parameters: Parameters) -> Reply:
 
 
 def _gwei(wei: str) -> str:
-    """With all its digits."""
-    whole, fraction = divmod(int(wei), 10**9)
-    return f"{whole}.{fraction:09d}".rstrip("0").rstrip(".")
+    """Return a price in gwei, with all its digits."""
+    return in_units(int(wei), GWEI_DECIMALS)

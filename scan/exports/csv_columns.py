@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.log_filter import TOPICS
+from scan.ethereum.units import COIN_DECIMALS
 from scan.exports.csv_format import (
     BYTE_ORDER_MARK,
     Cell,
@@ -15,8 +16,6 @@ from scan.exports.csv_format import (
     units,
     wei,
 )
-
-COIN_DECIMALS = 18
 
 Record = Mapping[str, Any]
 

@@ -9,6 +9,8 @@ import io
 import re
 from collections.abc import Iterable, Sequence
 
+from scan.ethereum.units import in_units
+
 # Excel takes a file without it for one in the machine's own encoding; LibreOffice takes either.
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -28,13 +30,8 @@ def text(value: str) -> str:
 
 
 def amount(units: str, decimals: int) -> str:
-    """Base units as a decimal number, exactly, without zeros at its end."""
-    if decimals == 0 or units == "0":
-        return units
-    sign, digits = ("-", units[1:]) if units.startswith("-") else ("", units)
-    digits = digits.rjust(decimals + 1, "0")
-    fraction = digits[-decimals:].rstrip("0")
-    return f"{sign}{digits[:-decimals]}{'.' if fraction else ''}{fraction}"
+    """Return base units as an exact decimal number without zeros at its end."""
+    return in_units(int(units), decimals)
 
 
 def wei(value: str | None) -> str | None:

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, request
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.client import Call
+from scan.ethereum.units import COIN_DECIMALS
 from scan.hex import BadHex, quantity, to_hex
 from scan.http.requests import reader
 from scan.http.services import services
@@ -16,7 +17,7 @@ from scan.pages.address_head import address_head
 from scan.pages.charts import Chart, Point, line_chart
 from scan.pages.contract_source import ShownContract, read_contract
 from scan.pages.contract_tabs import bytecode_page, events_page
-from scan.pages.formatting import COIN_DECIMALS, checksummed
+from scan.pages.formatting import checksummed
 from scan.pages.method_names import add_methods
 from scan.pages.records import (
     PAGE_SIZE,

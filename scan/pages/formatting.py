@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from eth_hash.auto import keccak
 
 from scan.contracts.summary_parts import clean, short
+from scan.ethereum.units import COIN_DECIMALS, in_units
 
-COIN_DECIMALS = 18
 MAX_NAME = 60
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
 CHECKSUMS = 65_536  # kept ones: 17 MB
@@ -28,12 +28,8 @@ def grouped(value: int | str) -> str:
 
 
 def amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
-    """The whole amount in units: `1,234.5`."""
-    digits = int(value)
-    sign, digits = ("-", -digits) if digits < 0 else ("", digits)
-    whole, fraction = divmod(digits, 10**decimals)
-    rest = f"{fraction:0{decimals}d}".rstrip("0") if fraction else ""
-    return f"{sign}{whole:,}{'.' if rest else ''}{rest}"
+    """Return the whole amount in units: `1,234.5`."""
+    return in_units(int(value), decimals, ",")
 
 
 def short_amount(value: int | str, decimals: int = COIN_DECIMALS) -> str:
@@ -122,6 +118,11 @@ def share(part: int | str, whole: int | str) -> str:
     if not basis_points and int(part) > 0:
         return "<0.01 %"
     return f"{basis_points // 100}.{basis_points % 100:02d} %"
+
+
+def percent(part: int | str, whole: int | str) -> str:
+    """Return how much of `whole`, which is not 0, `part` is: `12.3 %`."""
+    return f"{round(int(part) * 100 / int(whole), 1)} %"
 
 
 def day_time(iso: str) -> str:

@@ -146,6 +146,7 @@ def _templates() -> Environment:
         "short_address": formatting.short_address,
         "with_checksum": formatting.with_checksum,
         "gwei": formatting.gwei,
+        "percent": formatting.percent,
         "day_time": formatting.day_time,
         "visible": formatting.visible,
         "visible_block": formatting.visible_block,

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, request
 
 from scan import parameters
+from scan.ethereum.units import COIN_DECIMALS
 from scan.http.requests import reader
 from scan.pages.charts import DAY_S, Chart, Point, bar_chart, line_chart
-from scan.pages.formatting import COIN_DECIMALS
 from scan.pages.largest_transfers import shown_day
 from scan.pages.method_names import add_methods
 from scan.pages.records import names_of

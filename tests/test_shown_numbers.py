@@ -1,0 +1,139 @@
+"""A page or a file shows the numbers of its record: it computes none of its own."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from jinja2 import Environment, nodes
+
+from tests.support.serving import ROOT
+
+SHOWING = ("pages", "exports", "etherscan", "sourcify")
+# They are given numbers, and no record: units, percentages, cells.
+FORMATTERS = {"pages/formatting.py", "exports/csv_format.py"}
+OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
+CALLS = {"sum", "max", "min", "round", "divmod"}
+TEMPLATE_OPERATORS = (
+    *(nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow),
+)
+TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
+
+# Where there is arithmetic, and why none of it is a fact about the chain.
+REASONS = {
+    "pages/address_head.html:account.balance tab": "a list of tabs",
+    "pages/block.html:block.number": "links to the blocks beside it",
+    "pages/charts.py:": "the geometry of a chart",
+    "pages/contract_source.py:_files": "how many lines of source fit into the page",
+    "pages/largest_transfers.py:shown_day": "links to the days beside it",
+    "pages/macros.html:chart.": "the grid of a chart",
+    "pages/macros.html:list.number": "the pages of a list",
+    "pages/records.py:first": "places in a list, by the number of its page",
+    "pages/records.py:listing": "the least total of a list that is not counted",
+    "pages/records.py:pages": "the number of pages of a list",
+    "pages/records.py:window": "the offset of a page of a list",
+    "pages/statistics.py:_gas_charts": "a ratio of the record in basis points, for a chart's axis",
+    "pages/suggestions.html:place.number": "the id of an element",
+    "pages/token.html:loop.index0 shown.first": "the place of a row in its list",
+    "pages/token.html:token.itemCount": "a list of tabs",
+    "pages/tokens.html:loop.index0 tokens.first": "the place of a row in its list",
+    "pages/tokens.py:_days": "the end of a range of days",
+    "pages/transaction_traces.py:_calls": "the indentation of a call tree",
+    "etherscan/chain.py:block_by_time": "a bound of the parameter",
+    "etherscan/parameters.py:first_block": "a bound of the parameter",
+    "etherscan/parameters.py:last_block": "a bound of the parameter",
+    "etherscan/parameters.py:limit_and_offset": "the offset of a page of a list",
+    "etherscan/account.py:token_balance": "the call data of balanceOf()",
+    "etherscan/proxy.py:_message": "a bound of the parameter",
+    "etherscan/replies.py:refuse": "a message of two texts",
+    "etherscan/verification.py:_arguments": "the spellings of a parameter's name",
+    "etherscan/verification.py:verification_status": "a message of two texts",
+    "etherscan/transactions.py:_names_of": "bytes of a cache",
+    "etherscan/transactions.py:_transfer": "the names of columns",
+    "exports/columns.py:integers": "one number stored as four words",
+    "exports/columns.py:make_table": "arrays put together",
+    "exports/csv_columns.py:_change": "the record's amount with the sign of its direction",
+    "exports/csv_columns.py:csv_text": "the lines of a file after its byte order mark",
+    "exports/list_file.py:header": "the first line of a file after its byte order mark",
+    "exports/list_file.py:_write": "rows and seconds, against their bounds",
+    "exports/manifest.py:": "the block after those in the files, and paths",
+    "exports/table_export.py:": "ranges of blocks, and rows counted for the progress bar",
+    "exports/table_rows.py:": "rows counted for the size of a batch",
+    "sourcify/submissions.py:": "bytes of a request",
+}
+
+
+def is_text(node: ast.AST) -> bool:
+    """Whether an operand makes the operation one on texts, bytes, lists or paths."""
+    kinds = (ast.JoinedStr, ast.List, ast.Tuple)
+    return isinstance(node, kinds) or (
+        isinstance(node, ast.Constant) and isinstance(node.value, str | bytes)
+    )
+
+
+def is_constant(node: ast.AST) -> bool:
+    names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
+    return all(map(str.isupper, names)) and not any(isinstance(n, ast.Call) for n in ast.walk(node))
+
+
+def computes(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return isinstance(node.func, ast.Name) and node.func.id in CALLS
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.op, OPERATORS)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, OPERATORS):
+        return not (is_constant(node) or is_text(node.left) or is_text(node.right))
+    return False
+
+
+def functions(path: Path) -> Iterator[tuple[str, ast.AST]]:
+    """The functions of a file by name; those without one, such as columns, are `lambda`."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef | ast.Lambda):
+            yield getattr(node, "name", "lambda"), node
+
+
+def operands(node: nodes.Node) -> str:
+    """What an expression of a template is made of: `loop.index0 shown.first`."""
+    fields = {
+        f"{field.node.name}.{field.attr}"
+        for field in [node, *node.find_all(nodes.Getattr)]
+        if isinstance(field, nodes.Getattr) and isinstance(field.node, nodes.Name)
+    }
+    names = {name.name for name in node.find_all(nodes.Name)}
+    return " ".join(sorted(fields | {n for n in names if not any(f"{n}." in f for f in fields)}))
+
+
+def arithmetic() -> Iterator[str]:
+    """Places that compute: `room/file.py:function`, or `pages/template.html:operands`."""
+    for room in SHOWING:
+        for path in sorted((ROOT / "scan" / room).glob("*.py")):
+            name = f"{room}/{path.name}"
+            for function, node in functions(path) if name not in FORMATTERS else ():
+                if any(map(computes, ast.walk(node))):
+                    yield f"{name}:{function}"
+    for path in sorted((ROOT / "scan" / "pages" / "templates").glob("*.html")):
+        template = Environment().parse(path.read_text(encoding="utf-8"))
+        for node in template.find_all((*TEMPLATE_OPERATORS, nodes.Filter)):
+            if not isinstance(node, nodes.Filter) or node.name in TEMPLATE_FILTERS:
+                yield f"pages/{path.name}:{operands(node)}"
+
+
+def test_pages_and_files_compute_no_number_of_the_chain() -> None:
+    places = set(arithmetic())
+    unknown = sorted(place for place in places if not place.startswith(tuple(REASONS)))
+    assert unknown == [], "computed where it is shown: put it into the record, or say why not"
+    unused = sorted(r for r in REASONS if not any(place.startswith(r) for place in places))
+    assert unused == [], "these reasons have lost their place"
+
+
+def test_formatters_compute_with_no_field_of_a_record() -> None:
+    for name in FORMATTERS:
+        for function, tree in functions(ROOT / "scan" / name):
+            keys = [
+                node.slice.value
+                for node in ast.walk(tree)
+                if isinstance(node, ast.Subscript)
+                and isinstance(node.slice, ast.Constant)
+                and isinstance(node.slice.value, str)
+            ]
+            assert not (keys and any(map(computes, ast.walk(tree)))), (name, function)
