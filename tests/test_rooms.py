@@ -105,10 +105,13 @@ def _is_in(module: str, places: tuple[str, ...]) -> bool:
     return any(module == place or module.startswith(f"{place}.") for place in places)
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_every_module_has_a_room(module: str) -> None:
-    room = _room(module)
-    assert room is None or room in FLOOR or room == "__main__"
+def test_every_module_has_a_room() -> None:
+    homeless = [
+        f"{module}: the package {room} is on none of FLOORS"
+        for module in sorted(MODULES)
+        if (room := _room(module)) not in (None, "__main__", *FLOOR)
+    ]
+    assert not homeless, _listed(homeless)
 
 
 @pytest.mark.parametrize("room", sorted(FLOOR))
@@ -166,43 +169,87 @@ def test_libraries_have_their_place(library: str) -> None:
     assert {module for module in users if not _is_in(module, PLACES[library])} == set()
 
 
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_the_environment_is_read_in_settings_alone(module: str) -> None:
-    readers = {
-        node.attr
+def test_the_environment_is_read_in_settings_alone() -> None:
+    readers = [
+        f"{_line(module, node)} reads os.{node.attr}: only scan/settings.py may"
+        for module in sorted(set(MODULES) - {"scan.settings"})
         for node in ast.walk(TREES[module])
         if isinstance(node, ast.Attribute)
         and node.attr in ("environ", "environb", "getenv")
         and isinstance(node.value, ast.Name)
         and node.value.id == "os"  # WSGI has environs of its own
-    }
-    assert not readers or module == "scan.settings"
-
-
-@pytest.mark.parametrize("module", BLUEPRINTS)
-def test_a_blueprint_imports_no_sibling(module: str) -> None:
-    assert {name for name in _imports(module) if name in BLUEPRINTS} == set()
-
-
-@pytest.mark.parametrize("module", [m for m in MODULES if _room(m) == "app"])
-def test_the_application_knows_no_indexer(module: str) -> None:
-    assert {_room(name) for name in _imports(module)} & {"indexer", "delivery"} == set()
-
-
-@pytest.mark.parametrize("module", sorted(MODULES))
-def test_no_sql_in_python(module: str) -> None:
-    tree = TREES[module]
-    prose = _docstrings(tree)
-    found = [
-        node.value
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Constant)
-        and isinstance(node.value, str)
-        and id(node) not in prose
-        and SQL.match(node.value)
-        and node.value not in SQL_IN_PYTHON
     ]
-    assert found == []
+    assert not readers, _listed(readers)
+
+
+def test_a_blueprint_imports_no_sibling() -> None:
+    siblings = [
+        f"{module} imports {name}: what both need belongs into scan/queries or scan/http"
+        for module in BLUEPRINTS
+        for name in _imports(module)
+        if name in BLUEPRINTS
+    ]
+    assert not siblings, _listed(siblings)
+
+
+def test_the_application_knows_no_indexer() -> None:
+    assert {_room(name) for name in _imports("app")} & {"indexer", "delivery"} == set()
+
+
+def test_no_sql_in_python() -> None:
+    statements = [
+        f"{_line(module, node)} has a statement in a string: move it into sql/"
+        for module in sorted(MODULES)
+        for node in _sql_strings(TREES[module])
+    ]
+    assert not statements, _listed(statements)
+
+
+def _sql_strings(tree: ast.Module) -> Iterator[ast.Constant]:
+    prose = _docstrings(tree)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in prose
+            and SQL.match(node.value)
+            and node.value not in SQL_IN_PYTHON
+        ):
+            yield node
+
+
+# Files of scan/ that are longer than LONGEST_FILE, each with its reason.
+LONGEST_FILE = 400
+LONGER_FILES = {
+    "scan/bulk/chain_backfill.py": "the stages of one backfill, in their order",
+    "scan/bulk/column_decoder.py": "one decoder, whose functions call each other",
+    "scan/commands/doctor.py": "a list of checks, a function each",
+    "scan/contracts/abi_decoding.py": "one decoder, whose functions call each other",
+    "scan/http/middleware.py": "the steps of every request, in their order",
+    "scan/indexer/writer.py": "what is written and unwound in one transaction",
+    "scan/server/worker.py": "one class, which overrides gunicorn's",
+}
+
+
+def test_files_are_not_long() -> None:
+    lines = {
+        path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8").count("\n")
+        for path in MODULES.values()
+    }
+    too_long = [
+        f"{name} has {count} lines, and a file at most {LONGEST_FILE}: divide it"
+        for name, count in sorted(lines.items())
+        if count > LONGEST_FILE and name not in LONGER_FILES
+    ]
+    assert not too_long, _listed(too_long)
+
+
+def _line(module: str, node: ast.expr) -> str:
+    return f"{MODULES[module].relative_to(ROOT)}:{node.lineno}"
+
+
+def _listed(offenders: list[str]) -> str:
+    return "\n".join(["", *offenders])
 
 
 def _docstrings(tree: ast.Module) -> set[int]:

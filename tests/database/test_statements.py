@@ -53,42 +53,77 @@ def indexes() -> set[str]:
 INDEXES = indexes()
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_header_states_purpose_parameters_result_and_index(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert re.match(r"-- [A-Z].*[^ ]\n", text), "the first line says what it is for"
-    for part in ("params", "returns", "index"):
-        assert header_part(path, part), part
+def test_headers_state_purpose_parameters_result_and_index() -> None:
+    lacking = [
+        f"{_name(path)} has no line '-- {part}:' in its header"
+        for path in FILES
+        for part in ("params", "returns", "index")
+        if not header_part(path, part)
+    ]
+    lacking += [
+        f"{_name(path)}: the first line does not say what the statement is for"
+        for path in FILES
+        if not re.match(r"-- [A-Z].*[^ ]\n", path.read_text(encoding="utf-8"))
+    ]
+    assert not lacking, _listed(lacking)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_parameters_are_declared_with_types(path: Path) -> None:
-    declared = header_part(path, "params")
-    if declared != "none":
-        for part in declared.split(","):
-            assert re.fullmatch(r"\w+ [a-z ]+?(\[\])?( null)?", part.strip()), part
+def test_parameters_are_declared_with_types() -> None:
+    untyped = [
+        f"{_name(path)}: '{part.strip()}' is not a name and a type"
+        for path in FILES
+        if (declared := header_part(path, "params")) != "none"
+        for part in declared.split(",")
+        if not re.fullmatch(r"\w+ [a-z ]+?(\[\])?( null)?", part.strip())
+    ]
+    assert not untyped, _listed(untyped)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_indexes_named_exist(path: Path) -> None:
-    named = {part.strip() for part in header_part(path, "index").split(",")}
-    assert named - INDEXES - CATALOGUE - IN_WORDS == set()
+def test_indexes_named_exist() -> None:
+    unknown = [
+        f"{_name(path)} names the index {name}, which schema.sql does not create"
+        for path in FILES
+        for name in (part.strip() for part in header_part(path, "index").split(","))
+        if name not in INDEXES | CATALOGUE | IN_WORDS
+    ]
+    assert not unknown, _listed(unknown)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_a_file_holds_one_statement_that_something_runs(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    body = re.sub(r"--[^\n]*|'[^']*'|\$\$.*\$\$", "", text, flags=re.S).strip()
-    assert ";" not in body.removesuffix(";")
-    entity = re.sub(r"_(list(_by_\w+)?|get_range|expect|compare|repair)$", "", path.stem)
-    assert f'"{path.parent.name}/{path.stem}"' in PYTHON or f'"{entity}"' in PYTHON
+def test_a_file_holds_one_statement() -> None:
+    several = []
+    for path in FILES:
+        text = path.read_text(encoding="utf-8")
+        body = re.sub(r"--[^\n]*|'[^']*'|\$\$.*\$\$", "", text, flags=re.S).strip()
+        if ";" in body.removesuffix(";"):
+            several.append(f"{_name(path)} has more than one statement")
+    assert not several, _listed(several)
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_columns_are_spelled_out(path: Path) -> None:
-    body = re.sub(r"--[^\n]*", "", path.read_text(encoding="utf-8"))
-    # Of a CTE or unnest beside it the columns are in sight.
-    assert not re.search(r"SELECT \*\s+FROM (?!start|unnest)", body)
+def test_something_runs_every_statement() -> None:
+    unused = []
+    for path in FILES:
+        entity = re.sub(r"_(list(_by_\w+)?|get_range|expect|compare|repair)$", "", path.stem)
+        if f'"{path.parent.name}/{path.stem}"' not in PYTHON and f'"{entity}"' not in PYTHON:
+            unused.append(f"{_name(path)} is named nowhere in scan/ and bench/")
+    assert not unused, _listed(unused)
+
+
+def test_columns_are_spelled_out() -> None:
+    whole_rows = []
+    for path in FILES:
+        body = re.sub(r"--[^\n]*", "", path.read_text(encoding="utf-8"))
+        # Of a CTE or unnest beside it the columns are in sight.
+        if re.search(r"SELECT \*\s+FROM (?!start|unnest)", body):
+            whole_rows.append(f"{_name(path)} has SELECT *: name the columns")
+    assert not whole_rows, _listed(whole_rows)
+
+
+def _name(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def _listed(offenders: list[str]) -> str:
+    return "\n".join(["", *offenders])
 
 
 def test_indexes_in_the_schema_name_statements_that_exist() -> None:
