@@ -43,7 +43,7 @@ PLACES = {
     "pyarrow": ("scan.exports", "scan.bulk"),
     "numpy": ("scan.exports", "scan.bulk"),
     "duckdb": ("scan.bulk",),
-    "msgspec": ("scan.bulk",),
+    "msgspec": ("scan.ethereum", "scan.indexer"),
 }
 
 SQL = re.compile(

@@ -18,14 +18,13 @@ from scan.ethereum.block_hashing import (
 )
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
-    Column,
+    TRANSACTION_COLUMNS,
     DecodedBlock,
-    DecodedTransaction,
     EventLog,
-    annotated_columns,
     decode_block,
 )
 from scan.ethereum.client import Node, NodeError
+from scan.ethereum.column_types import Column
 from scan.ethereum.events import (
     WRAPPING,
     Transfer,
@@ -62,7 +61,7 @@ ENTITIES = {
     "transaction": Entity(
         "audit/transactions_get_rows",
         ("block_number", "transaction_index"),
-        annotated_columns(DecodedTransaction),
+        TRANSACTION_COLUMNS,
     ),
     "emitter": Entity("audit/emitters_get_rows", ("block_number", "address")),
     "transfer": Entity("audit/token_transfers_get_rows", (*_OF_LOG, "batch_index")),

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy
 import pyarrow
 
-from scan.bulk.hex_columns import Mask
 from scan.ethereum.blocks import BLOCK_COLUMNS, DecodedTransaction, EventLog
 from scan.ethereum.events import (
     WRAPPING,
@@ -132,12 +131,6 @@ class RangeTables:
             _add_block(self._rows, fetched, self._selection)
         if sum(map(len, self._rows.values())) >= MAX_ROWS:
             self._make_tables()
-
-    def add_tables(self, tables: Mapping[str, pyarrow.Table]) -> None:
-        """Of the blocks after those that were added before; kinds without rows may be missing."""
-        self._make_tables()
-        for kind, table in tables.items():
-            self._tables[kind].append(table)
 
     def finish(self) -> dict[str, pyarrow.Table]:
         """A table of each kind in SPOOLED."""
@@ -319,7 +312,7 @@ def _distinct_sights(table: pyarrow.Table) -> pyarrow.Table:
     indexes, groups, codes = _distinct(table)
     created = table["is_created"].to_numpy()
     is_created = numpy.bincount(groups[created], minlength=len(indexes)) > 0
-    is_first: Mask = numpy.zeros(len(indexes), numpy.bool_)
+    is_first: Any = numpy.zeros(len(indexes), numpy.bool_)
     is_first[numpy.unique(codes, return_index=True)[1]] = True
     return pyarrow.Table.from_arrays(
         [

@@ -7,21 +7,16 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from msgspec import DecodeError
-
 from scan.bulk.block_columns import RangeTables
-from scan.bulk.column_decoder import Decoded, decode_columns
-from scan.bulk.hex_columns import Surprising
 from scan.bulk.range_files import Range, RangeFiles, split
-from scan.bulk.typed_blocks import BlockWithReceipts, read_replies
 from scan.bulk.worker_pool import TaskFailed, WorkerPool
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import AnswerTooLarge, Node, NodeError, RpcError
+from scan.ethereum.client import Node, NodeError, RpcError
 from scan.indexer.block_source import BlockSource, FetchedBlock
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
@@ -31,7 +26,6 @@ log = logging.getLogger(__name__)
 
 # With 20 blocks the parsed answer outgrows the processor's cache: 9 us a transaction instead of 4.
 FETCH_BLOCKS = 5
-DECODED_TRANSACTIONS = 6_000  # at once, at least
 REQUESTS_AHEAD = 2  # of one worker
 ATTEMPTS = 8  # at a range, by one worker
 MAX_PAUSE_S = 20.0
@@ -147,91 +141,37 @@ def _read(source: BlockSource, blocks: Range, tables: RangeTables, selection: Lo
     Raises NodeError, also where blocks are not linked to each other.
     """
     transactions, last_hash = 0, None
-    for part in _decoded(source, blocks, selection):
-        if isinstance(part, Decoded):
-            tables.add_tables(part.tables)
-            links = part.links
-            transactions += part.tables["transactions"].num_rows
-        else:
-            tables.add(part)
-            links = [(fetched.block.hash, fetched.block.parent_hash) for fetched in part]
-            transactions += sum(len(fetched.block.transactions) for fetched in part)
-        for hash_, parent_hash in links:
-            if last_hash not in (None, parent_hash):
+    for fetched in _fetch(source, blocks):
+        tables.add(fetched)
+        for block in (traced.block for traced in fetched):
+            if last_hash not in (None, block.parent_hash):
                 raise NodeError("the node's blocks do not name each other as parents")
-            last_hash = hash_
+            last_hash = block.hash
+            transactions += len(block.transactions)
     return transactions
 
 
-def _decoded(
-    source: BlockSource, blocks: Range, selection: LogSelection
-) -> Iterator[Decoded | list[FetchedBlock]]:
-    """Blocks of the range, those of several requests at once where they are decoded in columns."""
-    typed: list[BlockWithReceipts] = []
-    first = blocks.first
-    for request, fetched in _fetch(source, blocks):
-        if isinstance(fetched, Typed):
-            typed += fetched.blocks
-            if sum(len(receipts) for _, receipts in typed) < DECODED_TRANSACTIONS:
-                continue
-        yield from _decode(source, first, typed, selection)
-        if not isinstance(fetched, Typed):
-            yield fetched
-        typed, first = [], request.last + 1
-    yield from _decode(source, first, typed, selection)
-
-
-def _decode(
-    source: BlockSource, first: int, blocks: list[BlockWithReceipts], selection: LogSelection
-) -> Iterator[Decoded | list[FetchedBlock]]:
-    """In columns, but for surprising blocks: halves are tried, down to one, which is read again."""
-    if not blocks:
-        return
-    try:
-        yield decode_columns(blocks, first, selection)
-    except Surprising:
-        if len(blocks) == 1:
-            yield source.blocks(first, first)
-            return
-        half = len(blocks) // 2
-        yield from _decode(source, first, blocks[:half], selection)
-        yield from _decode(source, first + half, blocks[half:], selection)
-
-
-def _fetch(
-    source: BlockSource, blocks: Range
-) -> Iterator[tuple[Range, "Typed | list[FetchedBlock]"]]:
+def _fetch(source: BlockSource, blocks: Range) -> Iterator[list[FetchedBlock]]:
     """Request after request; while blocks are decoded, the next one is on its way."""
     requests = iter(split(*blocks, FETCH_BLOCKS))
     with ThreadPoolExecutor(REQUESTS_AHEAD, "fetch") as pool:
         pending = deque(
-            (request, pool.submit(_fetch_some, source, *request))
+            pool.submit(_fetch_some, source, *request)
             for request in islice(requests, REQUESTS_AHEAD)
         )
         try:
             while pending:
-                request, future = pending.popleft()
-                fetched = future.result()
+                fetched = pending.popleft().result()
                 pending.extend(
-                    (following, pool.submit(_fetch_some, source, *following))
-                    for following in islice(requests, 1)
+                    pool.submit(_fetch_some, source, *request) for request in islice(requests, 1)
                 )
-                yield request, fetched
+                yield fetched
         finally:
-            for _, future in pending:
+            for future in pending:
                 future.cancel()
 
 
-class Typed(NamedTuple):
-    blocks: Sequence[BlockWithReceipts]
-
-
-def _fetch_some(source: BlockSource, first: int, last: int) -> Typed | list[FetchedBlock]:
-    """By their types where the node answers as nearly all do, else as the indexer reads them."""
-    with suppress(NodeError, AnswerTooLarge, DecodeError):
-        text = source.text(first, last)
-        if text is not None and (typed := read_replies(text, last - first + 1)):
-            return Typed(typed)
+def _fetch_some(source: BlockSource, first: int, last: int) -> list[FetchedBlock]:
     fetched = source.blocks(first, last)
     while fetched[-1].block.number < last:
         fetched += source.blocks(fetched[-1].block.number + 1, last)

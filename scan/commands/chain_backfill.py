@@ -28,7 +28,7 @@ from scan.settings import Settings
 
 DONE, NOT_DONE = 0, 1
 REFUSED = 3  # of --automatic: it cannot begin, so the indexer goes block after block
-PACKAGES = ("duckdb", "pyarrow", "numpy", "msgspec")
+PACKAGES = ("duckdb", "pyarrow", "numpy")
 INSTALL = "pip install 'scan[bulk]'"
 AUDITED_BLOCKS = 100
 MAX_SHOWN = 5

@@ -19,6 +19,7 @@ _LATER_HEADER = (
     *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
     *("parentBeaconBlockRoot", "requestsHash"),
 )
+HEADER_FIELDS = (*_HEADER, *_LATER_HEADER)
 _NUMBERS = frozenset(
     (
         *("difficulty", "number", "gasLimit", "gasUsed", "timestamp", "baseFeePerGas"),

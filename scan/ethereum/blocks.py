@@ -1,111 +1,91 @@
 """Blocks with their receipts decoded from a node's JSON, checked field by field. Pure.
 
 The records here list the tables' columns: a field of DecodedTransaction, of Withdrawal or, where it
-is annotated with a Column, of DecodedBlock is the column of that name. Writing, filling older rows
-and comparing rows with the node read them by these names.
+is annotated with a Column, of DecodedBlock is the column of that name. The node's JSON is read, and
+rows are written, copied, exported, filled and compared with the node, by these declarations.
 """
 
-from binascii import unhexlify
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import pairwise
-from typing import Annotated, Any, NamedTuple, get_type_hints
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, islice, pairwise, starmap
+from types import GenericAlias
+from typing import Annotated, Any, NamedTuple
 
-from scan.hex import BadHex, data, excerpt, quantity
+import msgspec
+from msgspec.structs import astuple
 
-MAX_TIMESTAMP_S = 9_000_000_000_000  # what PostgreSQL's timestamptz can hold
+from scan.ethereum.block_hashing import HEADER_FIELDS
+from scan.ethereum.column_types import (
+    ADDRESS,
+    BIGINT,
+    BOOLEAN,
+    BYTES,
+    HASH,
+    HASHES,
+    INTEGER,
+    TIMESTAMP,
+    UINT256,
+    UNSIGNED,
+    Column,
+    annotated_columns,
+    read_value,
+    read_values,
+)
+from scan.hex import BadHex, data, quantity
+
 PLAIN_TRANSFER_GAS = 21_000
 NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
 WEI_PER_GWEI = 10**9
+METHOD_CHARACTERS = 10  # of the text of an input: its first four bytes
 MAX_TOPICS = 4  # of a log: LOG4 is the last instruction for one
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
+
+
+_0008 = "0008_transaction_fields.sql"
 
 
 class MalformedBlock(Exception):
     """A block or receipt that contradicts itself; it is read again, never skipped."""
 
 
-class Column(NamedTuple):
-    """What is known of a column besides its name and type."""
-
-    json_name: str = ""  # the field of the node's JSON that `read` takes; none: code decodes it
-    read: Callable[[Any], Any] = data
-    # The file of migrations/ that added it: rows from before it have null, until `scan backfill
-    # fields` has filled them. Where a block of the node lacks the field, so do all before it.
-    added_by: str = ""
-
-
-def annotated_columns(record: type) -> dict[str, Column]:
-    """The fields of a NamedTuple that are annotated with a Column, by name."""
-    hints = get_type_hints(record, include_extras=True)
-    return {
-        name: column for name, hint in hints.items() for column in getattr(hint, "__metadata__", ())
-    }
-
-
-_hash = partial(data, length=32)
-_address = partial(data, length=20)
-
-
-def _timestamp(value: object) -> int:
-    seconds = quantity(value)
-    if seconds > MAX_TIMESTAMP_S:
-        raise BadHex("beyond any calendar")
-    return seconds
-
-
-def _optional_quantity(value: object) -> int | None:
-    return None if value is None else quantity(value)
-
-
-def _optional_bigint(value: object) -> int | None:
-    number = _optional_quantity(value)
-    if number is not None and number >= 2**63:
-        raise BadHex("beyond 63 bits")
-    return number
-
-
-def _unsigned(value: object) -> bytes | None:
-    """A QUANTITY as its column has it: big-endian, without leading zeros; zero has no byte."""
-    if value is None:
-        return None
-    if isinstance(value, str) and value[:2] == "0x" and 2 < len(value) <= 66:
-        try:
-            return unhexlify(value[2:] if len(value) % 2 == 0 else f"0{value[2:]}").lstrip(b"\0")
-        except ValueError:
-            pass
-    raise BadHex(f"not a hex quantity: {excerpt(value)}")
-
-
-_ADDED_BY_0008 = Column(added_by="0008_transaction_fields.sql")
-
-
 class DecodedTransaction(NamedTuple):
-    """A transaction with what its receipt adds, as its row has it; amounts in wei."""
+    """A transaction with what its receipt adds, as its row has it; amounts in wei.
 
-    transaction_index: int
-    hash: bytes
-    from_address: bytes
-    to_address: bytes | None
-    contract_address: bytes | None
-    value: int
-    gas_price: int
-    gas_used: int
-    status: bool
-    # Unsigned integers from here on are what _unsigned() makes of them. Each but the type is None
-    # where the node gives no such field.
-    type: Annotated[bytes, _ADDED_BY_0008] = b""
-    nonce: Annotated[bytes | None, _ADDED_BY_0008] = None
-    gas_limit: Annotated[bytes | None, _ADDED_BY_0008] = None
-    max_fee_per_gas: Annotated[bytes | None, _ADDED_BY_0008] = None
-    max_priority_fee_per_gas: Annotated[bytes | None, _ADDED_BY_0008] = None
-    max_fee_per_blob_gas: Annotated[bytes | None, _ADDED_BY_0008] = None
-    cumulative_gas_used: Annotated[bytes | None, _ADDED_BY_0008] = None
-    method: Annotated[bytes | None, _ADDED_BY_0008] = (
-        None  # the first bytes of its input, at most 4
+    Fields of the type UNSIGNED but the type are None where the node gives no such field.
+    """
+
+    transaction_index: Annotated[int, Column(INTEGER)]
+    hash: Annotated[bytes, Column(HASH, "hash")]
+    from_address: Annotated[bytes, Column(ADDRESS, "from")]
+    to_address: Annotated[bytes | None, Column(ADDRESS, "to")]
+    contract_address: Annotated[bytes | None, Column(ADDRESS, "contractAddress", of_receipt=True)]
+    value: Annotated[int, Column(UINT256, "value")]
+    gas_price: Annotated[int, Column(UINT256, "gasPrice")]
+    gas_used: Annotated[int, Column(UINT256, "gasUsed", of_receipt=True)]
+    status: Annotated[bool, Column(BOOLEAN, "status", of_receipt=True)]
+    type: Annotated[bytes, Column(UNSIGNED, "type", added_by=_0008)] = b""
+    nonce: Annotated[bytes | None, Column(UNSIGNED, "nonce", added_by=_0008)] = None
+    gas_limit: Annotated[bytes | None, Column(UNSIGNED, "gas", added_by=_0008)] = None
+    max_fee_per_gas: Annotated[bytes | None, Column(UNSIGNED, "maxFeePerGas", added_by=_0008)] = (
+        None
     )
-    blob_versioned_hashes: Annotated[tuple[bytes, ...] | None, _ADDED_BY_0008] = None
-    blob_gas_price: Annotated[bytes | None, Column(added_by="0020_history.sql")] = None
+    max_priority_fee_per_gas: Annotated[
+        bytes | None, Column(UNSIGNED, "maxPriorityFeePerGas", added_by=_0008)
+    ] = None
+    max_fee_per_blob_gas: Annotated[
+        bytes | None, Column(UNSIGNED, "maxFeePerBlobGas", added_by=_0008)
+    ] = None
+    cumulative_gas_used: Annotated[
+        bytes | None, Column(UNSIGNED, "cumulativeGasUsed", of_receipt=True, added_by=_0008)
+    ] = None
+    # The first bytes of its input, at most 4.
+    method: Annotated[bytes | None, Column(BYTES, "input", added_by=_0008)] = None
+    blob_versioned_hashes: Annotated[
+        tuple[bytes, ...] | None, Column(HASHES, "blobVersionedHashes", added_by=_0008)
+    ] = None
+    blob_gas_price: Annotated[
+        bytes | None,
+        Column(UNSIGNED, "blobGasPrice", of_receipt=True, added_by="0020_history.sql"),
+    ] = None
 
     @property
     def ran_code(self) -> bool:
@@ -131,79 +111,235 @@ class Withdrawal(NamedTuple):
 
 
 class DecodedBlock(NamedTuple):
-    number: Annotated[int, Column("number", quantity)]
-    hash: Annotated[bytes, Column("hash", _hash)]
-    parent_hash: Annotated[bytes, Column("parentHash", _hash)]
-    timestamp_s: Annotated[int, Column("timestamp", _timestamp)]  # its column is a timestamptz
-    miner: Annotated[bytes, Column("miner", _address)]
-    gas_used: Annotated[int, Column("gasUsed", quantity)]
-    gas_limit: Annotated[int, Column("gasLimit", quantity)]
+    number: Annotated[int, Column(BIGINT, "number")]
+    hash: Annotated[bytes, Column(HASH, "hash")]
+    parent_hash: Annotated[bytes, Column(HASH, "parentHash")]
+    timestamp_s: Annotated[int, Column(TIMESTAMP, "timestamp")]  # its column is `timestamp`
+    miner: Annotated[bytes, Column(ADDRESS, "miner")]
+    gas_used: Annotated[int, Column(UINT256, "gasUsed")]
+    gas_limit: Annotated[int, Column(UINT256, "gasLimit")]
     transactions: list[DecodedTransaction]
     logs: list[EventLog]
-    base_fee_per_gas: Annotated[
-        int | None, Column("baseFeePerGas", _optional_quantity, "0008_transaction_fields.sql")
-    ] = None  # before EIP-1559
+    base_fee_per_gas: Annotated[int | None, Column(UINT256, "baseFeePerGas", added_by=_0008)] = None
     withdrawals: list[Withdrawal] | None = None  # None: the chain had none yet
-    size: Annotated[int | None, Column("size", _optional_bigint, "0013_block_size.sql")] = None
+    size: Annotated[int | None, Column(BIGINT, "size", added_by="0013_block_size.sql")] = None
 
 
 BLOCK_COLUMNS = annotated_columns(DecodedBlock)
+TRANSACTION_COLUMNS = annotated_columns(DecodedTransaction)
+
+
+def _struct(name: str, json_names: Iterable[str], **lists: Any) -> Any:
+    """Of these fields of a JSON object, of which msgspec reads no others: a third of the time of a
+    dict. What lacks one of the lists is an error of msgspec's; any other value is checked here."""
+    fields = [(json_name, Any, None) for json_name in dict.fromkeys(json_names)]
+    of_lists = [(json_name, GenericAlias(list, element)) for json_name, element in lists.items()]
+    return msgspec.defstruct(name, [*of_lists, *fields], gc=False)
+
+
+def _json_names(columns: Iterable[Column]) -> list[str]:
+    return [column.json_name for column in columns if column.json_name]
+
+
+_LINKS = ("blockHash", "transactionIndex")
+LogJson = _struct("LogJson", ("logIndex", "address", "data"), topics=Any)
+ReceiptJson = _struct(
+    "ReceiptJson",
+    [
+        *_json_names(c for c in TRANSACTION_COLUMNS.values() if c.of_receipt),
+        *(*_LINKS, "transactionHash", "effectiveGasPrice", "type", "root"),
+    ],
+    logs=LogJson,
+)
+TransactionJson = _struct(
+    "TransactionJson",
+    [*_json_names(c for c in TRANSACTION_COLUMNS.values() if not c.of_receipt), *_LINKS],
+)
+BlockJson = _struct(
+    "BlockJson",
+    [*_json_names(BLOCK_COLUMNS.values()), *HEADER_FIELDS, "withdrawals"],
+    transactions=TransactionJson,
+)
+ReceiptsJson = GenericAlias(list, ReceiptJson | None)  # none: the node does not have it yet
+_DECODERS = {type_: msgspec.json.Decoder(type_) for type_ in (BlockJson, ReceiptJson, ReceiptsJson)}
+
+
+def read_json(result: Any, type_: Any, number: int) -> Any:
+    """A result of a node as a struct above; raises MalformedBlock where it has another form.
+
+    The result is as msgspec.Raw, as parsed, or a struct already.
+    """
+    try:
+        if isinstance(result, msgspec.Raw):
+            return _DECODERS[type_].decode(result)
+        return msgspec.convert(result, type_)
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        raise MalformedBlock(f"block {number}: {error}") from None
 
 
 def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     """DecodedBlock `number` of eth_getBlockByNumber (with transactions) and its receipts.
 
-    An iterator of receipts gives as many as there are transactions.
+    Both are of any form that read_json() takes. An iterator gives as many receipts as there are
+    transactions; the logs of each are decoded, and let go, before the next one is taken.
 
     Raises MalformedBlock when a field is missing or wrong, or the receipts are not this block's.
     """
+    block = read_json(block, BlockJson, number)
+    logs: list[EventLog] = []
+    if isinstance(receipts, Iterator):
+        read = []
+        for index, result in enumerate(receipts):
+            receipt = read_json(result, ReceiptJson, number)
+            logs += _checked(number, _logs, [receipt.logs], index)
+            receipt.logs = ()
+            read.append(receipt)
+    else:
+        read = read_json(receipts, ReceiptsJson, number)
+        _require(None not in read, number, "a receipt is missing")
+        logs = _checked(number, _logs, [receipt.logs for receipt in read], 0)
+    decoded: DecodedBlock = _checked(number, _block, block, read, logs, number)
+    return decoded
+
+
+def _checked(number: int, decode: Callable[..., Any], *arguments: Any) -> Any:
     try:
-        return _block(block, receipts, number)
+        return decode(*arguments)
     except (BadHex, KeyError, TypeError, AttributeError, IndexError) as error:
         raise MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
 
 
-def _block(block: Any, receipts: Any, number: int) -> DecodedBlock:
-    block_hash = block["hash"]
-    _require(quantity(block["number"]) == number, number, "it has another number")
-    _require(isinstance(block["transactions"], list), number, "it has no list of transactions")
-    _require(isinstance(receipts, list | Iterator), number, "it has no list of receipts")
-    if isinstance(receipts, list):
-        count = len(block["transactions"])
-        _require(len(receipts) == count, number, "receipts are missing or too many")
-    needs_status = "baseFeePerGas" in block  # London came long after Byzantium
-    transactions = []
-    logs: list[EventLog] = []
-    for index, (transaction, receipt) in enumerate(
-        zip(block["transactions"], receipts, strict=True)
-    ):
-        if not (transaction["blockHash"] == receipt["blockHash"] == block_hash):
-            raise MalformedBlock(f"block {number}: a part belongs to another block")
-        index_hex = hex(index)
-        for record in (transaction, receipt):
-            field = record["transactionIndex"]
-            if field != index_hex and quantity(field) != index:
-                raise MalformedBlock(f"block {number}: an index is wrong")
-        if receipt["transactionHash"] != transaction["hash"]:
-            raise MalformedBlock(f"block {number}: a receipt is foreign")
-        transactions.append(_transaction(index, transaction, receipt, needs_status))
-        for log in receipt["logs"]:
-            logs.append(_log(index, log))
-    if any(a.log_index >= b.log_index for a, b in pairwise(logs)):
-        raise MalformedBlock(f"block {number}: its logs are not in order")
+def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: int) -> DecodedBlock:
+    _require(quantity(block.number) == number, number, "it has another number")
+    _require(len(receipts) == len(block.transactions), number, "receipts are missing or too many")
+    _require(
+        all(a.log_index < b.log_index for a, b in pairwise(logs)),
+        number,
+        "its logs are not in order",
+    )
     return DecodedBlock(
-        **{name: _read_column(column, block) for name, column in BLOCK_COLUMNS.items()},
-        transactions=transactions,
+        **{
+            name: read_value(column, getattr(block, column.json_name))
+            for name, column in BLOCK_COLUMNS.items()
+        },
+        transactions=_transactions(block, receipts, number) if receipts else [],
         logs=logs,
-        withdrawals=decode_withdrawals(block.get("withdrawals"), number),
+        withdrawals=decode_withdrawals(block.withdrawals, number),
     )
 
 
-def _read_column(column: Column, json: Any) -> Any:
-    try:
-        return column.read(json.get(column.json_name))
-    except BadHex as error:
-        raise BadHex(f"{column.json_name}: {error}") from None
+def _require(holds: bool, number: int, reason: str) -> None:
+    if not holds:
+        raise MalformedBlock(f"block {number}: {reason}")
+
+
+def _transactions(block: Any, receipts: Sequence[Any], number: int) -> list[DecodedTransaction]:
+    sent, received = _fields(block.transactions), _fields(receipts)
+    _require_links(block.hash, sent, received, number)
+    # London came long after Byzantium.
+    statuses = _statuses(received, needs_status=block.baseFeePerGas is not None)
+    creations = [
+        address if to is None and status else None
+        for address, to, status in zip(
+            received["contractAddress"], sent["to"], statuses, strict=True
+        )
+    ]
+    # EIP-2718's, of one byte; nodes from before it give none.
+    types = [a or b or "0x0" for a, b in zip(sent["type"], received["type"], strict=True)]
+    prices = [a or b for a, b in zip(received["effectiveGasPrice"], sent["gasPrice"], strict=True)]
+    if None in prices:
+        prices = list(map(_price, prices, types))
+    # Nodes give a block's price of blobs to transactions without any, too.
+    blob_prices = [
+        None if hashes is None else price
+        for hashes, price in zip(sent["blobVersionedHashes"], received["blobGasPrice"], strict=True)
+    ]
+    derived = {
+        "contract_address": creations,
+        "gas_price": prices,
+        "type": types,
+        "method": [(input_ or "0x")[:METHOD_CHARACTERS] for input_ in sent["input"]],
+        "blob_gas_price": blob_prices,
+    }
+    columns = {
+        name: read_values(
+            column,
+            derived.get(name) or (received if column.of_receipt else sent)[column.json_name],
+        )
+        for name, column in TRANSACTION_COLUMNS.items()
+        if name not in ("transaction_index", "status")
+    }
+    if any(len(type_) > 1 for type_ in columns["type"]):
+        raise BadHex("a transaction's type is more than a byte")
+    columns |= {"transaction_index": list(range(len(receipts))), "status": statuses}
+    columns["method"] = [method or None for method in columns["method"]]
+    rows = zip(*(columns[name] for name in TRANSACTION_COLUMNS), strict=True)
+    return list(starmap(DecodedTransaction, rows))
+
+
+def _fields(records: Sequence[Any]) -> dict[str, tuple[Any, ...]]:
+    """The values of each field of JSON objects; to take them all at once is the fastest."""
+    values = zip(*map(astuple, records), strict=True)
+    return dict(zip(records[0].__struct_fields__, values, strict=True))
+
+
+def _require_links(
+    block_hash: Any, sent: dict[str, Any], received: dict[str, Any], number: int
+) -> None:
+    """By text first, as nearly all nodes write the same value always."""
+    hashes = (block_hash,) * len(sent["hash"])
+    _require(
+        sent["blockHash"] == received["blockHash"] == hashes,
+        number,
+        "a part belongs to another block",
+    )
+    for fields in (sent, received):
+        for index, text in enumerate(fields["transactionIndex"]):
+            if text != hex(index) and quantity(text) != index:
+                raise MalformedBlock(f"block {number}: an index is wrong")
+    _require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
+
+
+def _statuses(received: dict[str, Any], *, needs_status: bool) -> list[bool]:
+    """EIP-658; receipts before Byzantium have a state root instead and do not record failure."""
+    if needs_status and any(
+        status is None and not root
+        for status, root in zip(received["status"], received["root"], strict=True)
+    ):
+        raise BadHex("a receipt has no status")
+    return [status in ("0x1", None) or quantity(status) != 0 for status in received["status"]]
+
+
+def _price(price: Any, type_: Any) -> Any:
+    """Nothing where the transaction is of a rollup's own, such as a deposit, which nobody pays."""
+    is_own = UNSIGNED.read(type_) > NEWEST_TYPE
+    return "0x0" if price is None and is_own else price
+
+
+def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
+    """Those of consecutive transactions."""
+    records = list(chain.from_iterable(lists))
+    if not records:
+        return []
+    fields = _fields(records)
+    counts = list(map(len, fields["topics"]))
+    if max(counts) > MAX_TOPICS:
+        raise BadHex("a log has more than four topics")
+    topics = iter(read_values(_TOPIC, list(chain.from_iterable(fields["topics"]))))
+    return list(
+        map(
+            EventLog,
+            [index for index, logs in enumerate(lists, start=first_index) for _ in logs],
+            [read_value(_LOG_INDEX, value) for value in fields["logIndex"]],
+            read_values(_ADDRESS, fields["address"]),
+            [tuple(islice(topics, count)) for count in counts],
+            [read_value(_DATA, value) for value in fields["data"]],
+        )
+    )
+
+
+_TOPIC, _LOG_INDEX = Column(HASH, "topics"), Column(INTEGER, "logIndex")
+_ADDRESS, _DATA = Column(ADDRESS, "address"), Column(BYTES, "data")
 
 
 def decode_withdrawals(entries: Any, number: int) -> list[Withdrawal] | None:
@@ -226,76 +362,3 @@ def decode_withdrawals(entries: Any, number: int) -> list[Withdrawal] | None:
     follow = all(a.withdrawal_index < b.withdrawal_index for a, b in pairwise(withdrawals))
     _require(follow, number, "its withdrawals are not in order")
     return withdrawals
-
-
-def _require(holds: bool, number: int, reason: str) -> None:
-    if not holds:
-        raise MalformedBlock(f"block {number}: {reason}")
-
-
-def _transaction(
-    index: int, transaction: Any, receipt: Any, needs_status: bool
-) -> DecodedTransaction:
-    """Field by field: to read them by their Columns took 18 % longer."""
-    to_address = transaction.get("to")
-    status = _status(receipt, needs_status)
-    created = receipt.get("contractAddress") if to_address is None and status else None
-    # EIP-2718's, of one byte; nodes from before it give none.
-    kind = _unsigned(transaction.get("type") or receipt.get("type")) or b""
-    if len(kind) > 1:
-        raise BadHex("a transaction's type is more than a byte")
-    price = receipt.get("effectiveGasPrice") or transaction.get("gasPrice")
-    if price is None and kind > NEWEST_TYPE:
-        price = "0x0"  # such as deposits of a rollup, which nobody pays for
-    input_ = transaction.get("input") or "0x"
-    blob_hashes = transaction.get("blobVersionedHashes")
-    return DecodedTransaction(
-        transaction_index=index,
-        hash=data(transaction["hash"], 32),
-        from_address=data(transaction["from"], 20),
-        to_address=None if to_address is None else data(to_address, 20),
-        contract_address=None if created is None else data(created, 20),
-        value=quantity(transaction["value"]),
-        gas_price=quantity(price),
-        gas_used=quantity(receipt["gasUsed"]),
-        status=status,
-        type=kind,
-        nonce=_unsigned(transaction.get("nonce")),
-        gas_limit=_unsigned(transaction.get("gas")),
-        max_fee_per_gas=_unsigned(transaction.get("maxFeePerGas")),
-        max_priority_fee_per_gas=_unsigned(transaction.get("maxPriorityFeePerGas")),
-        max_fee_per_blob_gas=_unsigned(transaction.get("maxFeePerBlobGas")),
-        cumulative_gas_used=_unsigned(receipt.get("cumulativeGasUsed")),
-        method=data(input_[:10]) or None,
-        blob_versioned_hashes=None
-        if blob_hashes is None
-        else tuple([data(blob_hash, 32) for blob_hash in blob_hashes]),
-        # Nodes give a block's price of blobs to transactions without any, too.
-        blob_gas_price=None if blob_hashes is None else _unsigned(receipt.get("blobGasPrice")),
-    )
-
-
-def _status(receipt: Any, needs_status: bool) -> bool:
-    """EIP-658; receipts before Byzantium have a state root instead and do not record failure."""
-    status = receipt.get("status")
-    if status is None:
-        if needs_status and not receipt.get("root"):
-            raise BadHex("a receipt has no status")
-        return True
-    return status == "0x1" or quantity(status) != 0
-
-
-def _log(transaction_index: int, log: Any) -> EventLog:
-    log_index = quantity(log["logIndex"])
-    if log_index >= 2**31:
-        raise BadHex("a log index is beyond 31 bits")
-    topics = log["topics"]
-    if len(topics) > MAX_TOPICS:
-        raise BadHex("a log has more than four topics")
-    return EventLog(
-        transaction_index,
-        log_index,
-        data(log["address"], 20),
-        tuple([data(topic, 32) for topic in topics]),
-        data(log["data"]),
-    )

@@ -106,19 +106,6 @@ class Node:
         [url, *_] = self._usable_urls()
         return self._ask(url, calls, timeout_s, None)[0]
 
-    @property
-    def serves_http(self) -> bool:
-        """Whether text() can be had, which IPC does not give."""
-        return not any(url.startswith("/") for url in self._urls)
-
-    def text(self, calls: Sequence[Call]) -> bytes:
-        """What the node answers to several calls in one request, for those who parse it themselves.
-
-        From one node alone; raises NodeError, or AnswerTooLarge past MAX_ANSWER_BYTES.
-        """
-        [url, *_] = self._usable_urls()
-        return self._post_for_text(url, calls)
-
     def batch(
         self,
         calls: Sequence[Call],
@@ -143,18 +130,26 @@ class Node:
         calls: Sequence[Call],
         timeout_s: float | None = None,
         most_bytes: int | None = None,
+        *,
+        raw: bool = False,
     ) -> Iterator[Any]:
         """Results in the order of the calls; a call that the node refused gives an RpcError value.
+
+        With `raw`, other results may be msgspec.Raw, for a caller who knows their types.
 
         Batches halve when the node refuses or breaks one, or its answer is too large, and grow
         back as they pass. `timeout_s` is for all of it; without one each exchange has the node's
         own.
         """
-        for chunk_results, _ in self._exchanges(calls, timeout_s, most_bytes):
+        for chunk_results, _ in self._exchanges(calls, timeout_s, most_bytes, raw):
             yield from chunk_results
 
     def _exchanges(
-        self, calls: Sequence[Call], timeout_s: float | None, most_bytes: int | None
+        self,
+        calls: Sequence[Call],
+        timeout_s: float | None,
+        most_bytes: int | None,
+        raw: bool = False,
     ) -> Iterator[tuple[list[Any], int]]:
         """Results of some calls after others, and the bytes of their answer."""
         done = 0
@@ -164,7 +159,7 @@ class Node:
             size = self._batch_sizes.get(method, MAX_BATCH)
             chunk = calls[done : done + size]
             try:
-                results, read_bytes = self._exchange(chunk, ends_at, most_bytes)
+                results, read_bytes = self._exchange(chunk, ends_at, most_bytes, raw)
             except NodeError as error:
                 self._batch_sizes[method] = max(1, len(chunk) // 2)
                 if not _is_worth_halving(error, len(chunk)):
@@ -177,7 +172,11 @@ class Node:
             yield results, read_bytes
 
     def _exchange(
-        self, calls: Sequence[Call], ends_at: float | None, most_bytes: int | None
+        self,
+        calls: Sequence[Call],
+        ends_at: float | None,
+        most_bytes: int | None,
+        raw: bool = False,
     ) -> tuple[list[Any], int]:
         """From the first node that answers; one that fails is left alone for a while.
 
@@ -192,7 +191,7 @@ class Node:
             if timeout_s <= 0:
                 raise failure or TimedOut("the node did not respond in time")
             try:
-                return self._ask(url, calls, timeout_s, most_bytes)
+                return self._ask(url, calls, timeout_s, most_bytes, raw)
             except NodeError as error:
                 if _is_worth_halving(error, len(calls)):
                     raise
@@ -210,14 +209,19 @@ class Node:
         return sorted(self._urls, key=lambda url: self._resting_until.get(url, 0.0) > now)
 
     def _ask(
-        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int | None
+        self,
+        url: str,
+        calls: Sequence[Call],
+        timeout_s: float,
+        most_bytes: int | None,
+        raw: bool = False,
     ) -> tuple[list[Any], int]:
         """Results, and the bytes of the answer that held them."""
         blocks = {p for call in calls for p in call.params if isinstance(p, BlockId)}
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
         try:
             written = [Call(c.method, block_parameter.write(c.params, by_hash)) for c in calls]
-            answer, size = self._post(url, written, timeout_s, most_bytes or MAX_ANSWER_BYTES)
+            answer, size = self._post(url, written, timeout_s, most_bytes or MAX_ANSWER_BYTES, raw)
         except AnswerTooLarge as error:
             if len(calls) > 1:
                 raise BatchRefused(error.message) from None
@@ -250,13 +254,9 @@ class Node:
 
     @metrics.observed_rpc
     def _post(
-        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int
+        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int, raw: bool
     ) -> tuple[Any, int]:
-        return self._transport.post(url, _body(calls), timeout_s, most_bytes)
-
-    @metrics.observed_rpc
-    def _post_for_text(self, url: str, calls: Sequence[Call]) -> bytes:
-        return self._transport.text(url, _body(calls), self._timeout_s, MAX_ANSWER_BYTES)
+        return self._transport.post(url, _body(calls), timeout_s, most_bytes, raw=raw)
 
 
 def _body(calls: Sequence[Call]) -> bytes:

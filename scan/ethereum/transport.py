@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from http.client import HTTPResponse
 from typing import Any
 
+import msgspec
 import orjson
 import requests
 import urllib3
@@ -35,6 +36,19 @@ READ_BYTES = 1024 * 1024
 BYTES_PER_ELEMENT = 64
 MAX_EXPANSION = 4
 
+_NONE, _NULL = msgspec.Raw(b""), msgspec.Raw(b"null")
+
+
+class _Reply(msgspec.Struct, gc=False):
+    """To one call, with its result as text."""
+
+    id: int
+    result: msgspec.Raw = _NONE
+    error: msgspec.Raw = _NULL
+
+
+_REPLIES = msgspec.json.Decoder(list[_Reply] | _Reply)
+
 _deadline = threading.local()  # `ends_at`, of the request that this thread makes
 
 
@@ -50,9 +64,12 @@ class Transport:
         """For how long this thread has waited for answers to arrive whole."""
         return getattr(self._local, "waited_s", 0.0)
 
-    def post(self, url: str, body: bytes, timeout_s: float, most_bytes: int) -> tuple[Any, int]:
+    def post(
+        self, url: str, body: bytes, timeout_s: float, most_bytes: int, *, raw: bool = False
+    ) -> tuple[Any, int]:
         """What the JSON of the answer holds, and its bytes. A path as `url` is an IPC socket's.
 
+        With `raw`, results may be msgspec.Raw, for a caller who knows their types.
         Raises NodeError, BatchRefused where fewer calls may help, and AnswerTooLarge.
         """
         began = time.monotonic()
@@ -62,16 +79,11 @@ class Transport:
                 return self._post_ipc(url, body, ends_at, most_bytes)
             finally:
                 self._local.waited_s = self.waited_s + time.monotonic() - began
-        text = self.text(url, body, timeout_s, most_bytes)
-        return _json(text, most_bytes), len(text)
-
-    def text(self, url: str, body: bytes, timeout_s: float, most_bytes: int) -> bytes:
-        """The answer as it came, over HTTP; raises as post()."""
-        began = time.monotonic()
         try:
-            return self._post_http(url, body, began + timeout_s, most_bytes)
+            text = self._post_http(url, body, ends_at, most_bytes)
         finally:
             self._local.waited_s = self.waited_s + time.monotonic() - began
+        return (_raw_results if raw else _json)(text, most_bytes), len(text)
 
     def _post_http(self, url: str, body: bytes, ends_at: float, most_bytes: int) -> bytes:
         _deadline.ends_at = ends_at
@@ -233,12 +245,33 @@ def _read_body(response: requests.Response, most_bytes: int) -> bytes:
     return b"".join(pieces)
 
 
-def _json(text: bytes | bytearray, most_bytes: int) -> Any:
+def _raw_results(text: bytes, most_bytes: int) -> Any:
+    """As _json(), but for results, which require_few_elements() is for; as _json() where there are
+    errors, or it is not JSON."""
+    try:
+        answer = _REPLIES.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        return _json(text, most_bytes)
+    replies = answer if isinstance(answer, list) else [answer]
+    if any(reply.error != _NULL or reply.result == _NONE for reply in replies):
+        return _json(text, most_bytes)
+    return [
+        {"id": reply.id, "result": None if reply.result == _NULL else reply.result}
+        for reply in replies
+    ]
+
+
+def require_few_elements(text: bytes | bytearray | memoryview, most_bytes: int) -> None:
+    """Raises AnswerTooLarge where the JSON, parsed, takes much more memory than its text."""
     max_elements = MAX_EXPANSION * most_bytes // BYTES_PER_ELEMENT
     if len(text) > 2 * max_elements:  # an element takes two bytes; counting is not for nothing
-        elements = len(text) - len(text.translate(None, b",[{"))
+        elements = len(text) - len(bytes(text).translate(None, b",[{"))
         if elements > max_elements:
             raise AnswerTooLarge(0, f"the node's response has too many elements, {elements}")
+
+
+def _json(text: bytes | bytearray, most_bytes: int) -> Any:
+    require_few_elements(text, most_bytes)
     try:
         return orjson.loads(text)
     except ValueError as error:

@@ -5,8 +5,19 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, TypeVar
 
+import msgspec
+from msgspec.structs import asdict
+
 from scan.ethereum.block_hashing import Unencodable, has_matching_body, header_hash
-from scan.ethereum.blocks import DecodedBlock, MalformedBlock, decode_block
+from scan.ethereum.blocks import (
+    BlockJson,
+    DecodedBlock,
+    MalformedBlock,
+    ReceiptJson,
+    ReceiptsJson,
+    decode_block,
+    read_json,
+)
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
     MAX_BATCH,
@@ -17,6 +28,7 @@ from scan.ethereum.client import (
     RpcError,
 )
 from scan.ethereum.traces import InternalTransfer
+from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 from scan.indexer.block_traces import TraceReader
 
@@ -79,7 +91,8 @@ class BlockSource:
         """
         blocks: list[DecodedBlock] = []
         size = 0
-        for number, pair in enumerate(self._pairs(first, last), start=first):
+        pairs = self._pairs(first, last, raw=not self.checks_bodies)
+        for number, pair in enumerate(pairs, start=first):
             header, receipts = self._without_contradictions(*pair, number)
             if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
                 block = self._large_block(number)
@@ -114,7 +127,7 @@ class BlockSource:
                 break
             if len(reads) == MAX_READS:
                 raise MalformedBlock(f"block {number}: its {part} does not match its hash")
-            [(header, receipts)] = self._pairs(number, number)
+            [(header, receipts)] = self._pairs(number, number, raw=not self.checks_bodies)
             reads.append((header, receipts))
         return header, receipts
 
@@ -133,16 +146,6 @@ class BlockSource:
             self._unmatched.discard(_BODY)
         return ""
 
-    def text(self, first: int, last: int) -> bytes | None:
-        """The node's answer for these blocks and their receipts, for those who parse it themselves.
-
-        None where it takes more than that answer: where blocks are traced, or receipts are read one
-        by one. Raises NodeError, or AnswerTooLarge.
-        """
-        if not (self._traces.is_off and self._has_block_receipts and self._node.serves_http):
-            return None
-        return self._node.text(_block_calls(first, last))
-
     @property
     def waited_s(self) -> float:
         """For how long this thread has waited for the node."""
@@ -156,45 +159,51 @@ class BlockSource:
                 receipts = list(self._large_receipts(header, number))
             yield header, receipts
 
-    def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Blocks with their receipts, or AnswerTooLarge in place of either."""
+    def _pairs(self, first: int, last: int, *, raw: bool = False) -> Iterator[tuple[Any, Any]]:
+        """Blocks with their receipts, or AnswerTooLarge in place of either.
+
+        With `raw` they are structs as decode_block() reads them, otherwise the whole JSON.
+        """
         if self._has_block_receipts:
             calls = _block_calls(first, last)
-            results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+            results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=raw)
             for number in range(first, last + 1):
                 header, receipts = _present(next(results), number), next(results)
                 if isinstance(receipts, RpcError) and receipts.is_missing_method:
                     log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
                     self._has_block_receipts = False
-                    yield from self._pairs_one_by_one(number, last)
+                    yield from self._pairs_one_by_one(number, last, raw)
                     return
-                yield header, _complete(receipts, number)
+                yield (
+                    _read(header, BlockJson, number),
+                    _complete(_read(receipts, ReceiptsJson, number), number),
+                )
         else:
-            yield from self._pairs_one_by_one(first, last)
+            yield from self._pairs_one_by_one(first, last, raw)
 
-    def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+    def _pairs_one_by_one(self, first: int, last: int, raw: bool) -> Iterator[tuple[Any, Any]]:
         """As _pairs(), from the receipts of transactions."""
         calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=raw)
         headers: list[tuple[int, Any, list[Any]]] = []
         for number, result in enumerate(results, start=first):
-            header = _present(result, number)
-            headers.append((number, header, _hashes(header)))
+            header = _read(_present(result, number), BlockJson, number)
+            headers.append((number, header, _hashes(header, number)))
             if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
-                yield from self._with_receipts(headers)
+                yield from self._with_receipts(headers, raw)
                 headers = []
 
     def _with_receipts(
-        self, headers: Sequence[tuple[int, Any, list[Any]]]
+        self, headers: Sequence[tuple[int, Any, list[Any]]], raw: bool
     ) -> Iterator[tuple[Any, Any]]:
         calls = [
             Call("eth_getTransactionReceipt", (hash_,))
             for *_, hashes in headers
             for hash_ in hashes
         ]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=raw)
         for number, header, hashes in headers:
-            receipts: Any = [next(results) for _ in hashes]
+            receipts: Any = [_read(next(results), ReceiptJson, number) for _ in hashes]
             large = [receipt for receipt in receipts if isinstance(receipt, AnswerTooLarge)]
             yield header, large[0] if large else _complete(receipts, number)
 
@@ -205,7 +214,7 @@ class BlockSource:
             return decode_block(header, self._large_receipts(header, number), number)
 
     def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
-        calls = [Call("eth_getTransactionReceipt", (hash_,)) for hash_ in _hashes(header)]
+        calls = [Call("eth_getTransactionReceipt", (hash_,)) for hash_ in _hashes(header, number)]
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
         for call, receipt in zip(calls, results, strict=True):
             if isinstance(receipt, AnswerTooLarge):
@@ -232,9 +241,21 @@ def _block_calls(first: int, last: int) -> list[Call]:
     ]
 
 
-def _matches_its_hash(header: Any) -> bool:
+def _read(result: Any, type_: Any, number: int) -> Any:
+    """A raw result as struct, or AnswerTooLarge; any other result unchanged."""
+    if not isinstance(result, msgspec.Raw):
+        return result
     try:
-        return header_hash(header) == data(header["hash"], 32)
+        require_few_elements(memoryview(result), MAX_ANSWER_BYTES)
+    except AnswerTooLarge as error:
+        return error
+    return read_json(result, type_, number)
+
+
+def _matches_its_hash(header: Any) -> bool:
+    fields = asdict(header) if isinstance(header, msgspec.Struct) else header
+    try:
+        return header_hash(fields) == data(fields["hash"], 32)
     except (BadHex, KeyError, TypeError, AttributeError):
         return False
 
@@ -246,13 +267,11 @@ def _has_matching_body(header: Any, receipts: Any) -> bool:
         return False
 
 
-def _hashes(header: Any) -> list[Any]:
+def _hashes(header: Any, number: int) -> list[Any]:
     if isinstance(header, AnswerTooLarge):
         return []
-    try:
-        return [transaction["hash"] for transaction in header["transactions"]]
-    except (TypeError, KeyError) as error:
-        raise MalformedBlock(f"a block's transactions have no hashes: {error}") from error
+    block = read_json(header, BlockJson, number)
+    return [transaction.hash for transaction in block.transactions]
 
 
 def _present(answer: Any, number: int) -> Any:

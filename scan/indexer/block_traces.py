@@ -70,11 +70,6 @@ class TraceReader:
         self._trace_failures: dict[bytes, int] = {}  # failures by block hash
         self._slow_blocks: set[bytes] = set()  # hashes; traced by transactions alone
 
-    @property
-    def is_off(self) -> bool:
-        """Whether no block that needs traces gets any, since the node has none or by choice."""
-        return not self._tracers
-
     def read(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
         """Of the first block at least; of fewer than asked where much value moves in them.
 

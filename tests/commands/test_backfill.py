@@ -14,7 +14,8 @@ import pytest
 from app import create_app
 from scan.commands import backfill
 from scan.commands.demo_node import DemoNode
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, annotated_columns
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.column_types import annotated_columns
 from scan.settings import Settings, child_environment
 from tests.audit.auditing import run
 from tests.support.database import Postgres

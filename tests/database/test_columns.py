@@ -6,12 +6,8 @@ import psycopg2
 import pytest
 
 from scan.database import migrations
-from scan.ethereum.blocks import (
-    Column,
-    DecodedBlock,
-    DecodedTransaction,
-    annotated_columns,
-)
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.column_types import TEXT, Column, annotated_columns
 from tests.database.test_migrations import FIRST
 from tests.support.database import Postgres
 
@@ -50,7 +46,7 @@ ADDED = [
 def test_what_a_migration_adds_is_filled_in_older_rows(
     migration: str, table: str, column: str
 ) -> None:
-    known = annotated_columns(RECORDS[table]).get(column, Column())
+    known = annotated_columns(RECORDS[table]).get(column, Column(TEXT))
     assert (known.added_by == migration) != (column in NOT_FILLED), (
         f"migrations/{migration} adds {table}.{column}: its field in scan/ethereum/blocks.py needs"
         f' Column(added_by="{migration}"), and sql/indexer/fields_fill_{table}.sql a line, so that'

@@ -1,29 +1,21 @@
-"""Blocks decoded in columns are those of decode_block(), or are left to it."""
+"""Whatever blocks a node gives are decoded as field by field, or refused in every form alike."""
 
 import json
-from collections import Counter
-from contextlib import suppress
 from typing import Any
 
 import msgspec
 import orjson
-import pyarrow
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from scan.bulk.block_columns import SPOOLED, RangeTables
-from scan.bulk.column_decoder import decode_columns
-from scan.bulk.hex_columns import Surprising
-from scan.bulk.typed_blocks import read_replies
-from scan.ethereum import events
-from scan.ethereum.blocks import MalformedBlock, decode_block
+from scan.ethereum import events, transport
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock, decode_block
+from scan.ethereum.client import NodeError, RpcError
 from scan.hex import to_hex
-from scan.indexer.block_source import FetchedBlock
-from scan.indexer.log_selection import NO_LOGS
+from tests.ethereum import plain_decoder
 
 FIRST = 7
-SELECTION = NO_LOGS._replace(stored="all")
 AMOUNTS = st.integers(0, 2**256 - 1) | st.sampled_from(
     [0, 1, 2**63, 2**64 - 1, 2**64, 2**127, 2**128, 10**38 - 1, 10**38, 2**255, 2**256 - 1]
 )
@@ -145,74 +137,52 @@ def blocks(draw: Any, number: int = FIRST) -> tuple[dict[str, Any], list[dict[st
 CHAINS = st.tuples(blocks(FIRST), blocks(FIRST + 1), blocks(FIRST + 2))
 
 
-def in_columns(chain: Any) -> dict[str, pyarrow.Table]:
-    """Raises Surprising, and msgspec's errors."""
-    replies = [
-        {"jsonrpc": "2.0", "id": number, "result": result}
-        for number, result in enumerate(part for pair in chain for part in pair)
+def decode_text(chain: Any) -> list[DecodedBlock]:
+    """As it comes from a node that answers as nearly all do."""
+    return [
+        decode_block(msgspec.Raw(orjson.dumps(block)), msgspec.Raw(orjson.dumps(receipts)), number)
+        for number, (block, receipts) in enumerate(chain, start=FIRST)
     ]
-    typed = read_replies(orjson.dumps(replies), len(chain))
-    assert typed is not None
-    tables = RangeTables(SELECTION)
-    tables.add_tables(decode_columns(typed, FIRST, SELECTION).tables)
-    return tables.finish()
 
 
-def one_by_one(chain: Any) -> dict[str, pyarrow.Table]:
-    """Raises MalformedBlock, and OverflowError."""
-    tables = RangeTables(SELECTION)
-    for number, (block, receipts) in enumerate(chain, start=FIRST):
-        decoded = decode_block(block, receipts, number)
-        is_traced = False if any(t.ran_code for t in decoded.transactions) else None
-        tables.add([FetchedBlock(decoded, [], (), is_traced)])
-    return tables.finish()
+def decode_parsed(chain: Any) -> list[DecodedBlock]:
+    return [
+        decode_block(block, receipts, number)
+        for number, (block, receipts) in enumerate(chain, start=FIRST)
+    ]
 
 
-def rows(tables: dict[str, pyarrow.Table], kind: str) -> Any:
-    """In their order, where the order is meant."""
-    listed = [tuple(row.values()) for row in tables[kind].to_pylist()]
-    if kind in ("log_emitters", "code_sights", "event_sights"):
-        return Counter(map(repr, listed))
-    return listed
+def decode_one_by_one(chain: Any) -> list[DecodedBlock]:
+    """As blocks are read that are too large for one answer."""
+    return [
+        decode_block(block, iter(receipts), number)
+        for number, (block, receipts) in enumerate(chain, start=FIRST)
+    ]
 
 
-def assert_same(chain: Any) -> None:
-    columns, plain = in_columns(chain), one_by_one(chain)
-    for kind in SPOOLED:
-        assert columns[kind].schema == plain[kind].schema
-        assert rows(columns, kind) == rows(plain, kind), kind
+def assert_as_field_by_field(chain: Any) -> None:
+    decoded = decode_text(chain)
+    assert decoded == decode_parsed(chain) == decode_one_by_one(chain)
+    for found, (block, receipts) in zip(decoded, chain, strict=True):
+        pairs = enumerate(zip(block["transactions"], receipts, strict=True))
+        assert found.transactions == [
+            plain_decoder.transaction(index, *pair) for index, pair in pairs
+        ]
+        assert found.logs == plain_decoder.logs(receipts)
 
 
 @given(CHAINS)
 @settings(max_examples=100, deadline=None)
-def test_what_is_decoded_in_columns_is_what_decode_block_makes(chain: Any) -> None:
-    with suppress(Surprising):  # decode_block() decides
-        assert_same(chain)
+def test_blocks_are_decoded_as_field_by_field(chain: Any) -> None:
+    try:
+        decode_parsed(chain)
+    except MalformedBlock as error:  # such as a withdrawal beyond 64 bits
+        assert "withdrawal" in str(error) or "size" in str(error)
+    else:
+        assert_as_field_by_field(chain)
 
 
-def test_a_deposit_beside_its_mint_is_a_duplicate_in_columns_too() -> None:
-    log = {"address": f"0x{9:040x}", "data": f"0x{5:064x}"}
-    party = f"0x{1:064x}"
-    deposit = log | {"topics": [to_hex(events.DEPOSIT), party]}
-    mint = log | {"topics": [to_hex(events.TRANSFER), f"0x{0:064x}", party]}
-    receipt_logs = [
-        entry | {"logIndex": hex(n)} for n, entry in enumerate([deposit, deposit, mint])
-    ]
-    block_hash = f"0x{FIRST:064x}"
-    common = {"blockHash": block_hash, "transactionIndex": "0x0"}
-    sent = {"from": f"0x{1:040x}", "to": f"0x{9:040x}", "value": "0x0", "gasPrice": "0x1"}
-    sent |= common | {"hash": f"0x{1:064x}"}
-    receipt = {"gasUsed": "0x1", "status": "0x1", "transactionHash": sent["hash"]} | common
-    block = {"number": hex(FIRST), "hash": block_hash, "parentHash": f"0x{0:064x}"}
-    block |= {"timestamp": "0x1", "miner": f"0x{2:040x}", "gasUsed": "0x1", "gasLimit": "0x1"}
-    chain = [(block | {"transactions": [sent]}, [receipt | {"logs": receipt_logs}])]
-    assert_same(chain)
-    duplicates = in_columns(chain)["transfer_events"]["is_duplicate"].to_pylist()
-    assert duplicates == [True, False, False]
-
-
-def test_ordinary_blocks_are_decoded_in_columns() -> None:
-    """So that the property above is of something."""
+def test_ordinary_blocks_are_decoded_as_field_by_field() -> None:
     from bench.chain import Chain
 
     chain = Chain()
@@ -220,8 +190,8 @@ def test_ordinary_blocks_are_decoded_in_columns() -> None:
         (orjson.loads(chain.block(n)), orjson.loads(chain.receipts(n)))
         for n in range(FIRST, FIRST + 3)
     ]
-    assert_same(blocks_)
-    assert in_columns(blocks_)["transactions"].num_rows == 450
+    assert_as_field_by_field(blocks_)
+    assert sum(len(block.transactions) for block in decode_text(blocks_)) == 450
 
 
 BLOB = {"type": "0x3", "blobVersionedHashes": [f"0x{1:064x}", f"0x{2:064x}"]}
@@ -237,10 +207,9 @@ BLOB = {"type": "0x3", "blobVersionedHashes": [f"0x{1:064x}", f"0x{2:064x}"]}
         ({}, {"value": hex(2**256 - 1), "input": "0x" + "ff" * 99}, {"status": "0x1"}),
     ],
 )
-def test_old_typeless_and_blob_transactions_are_decoded_in_columns_too(
+def test_old_typeless_and_blob_transactions(
     block_fields: Any, sent_fields: Any, receipt_fields: Any
 ) -> None:
-    """Nothing of them is left to decode_block()."""
     block_hash = f"0x{FIRST:064x}"
     common = {"blockHash": block_hash, "transactionIndex": "0x0"}
     sent = {"from": f"0x{1:040x}", "to": f"0x{9:040x}", "value": "0x0", "gasPrice": "0x1"}
@@ -249,7 +218,7 @@ def test_old_typeless_and_blob_transactions_are_decoded_in_columns_too(
     block = {"number": hex(FIRST), "hash": block_hash, "parentHash": f"0x{0:064x}"}
     block |= {"timestamp": "0x1", "miner": f"0x{2:040x}", "gasUsed": "0x1", "gasLimit": "0x1"}
     block |= block_fields | {"transactions": [sent]}
-    assert_same([(block, [receipt | common | receipt_fields])])
+    assert_as_field_by_field([(block, [receipt | common | receipt_fields])])
 
 
 def paths(json_: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -263,9 +232,16 @@ def paths(json_: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return inside
 
 
+def decoded_or_none(decode: Any, chain: Any) -> Any:
+    try:
+        return decode(chain)
+    except MalformedBlock:
+        return None
+
+
 @given(CHAINS, st.data())
-@settings(max_examples=100, deadline=None)
-def test_what_decode_block_refuses_is_not_decoded_in_columns(chain: Any, data: Any) -> None:
+@settings(max_examples=200, deadline=None)
+def test_what_is_refused_is_refused_in_every_form(chain: Any, data: Any) -> None:
     """One value anywhere is replaced by junk, or left out."""
     changed = json.loads(json.dumps(chain))
     path = data.draw(st.sampled_from(paths(changed)))
@@ -278,21 +254,34 @@ def test_what_decode_block_refuses_is_not_decoded_in_columns(chain: Any, data: A
         place[path[-1]] = data.draw(JUNK)
     if not all(isinstance(pair, list) and len(pair) == 2 for pair in changed):
         return
-    try:
-        plain = one_by_one(changed)
-    except (MalformedBlock, OverflowError):
-        with pytest.raises((Surprising, msgspec.DecodeError, AssertionError)):
-            in_columns(changed)
-        return
-    try:
-        columns = in_columns(changed)
-    except (Surprising, msgspec.DecodeError, AssertionError):
-        return
-    for kind in SPOOLED:
-        assert rows(columns, kind) == rows(plain, kind), kind
+    parsed = decoded_or_none(decode_parsed, changed)
+    assert decoded_or_none(decode_text, changed) == parsed
+    if all(isinstance(receipts, list) for _, receipts in changed):
+        assert decoded_or_none(decode_one_by_one, changed) == parsed
+    if parsed is not None:
+        assert_as_field_by_field(changed)
 
 
-@pytest.mark.parametrize("text", [b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[["])
-def test_an_answer_that_is_none_is_left_to_the_ordinary_reader(text: bytes) -> None:
-    with suppress(msgspec.DecodeError):
-        assert read_replies(text, 1) is None
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[[", b'"\\ud800"'),
+        *(b'[{"id":0,"result":null}]', b'{"id":0,"result":{"a":[1]}}'),
+        b'[{"id":0,"result":1,"error":{"code":-32000,"message":"\\ud800"}}]',
+        b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
+    ],
+)
+def test_an_answer_read_for_its_raw_results_is_the_same_answer(text: bytes) -> None:
+    def read(parse: Any) -> Any:
+        try:
+            answer = parse(text, 1 << 20)
+        except (NodeError, RpcError) as error:
+            return repr(error)
+        return answer if isinstance(answer, list) else [answer]
+
+    def plain(item: Any) -> Any:
+        if isinstance(item, dict) and isinstance(item.get("result"), msgspec.Raw):
+            return item | {"result": orjson.loads(bytes(item["result"]))}
+        return item
+
+    assert [*map(plain, read(transport._raw_results))] == [*read(transport._json)]
