@@ -4,21 +4,14 @@ What contracts are is not known here: events in the form of a transfer or a swap
 beside what is needed to decide about their contracts in the chain's order.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy
 import pyarrow
 
-from scan.ethereum.blocks import BLOCK_COLUMNS, DecodedTransaction, EventLog
-from scan.ethereum.events import (
-    WRAPPING,
-    TransferEvent,
-    duplicate_wraps,
-    swap_event,
-    trade,
-    transfer_event,
-)
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
+from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, trade
 from scan.exports.columns import (
     ADDRESS,
     BLOCK_NUMBER,
@@ -31,7 +24,7 @@ from scan.exports.columns import (
     make_table,
     schema,
 )
-from scan.indexer.block_rows import possible_contracts
+from scan.indexer.block_rows import Rows, table_rows
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.log_selection import LogSelection
 
@@ -103,19 +96,6 @@ _TOKEN0, _TOKEN1 = b"0", b"1"
 BLOB_GAS = 131_072
 MAX_ROWS = 50_000  # as Python's objects, which take 20 times as much as columns
 
-Rows = list[tuple[Any, ...]]
-
-
-class BlockCounts(NamedTuple):
-    """What a block's row has besides its own fields, of what is in the block."""
-
-    withdrawals: int | None
-    is_traced: bool | None
-    transactions: int
-    internal_transfers: int
-    logs: int
-    blob_fees: int
-
 
 class RangeTables:
     """The tables of consecutive blocks, grown block by block; as Arrow's columns they are small."""
@@ -160,40 +140,6 @@ def rows_table(kind: str, rows: Rows) -> pyarrow.Table:
     return make_table(columns, dict(zip(columns, map(list, values), strict=True)))
 
 
-def block_row(
-    header: Mapping[str, Any], counts: BlockCounts, prices: Sequence[int], gas_used: Sequence[int]
-) -> tuple[Any, ...]:
-    """Prices and gas of its transactions."""
-    base_fee = header["base_fee_per_gas"] or 0
-    return (
-        header["number"],
-        header["timestamp_s"],
-        header["hash"],
-        header["parent_hash"],
-        header["miner"],
-        header["gas_used"],
-        header["gas_limit"],
-        str(sum(prices)),
-        header["base_fee_per_gas"],
-        counts.withdrawals,
-        counts.is_traced,
-        header["size"],
-        counts.transactions,
-        counts.internal_transfers,
-        counts.logs,
-        None,
-        None,
-        sum(
-            [
-                (price - base_fee) * gas
-                for price, gas in zip(prices, gas_used, strict=True)
-                if price > base_fee
-            ]
-        ),
-        base_fee * header["gas_used"] + counts.blob_fees,
-    )
-
-
 def blob_fee(transaction: DecodedTransaction) -> int:
     if transaction.blob_gas_price is None:
         return 0
@@ -201,11 +147,8 @@ def blob_fee(transaction: DecodedTransaction) -> int:
     return BLOB_GAS * blobs * int.from_bytes(transaction.blob_gas_price)
 
 
-def swap_row(number: int, log: EventLog, maker: bytes) -> tuple[Any, ...] | None:
-    """Of SWAP_EVENTS; None for a log of another form."""
-    swap = swap_event(log)
-    if swap is None:
-        return None
+def _swap_row(number: int, swap: SwapEvent, maker: bytes) -> tuple[Any, ...]:
+    """Of SWAP_EVENTS."""
     swapped = trade(swap, _TOKEN0, _TOKEN1)
     return (
         number,
@@ -220,7 +163,7 @@ def swap_row(number: int, log: EventLog, maker: bytes) -> tuple[Any, ...] | None
     )
 
 
-def transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Rows:
+def _transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Rows:
     """Of TRANSFER_EVENTS."""
     return [
         (
@@ -240,56 +183,36 @@ def transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Rows
 
 
 def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelection) -> None:
-    block = fetched.block
+    block, made = fetched.block, table_rows(fetched, selection)
     number = block.number
-    stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     rows["transactions"] += [
-        (number, *t, t.gas_price * t.gas_used + blob_fee(t)) for t in block.transactions
+        (*row, t.gas_price * t.gas_used + blob_fee(t))
+        for row, t in zip(made.transactions, block.transactions, strict=True)
     ]
-    rows["internal_transfers"] += [(number, *t) for t in fetched.internal_transfers]
-    rows["withdrawals"] += [(number, *w) for w in block.withdrawals or ()]
-    rows["log_emitters"] += [(log.address, number) for log in block.logs]
-    rows["log_emitters"] += [(address, number) for address in fetched.created]
-    rows["logs"] += [
-        (
-            number,
-            log.log_index,
-            log.transaction_index,
-            log.topics[0] if log.topics else None,
-            log.address,
-            b"".join(log.topics[1:]),
-            log.data,
-        )
-        for log in stored
+    for kind in ("internal_transfers", "withdrawals", "log_emitters", "logs"):
+        rows[kind] += getattr(made, kind)
+    for event, is_duplicate in made.transfers:
+        rows["transfer_events"] += _transfer_rows(number, event, is_duplicate)
+    rows["swap_events"] += [_swap_row(number, *swap) for swap in made.swaps]
+    rows["code_sights"] += [
+        (number, address, address in made.created, False) for address in made.possible_contracts
     ]
-    transfers = []
-    for log in block.logs:
-        if (event := transfer_event(log)) is not None:
-            transfers.append(event)
-        else:
-            maker = block.transactions[log.transaction_index].from_address
-            if (swap := swap_row(number, log, maker)) is not None:
-                rows["swap_events"].append(swap)
-    duplicates = duplicate_wraps(transfers)
-    for event in transfers:
-        rows["transfer_events"] += transfer_rows(number, event, event.log_index in duplicates)
-    addresses, created = possible_contracts(fetched)
-    rows["code_sights"] += [(number, address, address in created, False) for address in addresses]
-    rows["blocks"].append(
-        block_row(
-            {name: getattr(block, name) for name in BLOCK_COLUMNS},
-            BlockCounts(
-                None if block.withdrawals is None else len(block.withdrawals),
-                fetched.is_traced,
-                len(block.transactions),
-                len(fetched.internal_transfers),
-                len(stored),
-                sum(map(blob_fee, block.transactions)),
-            ),
-            [t.gas_price for t in block.transactions],
-            [t.gas_used for t in block.transactions],
-        )
-    )
+    columns = made.block | _fees(block)
+    rows["blocks"].append(tuple([columns.get(name) for name in SPOOLED["blocks"]]))
+
+
+def _fees(block: DecodedBlock) -> dict[str, int]:
+    base_fee = block.base_fee_per_gas or 0
+    return {
+        "producer_fees": sum(
+            [
+                (t.gas_price - base_fee) * t.gas_used
+                for t in block.transactions
+                if t.gas_price > base_fee
+            ]
+        ),
+        "burnt": base_fee * block.gas_used + sum(map(blob_fee, block.transactions)),
+    }
 
 
 def _distinct(table: pyarrow.Table) -> tuple[Any, Any, Any]:

@@ -14,7 +14,7 @@ from scan.bulk.block_columns import SPOOLED
 from scan.bulk.range_files import Range, RangeFiles
 from scan.ethereum.events import SwapEvent, TransferShape
 from scan.exports.columns import ADDRESS, read_file
-from scan.indexer.block_rows import BlockRows, SwapLog, TransferLog
+from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
 from scan.indexer.contract_inspection import ContractFindings, ContractInspector
 
 MAX_REMEMBERED = 1_000_000
@@ -128,7 +128,7 @@ def _values(table: pyarrow.Table) -> list[list[object]]:
 
 def _blocks(
     codes: Iterable[CodeSight], events: Iterable[EventSight], hashes: dict[int, bytes]
-) -> Sequence[BlockRows]:
+) -> Sequence[BlockContracts]:
     """Blocks of nothing but these sights, in the chain's order."""
     codes_by_block: dict[int, list[CodeSight]] = defaultdict(list)
     events_by_block: dict[int, list[EventSight]] = defaultdict(list)
@@ -144,34 +144,22 @@ def _blocks(
 
 def _block(
     number: int, block_hash: bytes, codes: Sequence[CodeSight], events: Sequence[EventSight]
-) -> BlockRows:
-    emitters = [event.address for event in events]
-    return BlockRows(
-        number=number,
-        hash=block_hash,
-        parent_hash=b"",
-        columns={},
-        transaction_count=0,
-        transactions="",
-        emitters="",
-        possible_contracts=tuple(dict.fromkeys([code.address for code in codes] + emitters)),
+) -> BlockContracts:
+    addresses = [code.address for code in codes] + [event.address for event in events]
+    return BlockContracts(
+        number,
+        block_hash,
+        possible_contracts=tuple(dict.fromkeys(addresses)),
         created=frozenset(code.address for code in codes if code.is_created),
         transfer_logs=_transfer_logs(events),
         swap_logs=_swap_logs(events),
-        internal_transfers="",
-        internal_transfer_count=0,
-        is_traced=None,
-        withdrawals="",
-        logs="",
-        first_topics=(),
-        watched_logs=[],
     )
 
 
 def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
     """In the order of the logs, without what they moved."""
     logs = [
-        TransferLog(TransferShape(e.form), e.address, e.log_index, (), False, False, "")
+        TransferLog(TransferShape(e.form), e.address, e.log_index)
         for e in events
         if e.sight in ("transfer", "wrap")
     ]
@@ -180,7 +168,7 @@ def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
 
 def _swap_logs(events: Sequence[EventSight]) -> list[SwapLog]:
     logs = [
-        SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0), "")
+        SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0))
         for e in events
         if e.sight == "swap"
     ]

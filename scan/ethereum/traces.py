@@ -1,7 +1,8 @@
 """Decodes traces to contract creations and transfers of value inside transactions. Pure.
 
-Geth's callTracer nests frames; trace_block's flat traces carry their place in the tree. Both become
-the same frames, in the order of the calls, without those that were undone.
+Geth's callTracer nests frames; trace_block's flat traces carry their place in the tree, by which
+nested() makes them callTracer's. Frames are read in the order of the calls, without those that were
+undone.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -180,7 +181,9 @@ def _call_frames(outermost: Any) -> Iterator[_Frame]:
             continue
         kind = _FRAME_TYPES.get(frame["type"])
         if kind is TransferType.SELFDESTRUCT and frame.get("from") != _running(outer):
-            kind = None  # see _flat_frame()
+            # Where a contract destroys itself in its own favour, which moves nothing since Cancun
+            # (EIP-6780), reth and anvil report no parties, or those of the transfer before.
+            kind = None
         if kind is not None and (kind is TransferType.CALL or frame.get("to") is not None):
             yield _Frame(
                 depth == 0,
@@ -199,20 +202,7 @@ def _running(frame: Any) -> Any:
 def _flat_frames(
     block: DecodedBlock, transaction: DecodedTransaction, traces: Sequence[Any]
 ) -> Iterator[_Frame]:
-    """Of one transaction; sorted by their place in the tree, which is the order of the calls."""
-    if not _are_of(traces, block.hash, transaction.hash):
-        raise _mismatch(block)
-    found = _by_path(traces)
-    undone: tuple[int, ...] | None = None
-    for path in sorted(found):
-        if undone is not None and path[: len(undone)] == undone:
-            continue
-        if found[path].get("error"):
-            undone = path
-        elif (
-            frame := _flat_frame(found[path], found.get(path[:-1]) if path else None)
-        ) is not None:
-            yield frame
+    yield from _call_frames(nested(traces, block.hash, transaction.hash))
 
 
 def _are_of(traces: Sequence[Any], block_hash: bytes, transaction_hash: bytes) -> bool:
@@ -256,7 +246,7 @@ def _nested_frame(trace: Any) -> dict[str, Any]:
         "type": str(action.get("callType") or trace["type"]).upper(),
         "from": action.get("from"),
         "to": action.get("to"),
-        "value": action.get("value"),
+        "value": action["value"] if _moves_value(trace) else action.get("value"),
         "gas": action.get("gas"),
         "gasUsed": result.get("gasUsed"),
         "input": action.get("input") or action.get("init") or "0x",
@@ -267,51 +257,21 @@ def _nested_frame(trace: Any) -> dict[str, Any]:
     if trace["type"] == "create":
         is_create2 = action.get("creationMethod") == "create2"
         frame |= {"type": "CREATE2" if is_create2 else "CREATE", "output": result.get("code")}
-        frame["to"] = None if trace.get("error") else result.get("address")
+        frame["to"] = None if trace.get("error") else result["address"]
     elif trace["type"] in ("suicide", "selfdestruct"):
         parties = {"from": action.get("address"), "to": action.get("refundAddress")}
         frame |= {"type": "SELFDESTRUCT", "value": action.get("balance"), **parties}
     return frame
 
 
+def _moves_value(trace: Any) -> bool:
+    return bool(trace["type"] == "create" or trace["action"].get("callType") == "call")
+
+
 def _path(steps: Sequence[Any]) -> tuple[int, ...]:
     if not all(isinstance(step, int) for step in steps):
         raise BadHex("a traceAddress has other steps than numbers")
     return tuple(steps)
-
-
-def _flat_frame(trace: Any, outer: Any) -> _Frame | None:
-    """None if no value can be transferred.
-
-    Where a contract destroys itself in its own favour, which moves nothing since Cancun (EIP-6780),
-    reth and anvil report no parties, or those of the transfer before.
-    """
-    action = trace["action"]
-    if trace["type"] == "create":
-        # Not every node names the method.
-        is_create2 = action.get("creationMethod") == "create2"
-        kind = TransferType.CREATE2 if is_create2 else TransferType.CREATE
-        parties = action["from"], trace["result"]["address"], action["value"]
-    elif trace["type"] in ("suicide", "selfdestruct"):
-        if action.get("address") != _running_flat(outer) or action.get("refundAddress") is None:
-            return None
-        kind = TransferType.SELFDESTRUCT
-        parties = action["address"], action["refundAddress"], action["balance"]
-    elif trace["type"] == "call" and action["callType"] == "call":
-        kind = TransferType.CALL
-        parties = action["from"], action["to"], action["value"]
-    else:
-        return None
-    sender, recipient, value = parties
-    return _Frame(outer is None, kind, data(sender, 20), data(recipient, 20), quantity(value))
-
-
-def _running_flat(trace: Any) -> Any:
-    """As _running()."""
-    if trace["type"] == "create":
-        return trace["result"]["address"]
-    is_borrowed = trace["action"]["callType"] in ("delegatecall", "callcode")
-    return trace["action"]["from" if is_borrowed else "to"]
 
 
 def _malformed(block: DecodedBlock, error: Exception) -> MalformedBlock:

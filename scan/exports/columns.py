@@ -10,7 +10,7 @@ the files from the first block on.
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy
 import pyarrow
@@ -187,22 +187,28 @@ def make_table(
         if isinstance(column.type, Uint256):
             arrays += _limb_arrays(columns[name])
         else:
-            arrays.append(pyarrow.array(columns[name], column.type))
+            arrays.append(_array(columns[name], column.type))
         if not column.is_nullable and arrays[-1].null_count:
             raise ValueError(f"column {name} has nulls")
     return pyarrow.Table.from_arrays(arrays, schema=schema(kind))
 
 
-def _limb_arrays(values: Sequence[object]) -> list[pyarrow.Array]:
-    is_null = numpy.array([value is None for value in values], dtype=bool)
-    little_endian = b"".join(
-        [
-            value.to_bytes(UINT256_BYTES, "little") if isinstance(value, int) else bytes(32)
-            for value in values
-        ]
+def _array(values: Sequence[Any], type_: pyarrow.DataType) -> pyarrow.Array:
+    if type_ not in (ADDRESS, HASH) or set(map(type, values)) != {bytes}:
+        return pyarrow.array(values, type_)
+    if set(map(len, values)) != {type_.byte_width}:
+        raise ValueError(f"not all values have {type_.byte_width} bytes")
+    # A fifth of the time that PyArrow takes for a list of bytes.
+    return pyarrow.Array.from_buffers(
+        type_, len(values), [None, pyarrow.py_buffer(b"".join(values))]
     )
+
+
+def _limb_arrays(values: Sequence[Any]) -> list[pyarrow.Array]:
+    is_null = [value is None for value in values] if None in values else None
+    little_endian = b"".join([(value or 0).to_bytes(UINT256_BYTES, "little") for value in values])
     limbs = numpy.frombuffer(little_endian, dtype="<u8").reshape(-1, LIMBS)
-    mask = is_null if is_null.any() else None
+    mask = None if is_null is None else numpy.array(is_null)
     return [
         pyarrow.array(numpy.ascontiguousarray(limbs[:, limb]), mask=mask) for limb in range(LIMBS)
     ]

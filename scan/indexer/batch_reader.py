@@ -95,7 +95,7 @@ class BatchReader:
                 for batch in _batches(fetched):
                     self._require_links(batch)
                     with progress.seconds.clock("inspect"):
-                        findings = self._inspector.inspect(batch)
+                        findings = self._inspector.inspect([block.contracts for block in batch])
                     self._put(inspected_batch(batch, findings))
             self._put(None)
         except Exception as fault:
@@ -128,7 +128,7 @@ class _BatchSize(NamedTuple):
     def plus(self, blocks: Sequence[BlockRows]) -> "_BatchSize":
         return _BatchSize(
             self.blocks + len(blocks),
-            self.transactions + sum(block.transaction_count for block in blocks),
+            self.transactions + sum(len(block.transactions) for block in blocks),
             self.events + sum(map(event_count, blocks)),
             self.log_characters + sum(map(log_characters, blocks)),
         )

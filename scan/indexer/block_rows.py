@@ -1,12 +1,11 @@
-"""A decoded block as COPY text, and those of its logs that are of use by themselves.
+"""A decoded block's rows, made once for both writers: COPY's text, and bulk's files. Pure.
 
-Pure, and small beside the block itself, so that another process may make and send it. Each table's
-columns are the fields of the record whose values become its text.
+Each table's columns are the fields of the record whose values become its rows.
 """
 
 import json
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from scan.database import copy_format
 from scan.ethereum.blocks import (
@@ -31,6 +30,8 @@ from scan.ethereum.traces import InternalTransfer
 from scan.hex import to_hex
 from scan.indexer.block_source import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS, LogSelection
+
+Rows = list[tuple[Any, ...]]
 
 GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
@@ -57,15 +58,15 @@ class TransferLog(NamedTuple):
     shape: TransferShape
     token: bytes
     log_index: int
-    words: tuple[tuple[int, int], ...]  # as TransferEvent has them
-    is_duplicate: bool  # a Deposit or Withdrawal beside a Transfer of the same value
-    is_mint_or_burn: bool
-    row: str  # as transfer_row() makes it
+    words: tuple[tuple[int, int], ...] = ()  # as TransferEvent has them
+    is_duplicate: bool = False  # a Deposit or Withdrawal beside a Transfer of the same value
+    is_mint_or_burn: bool = False
+    row: str = ""  # as transfer_row() makes it
 
 
 class SwapLog(NamedTuple):
     event: SwapEvent
-    row: str  # TRADE_COLUMNS up to maker
+    row: str = ""  # TRADE_COLUMNS up to maker
 
 
 class WatchedLog(NamedTuple):
@@ -79,56 +80,115 @@ class WatchedLog(NamedTuple):
     data: bytes
 
 
-class BlockRows(NamedTuple):
-    """A block's data for inspection and writing; rows are COPY text with line ends."""
+class BlockContracts(NamedTuple):
+    """What the inspection of contracts needs to know of a block."""
 
     number: int
     hash: bytes
-    parent_hash: bytes
-    columns: dict[str, object]  # of its own row, but for those that count other rows
-    transaction_count: int
-    transactions: str
-    emitters: str
     possible_contracts: tuple[bytes, ...]  # created, called or emitting
     created: frozenset[bytes]  # those of them created in this block
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
-    internal_transfers: str
-    internal_transfer_count: int
-    is_traced: bool | None  # as TracedBlock.is_complete
-    withdrawals: str
-    logs: str  # those that are stored
+
+
+class TableRows(NamedTuple):
+    """The rows of a block, and its events in the form of a transfer or a swap."""
+
+    block: dict[str, Any]  # by column, but for those that count transfers and trades
+    transactions: Rows
+    internal_transfers: Rows
+    withdrawals: Rows
+    log_emitters: Rows
+    logs: Rows  # those that are stored: LOG_COLUMNS with the first topic before the address
+    possible_contracts: tuple[bytes, ...]
+    created: frozenset[bytes]
+    transfers: list[tuple[TransferEvent, bool]]  # and whether it is a duplicate
+    swaps: list[tuple[SwapEvent, bytes]]  # and its maker
+
+
+class BlockRows(NamedTuple):
+    """A block as COPY text, a line a row, and those of its logs that are of use by themselves.
+
+    Small beside the block itself, so that another process may make and send it.
+    """
+
+    contracts: BlockContracts
+    parent_hash: bytes
+    columns: dict[str, Any]  # of its own row, but for those that count transfers and trades
+    transactions: list[str]
+    emitters: list[str]
+    internal_transfers: list[str]
+    withdrawals: list[str]
+    logs: list[str]  # those that are stored
     first_topics: tuple[bytes | None, ...]  # of the same
     watched_logs: list[WatchedLog]
 
+    @property
+    def number(self) -> int:
+        return self.contracts.number
 
-def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
+    @property
+    def hash(self) -> bytes:
+        return self.contracts.hash
+
+
+def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     block, created_inside, internal_transfers, is_traced = fetched
     number = block.number
     addresses, created = possible_contracts(fetched)
-    emitted = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
-    transfer_logs, swap_logs = _event_logs(block)
-    stored, watched = _selected_logs(block, selection)
-    line = copy_format.line
-    return BlockRows(
-        number=number,
-        hash=block.hash,
-        parent_hash=block.parent_hash,
-        columns=_columns(block),
-        transaction_count=len(block.transactions),
-        transactions="".join([line((number, *t)) for t in block.transactions]),
-        emitters="".join([f"\\\\x{address.hex()}\t{number}\n" for address in emitted]),
+    emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
+    transfers, swaps = _events(block)
+    stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+    return TableRows(
+        block={name: getattr(block, name) for name in BLOCK_COLUMNS}
+        | {
+            "gas_price_sum": str(sum([t.gas_price for t in block.transactions])),
+            "withdrawal_count": None if block.withdrawals is None else len(block.withdrawals),
+            "traced": is_traced,
+            "transaction_count": len(block.transactions),
+            "internal_transfer_count": len(internal_transfers),
+            "log_count": len(stored),
+        },
+        transactions=[(number, *t) for t in block.transactions],
+        internal_transfers=[(number, *t) for t in internal_transfers],
+        withdrawals=[(number, *w) for w in block.withdrawals or ()],
+        log_emitters=[(address, number) for address in emitters],
+        logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
         created=created,
-        transfer_logs=transfer_logs,
-        swap_logs=swap_logs,
-        internal_transfers="".join([line((number, *t)) for t in internal_transfers]),
-        internal_transfer_count=len(internal_transfers),
-        is_traced=is_traced,
-        withdrawals="".join([line((number, *w)) for w in block.withdrawals or ()]),
-        logs="".join([_log_line(number, log) for log in stored]),
-        first_topics=_first_topics(stored),
-        watched_logs=watched,
+        transfers=transfers,
+        swaps=swaps,
+    )
+
+
+def _log_row(number: int, log: EventLog) -> tuple[Any, ...]:
+    topics = log.topics
+    first_topic = topics[0] if topics else None
+    position = number, log.log_index, log.transaction_index
+    return *position, first_topic, log.address, b"".join(topics[1:]), log.data
+
+
+def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
+    rows, block = table_rows(fetched, selection), fetched.block
+    line = copy_format.line
+    return BlockRows(
+        BlockContracts(
+            block.number,
+            block.hash,
+            rows.possible_contracts,
+            rows.created,
+            [_transfer_log(block.number, *transfer) for transfer in rows.transfers],
+            [_swap_log(block.number, *swap) for swap in rows.swaps],
+        ),
+        block.parent_hash,
+        rows.block,
+        transactions=list(map(line, rows.transactions)),
+        emitters=list(map(line, rows.log_emitters)),
+        internal_transfers=list(map(line, rows.internal_transfers)),
+        withdrawals=list(map(line, rows.withdrawals)),
+        logs=[line((*row[:3], *row[4:])) for row in rows.logs],
+        first_topics=_shared([row[3] for row in rows.logs]),
+        watched_logs=_watched_logs(block, selection),
     )
 
 
@@ -142,15 +202,7 @@ def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozen
     return tuple(dict.fromkeys((*created, *called, *emitters))), frozenset(created)
 
 
-def _columns(block: DecodedBlock) -> dict[str, object]:
-    columns = {name: getattr(block, name) for name in BLOCK_COLUMNS}
-    columns["timestamp"] = _timestamp(columns.pop("timestamp_s"))
-    columns["gas_price_sum"] = sum(t.gas_price for t in block.transactions)
-    columns["withdrawal_count"] = None if block.withdrawals is None else len(block.withdrawals)
-    return columns
-
-
-def _timestamp(seconds: int) -> str:
+def timestamp_text(seconds: int) -> str:
     """In PostgreSQL's format, also for years after 9999, datetime's limit."""
     cycles, seconds_in_cycle = divmod(seconds, GREGORIAN_CYCLE_S)
     moment = datetime.fromtimestamp(seconds_in_cycle, UTC)
@@ -159,13 +211,14 @@ def _timestamp(seconds: int) -> str:
 
 def event_count(block: BlockRows) -> int:
     """The maximum of its rows besides transactions: contracts, transfers and trades."""
-    moves = sum(len(log.words) for log in block.transfer_logs) + block.internal_transfer_count
-    return len(block.possible_contracts) + moves + len(block.swap_logs)
+    contracts = block.contracts
+    moves = sum(len(log.words) for log in contracts.transfer_logs) + len(block.internal_transfers)
+    return len(contracts.possible_contracts) + moves + len(contracts.swap_logs)
 
 
 def log_characters(block: BlockRows) -> int:
     """Of the text of its logs, which contracts make as long as they pay for."""
-    return len(block.logs) + 2 * sum(len(log.data) for log in block.watched_logs)
+    return sum(map(len, block.logs)) + 2 * sum(len(log.data) for log in block.watched_logs)
 
 
 def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
@@ -181,56 +234,50 @@ def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) 
     return f"{row}\t{copy_format.line((batch_index or None, value, token_id))}"
 
 
-def _selected_logs(
-    block: DecodedBlock, selection: LogSelection
-) -> tuple[list[EventLog], list[WatchedLog]]:
-    """Those to store and those for webhooks; of most chains neither."""
-    stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
+def _watched_logs(block: DecodedBlock, selection: LogSelection) -> list[WatchedLog]:
+    """Those for webhooks; of most chains none."""
     watched = []
     for log in block.logs if selection.watched else ():
         if log.address in selection.watched:
             topics = json.dumps([to_hex(topic) for topic in log.topics], separators=(",", ":"))
             indexes = block.number, log.log_index, log.transaction_index
             watched.append(WatchedLog(*indexes, log.address, topics, log.data))
-    return stored, watched
+    return watched
 
 
-def _log_line(number: int, log: EventLog) -> str:
-    return (
-        f"{number}\t{log.log_index}\t{log.transaction_index}\t\\\\x{log.address.hex()}"
-        f"\t\\\\x{b''.join(log.topics[1:]).hex()}\t\\\\x{log.data.hex()}\n"
-    )
-
-
-def _first_topics(logs: list[EventLog]) -> tuple[bytes | None, ...]:
+def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
     """The same object for the same topic, which another process is sent once."""
-    topics: dict[bytes, bytes] = {}
-    return tuple([topics.setdefault(e.topics[0], e.topics[0]) if e.topics else None for e in logs])
+    first: dict[bytes | None, bytes | None] = {}
+    return tuple([first.setdefault(topic, topic) for topic in topics])
 
 
-def _event_logs(block: DecodedBlock) -> tuple[list[TransferLog], list[SwapLog]]:
+def _events(
+    block: DecodedBlock,
+) -> tuple[list[tuple[TransferEvent, bool]], list[tuple[SwapEvent, bytes]]]:
     events: list[TransferEvent] = []
-    swap_logs: list[SwapLog] = []
+    swaps: list[tuple[SwapEvent, bytes]] = []
     for log in block.logs:
         event = transfer_event(log)
         if event is not None:
             events.append(event)
         elif (swap := swap_event(log)) is not None:
-            maker = block.transactions[swap.transaction_index].from_address
-            position = f"{block.number}\t{swap.log_index}\t{swap.transaction_index}"
-            row = f"{position}\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}"
-            swap_logs.append(SwapLog(swap, row))
+            swaps.append((swap, block.transactions[swap.transaction_index].from_address))
     duplicates = duplicate_wraps(events)
-    transfer_logs = [
-        TransferLog(
-            shape=event.shape,
-            token=event.token,
-            log_index=event.log_index,
-            words=event.words,
-            is_duplicate=event.log_index in duplicates,
-            is_mint_or_burn=ZERO_ADDRESS in (event.from_address, event.to_address),
-            row=transfer_row(block.number, event),
-        )
-        for event in events
-    ]
-    return transfer_logs, swap_logs
+    return [(event, event.log_index in duplicates) for event in events], swaps
+
+
+def _transfer_log(number: int, event: TransferEvent, is_duplicate: bool) -> TransferLog:
+    return TransferLog(
+        shape=event.shape,
+        token=event.token,
+        log_index=event.log_index,
+        words=event.words,
+        is_duplicate=is_duplicate,
+        is_mint_or_burn=ZERO_ADDRESS in (event.from_address, event.to_address),
+        row=transfer_row(number, event),
+    )
+
+
+def _swap_log(number: int, swap: SwapEvent, maker: bytes) -> SwapLog:
+    position = f"{number}\t{swap.log_index}\t{swap.transaction_index}"
+    return SwapLog(swap, f"{position}\t\\\\x{swap.pool.hex()}\t\\\\x{maker.hex()}")

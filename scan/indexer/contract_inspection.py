@@ -23,7 +23,7 @@ from scan.ethereum.events import (
 )
 from scan.ethereum.token_metadata import TokenMetadata
 from scan.hex import data, to_hex
-from scan.indexer.block_rows import BlockRows, TransferLog, transfer_line
+from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
 from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 
 MAX_CONTRACTS = 200_000
@@ -31,7 +31,7 @@ TOKENS_AT_ONCE = 100
 
 Factories = dict[bytes, str]
 StateResults = dict[StateQuery, bytes | None]
-Batch = Sequence[BlockRows]
+Batch = Sequence[BlockContracts]
 
 
 class ContractCode(NamedTuple):
@@ -358,7 +358,7 @@ def load_factories(chain_id: int) -> Factories:
     return {data(address): name for address, name in by_chain.get(str(chain_id), {}).items()}
 
 
-def _id(block: BlockRows) -> BlockId:
+def _id(block: BlockContracts) -> BlockId:
     return BlockId(block.number, block.hash)
 
 

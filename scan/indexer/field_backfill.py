@@ -50,7 +50,7 @@ class FieldBackfill:
             batch: list[BlockRows] = []
             for blocks in self._prefetcher.blocks(first, newest, NO_LOGS, StageSeconds()):
                 batch += blocks
-                if sum(block.transaction_count for block in batch) >= WRITE_TRANSACTIONS:
+                if sum(len(block.transactions) for block in batch) >= WRITE_TRANSACTIONS:
                     self._write(batch)
                     batch = []
             self._write(batch)
@@ -97,7 +97,7 @@ class FieldBackfill:
         with self._database.transaction() as tx:
             tx.execute("indexer/backfill_lock")
             tx.execute("indexer/fields_create")
-            lines = [block.transactions for block in blocks]
+            lines = [line for block in blocks for line in block.transactions]
             tx.copy_lines("fetched_transactions", TRANSACTION_COLUMNS, lines)
             filled = tx.value("indexer/fields_fill_transactions", **keys)
             if filled + tx.value("indexer/fields_fill_blocks", fetched=json.dumps(fetched)):

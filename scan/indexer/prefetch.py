@@ -109,7 +109,7 @@ class BlockPrefetcher:
                 blocks, node_s, decode_s = future.result()
                 if blocks[-1].number < range_last:
                     pending.appendleft((submit(blocks[-1].number + 1, range_last), range_last))
-                transactions = sum(block.transaction_count for block in blocks)
+                transactions = sum(len(block.transactions) for block in blocks)
                 self._limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
                 seconds.add("node", node_s)
                 seconds.add("decode", decode_s)

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from itertools import chain
 from typing import NamedTuple
 
 from scan.database import copy_format
@@ -21,6 +22,7 @@ from scan.indexer.block_rows import (
     WITHDRAWAL_COLUMNS,
     BlockRows,
     WatchedLog,
+    timestamp_text,
 )
 from scan.indexer.contract_inspection import (
     ContractFindings,
@@ -80,12 +82,12 @@ def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> 
     trades = Counter(trade.block_number for trade in findings.trades)
     counts = [
         RowCounts(
-            transactions=block.transaction_count,
+            transactions=len(block.transactions),
             token_transfers=transfers[block.number],
             dex_trades=trades[block.number],
-            internal_transfers=block.internal_transfer_count,
-            traced=int(block.is_traced is True),
-            untraced=int(block.is_traced is False),
+            internal_transfers=len(block.internal_transfers),
+            traced=int(block.columns["traced"] is True),
+            untraced=int(block.columns["traced"] is False),
             logs=len(block.first_topics),
         )
         for block in blocks
@@ -110,28 +112,20 @@ class Append:
         tx, blocks, findings = self._tx, batch.blocks, batch.findings
         before = totals_of(self.head)
         totals = _copy_blocks(tx, before, batch)
-        transaction_lines = (
-            line for block in blocks for line in block.transactions.splitlines(keepends=True)
-        )
-        _copy_numbered(
-            tx, "transactions", TRANSACTION_COLUMNS, before.transactions, transaction_lines
-        )
+        transactions = _lines(block.transactions for block in blocks)
+        _copy_numbered(tx, "transactions", TRANSACTION_COLUMNS, before.transactions, transactions)
         copy_contracts(tx, findings)
-        transfer_lines = (line for _, line in findings.transfers)
-        _copy_numbered(
-            tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfer_lines
-        )
+        transfers = (line for _, line in findings.transfers)
+        _copy_numbered(tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfers)
         _copy_trades(tx, before.dex_trades, findings)
+        moves = _lines(block.internal_transfers for block in blocks)
         _copy_numbered(
-            tx,
-            "internal_transfers",
-            INTERNAL_TRANSFER_COLUMNS,
-            before.internal_transfers,
-            (e for block in blocks for e in block.internal_transfers.splitlines(keepends=True)),
+            tx, "internal_transfers", INTERNAL_TRANSFER_COLUMNS, before.internal_transfers, moves
         )
-        tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, (block.withdrawals for block in blocks))
+        withdrawals = _lines(block.withdrawals for block in blocks)
+        tx.copy_lines("withdrawals", WITHDRAWAL_COLUMNS, withdrawals)
         _copy_logs(tx, before.logs, blocks)
-        tx.copy_lines("log_emitters", EMITTER_COLUMNS, (block.emitters for block in blocks))
+        tx.copy_lines("log_emitters", EMITTER_COLUMNS, _lines(block.emitters for block in blocks))
         if self._first_block is None:
             self._first_block = blocks[0].number
         self._supplies |= {supply.token: supply for supply in findings.supplies}
@@ -392,21 +386,21 @@ def _without_nested_loops(tx: Transaction) -> Iterator[None]:
 def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> RowCounts:
     rows = []
     for block, counts in zip(batch.blocks, batch.counts, strict=True):
-        rows.append(
-            {
-                **block.columns,
-                **{f"{name}_before": total for name, total in totals._asdict().items()},
-                "transaction_count": counts.transactions,
-                "token_transfer_count": counts.token_transfers,
-                "dex_trade_count": counts.dex_trades,
-                "internal_transfer_count": counts.internal_transfers,
-                "traced": block.is_traced,
-                "log_count": counts.logs,
-            }
-        )
+        columns = {
+            **block.columns,
+            **{f"{name}_before": total for name, total in totals._asdict().items()},
+            "timestamp": timestamp_text(block.columns["timestamp_s"]),
+            "token_transfer_count": counts.token_transfers,
+            "dex_trade_count": counts.dex_trades,
+        }
+        del columns["timestamp_s"]
+        rows.append(columns)
         totals = totals.plus(counts)
     tx.copy_records("blocks", tuple(rows[0]), rows)
     return totals
+
+
+_lines = chain.from_iterable  # of blocks
 
 
 def _copy_numbered(
@@ -472,7 +466,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
     rows = tx.rows("indexer/event_topics_insert", topics=list(topics))
     numbers: dict[bytes | None, int | str] = {bytes(topic): number for topic, number in rows}
     numbers[None] = copy_format.NULL  # of logs without topics
-    lines = (line for block in batch for line in block.logs.splitlines(keepends=True))
+    lines = _lines(block.logs for block in batch)
     _copy_numbered(
         tx,
         "logs",

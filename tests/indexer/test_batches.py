@@ -6,7 +6,7 @@ from concurrent.futures import Future
 import pytest
 
 from scan.indexer import batch_reader, prefetch
-from scan.indexer.block_rows import BlockRows
+from scan.indexer.block_rows import BlockContracts, BlockRows
 from scan.indexer.prefetch_process import FetchedRows
 
 TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
@@ -14,22 +14,14 @@ TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
 
 def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
     return BlockRows(
-        number=number,
-        hash=b"",
+        BlockContracts(number, b"", (b"a",) * 10, frozenset(), [], []),
         parent_hash=b"",
         columns={},
-        transaction_count=transactions,
-        transactions="",
-        emitters="",
-        possible_contracts=(b"a",) * 10,
-        created=frozenset(),
-        transfer_logs=[],
-        swap_logs=[],
-        internal_transfers="",
-        internal_transfer_count=0,
-        is_traced=None,
-        withdrawals="",
-        logs=logs,
+        transactions=[""] * transactions,
+        emitters=[],
+        internal_transfers=[],
+        withdrawals=[],
+        logs=[logs],
         first_topics=(),
         watched_logs=[],
     )
