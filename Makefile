@@ -12,7 +12,7 @@ LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-has
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 1)))
 PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: release help run test test-long check lint bench chaos install servers lock clean
+.PHONY: release help run test test-long check lint bench mutants chaos install servers lock clean
 .DEFAULT_GOAL := help
 
 help: ## list the targets
@@ -38,6 +38,9 @@ bench: $(VENV)/.bench ## run the benchmarks and their comparisons
 
 release: install $(VENV)/.release ## build wheel, source distribution, client, SBOM and hashes in dist/
 	@exec deploy/release
+
+mutants: install ## change one condition of a statement at a time, and name those no test notices
+	@exec $(BIN)/python -m tests.mutants $(ARGS)
 
 chaos: install ## inject a hundred random faults into a cluster; 20 minutes
 	@exec $(BIN)/python -m tests.deploy.chaos

@@ -24,6 +24,7 @@ from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.scenario import Stage, play, purses
 from tests.support.serving import NOT_INSTALLED, ROOT, gunicorn, in_thread
+from tests.support.table_digest import Digest, explain
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
 
@@ -51,6 +52,12 @@ def pytest_configure(config: pytest.Config) -> None:
     """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
     has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
     signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    if op == "==" and isinstance(left, Digest) and isinstance(right, Digest):
+        return explain(left, right)
+    return None
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # below everything but the line of totals

@@ -1,29 +1,134 @@
-"""Whether two databases say the same of a chain, however each came to it."""
+"""Whether two databases say the same of a chain, however each came to it, and which rows differ.
 
+tests/conftest.py prints explain() where two digests are asserted to be equal and are not.
+"""
+
+import io
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import redirect_stdout
+from typing import Any
+
+import psycopg2
+from psycopg2 import sql
+
+from scan.audit import derived_tables
 from scan.database.connection import Database
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
-from tests.support.indexing import Indexing
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing, settings_for
 
-Digest = dict[str, tuple[int, str]]
+Key = tuple[object, ...]
+Rows = dict[Key, dict[str, Any]]  # of a table, by its primary key
+
+# Columns that may differ between databases of one chain; see sql/audit/tables_digest.sql.
+WITHOUT_MEANING = {"dex_id", "topic_id", "balance", "balance_block", "supply_block"}
+SHOWN_ROWS = 8
+AUDIT = {"repair": False, "node": False, "blocks": 0, "digest": False, "first": None, "last": None}
+
+
+class Digest(dict[str, tuple[int, str]]):
+    """Number of rows and a digest of every table, by its name."""
+
+    def __init__(self, tables: Iterable[tuple[Any, ...]], url: str) -> None:
+        super().__init__({name: (count, digest) for name, count, digest in tables})
+        self.url = url
+        self._rows: dict[str, Rows] | None = None
+
+    def keep_rows(self) -> None:
+        """Of all tables, since the database will be gone."""
+        self._rows = {table: _read_rows(self.url, table) for table in self}
+
+    def rows(self, table: str) -> Rows:
+        if self._rows is not None:
+            return self._rows.get(table, {})
+        return _read_rows(self.url, table)
+
+
 _fresh: dict[tuple[object, ...], Digest] = {}  # of a chain that many tests index, once
 
 
 def digest(database_url: str) -> Digest:
-    """Rows and a digest of every table, by its name."""
     database = Database(database_url, statement_timeout_ms=0)
     try:
-        return {row[0]: (row[1], row[2]) for row in database.rows("audit/tables_digest")}
+        return Digest(database.rows("audit/tables_digest"), database_url)
     finally:
         database.close()
 
 
 def fresh_digest(postgres: Postgres, template: str, node: Anvil, **settings: str) -> Digest:
-    """Of a database that has seen nothing but the chain that won, in one go."""
+    """The digest of a database that has seen nothing but the chain that won, in one go."""
     head = node.call("eth_getBlockByNumber", "latest", False)["hash"]
     key = (node.url, head, *sorted(settings.items()))
     if key not in _fresh:
         with postgres.cloned(template) as url:
             Indexing(url, node.url, **settings).run_until(node.head())
             _fresh[key] = digest(url)
+            _fresh[key].keep_rows()
     return _fresh[key]
+
+
+def explain(left: Digest, right: Digest) -> list[str]:
+    """What the audit says of the left database, then the rows and columns that differ."""
+    tables = sorted(
+        name for name in left.keys() | right.keys() if left.get(name) != right.get(name)
+    )
+    lines = [f"the databases differ in {', '.join(tables)}", "the audit of the left one:"]
+    lines += [f"  {line}" for line in _audit(left.url)]
+    for table in tables:
+        try:
+            lines += [
+                f"  {line}" for line in differing_rows(table, left.rows(table), right.rows(table))
+            ]
+        except psycopg2.Error as error:  # such as a database that is gone by now
+            lines.append(f"  {table}: its rows cannot be read: {str(error).splitlines()[0]}")
+    return lines
+
+
+def differing_rows(table: str, left: Mapping[Key, Any], right: Mapping[Key, Any]) -> Iterator[str]:
+    """A line for each of the first rows that differ, with the names of their columns."""
+    keys = [key for key in {**left, **right} if left.get(key) != right.get(key)]
+    for key in keys[:SHOWN_ROWS]:
+        row, other = left.get(key), right.get(key)
+        name = f"{table} {', '.join(map(str, key))}"
+        if row is None or other is None:
+            yield f"{name}: only in the {'right' if row is None else 'left'} one: {row or other}"
+        else:
+            columns = [column for column in row if row[column] != other.get(column)]
+            values = (f"{c} is {row[c]} left, {other.get(c)} right" for c in columns)
+            yield f"{name}: {'; '.join(values)}"
+    if len(keys) > SHOWN_ROWS:
+        yield f"{table}: {len(keys) - SHOWN_ROWS} rows more"
+
+
+def _audit(url: str) -> list[str]:
+    output = io.StringIO()
+    try:
+        with redirect_stdout(output):
+            derived_tables.run(settings_for(url, "http://127.0.0.1:9"), Namespace(**AUDIT))
+    except Exception as error:  # the rows below say more than an audit that could not run
+        return [f"could not run: {error}"]
+    return output.getvalue().splitlines()
+
+
+def _read_rows(url: str, table: str) -> Rows:
+    keys = [
+        str(name)
+        for (name,) in execute(
+            url,
+            "SELECT a.attname FROM pg_index i"
+            " JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY(i.indkey)"
+            " WHERE i.indrelid = %s::regclass AND i.indisprimary ORDER BY a.attnum",
+            table,
+        )
+    ]
+    connection = psycopg2.connect(url)
+    try:
+        statement = sql.SQL("SELECT to_jsonb(t) FROM {} t").format(sql.Identifier(table))
+        with connection.cursor() as cursor:
+            cursor.execute(statement)
+            rows = [row for (row,) in cursor.fetchall()]
+    finally:
+        connection.close()
+    kept = [{c: v for c, v in row.items() if c not in WITHOUT_MEANING or c in keys} for row in rows]
+    return {tuple(row[key] for key in keys or row): row for row in kept}
