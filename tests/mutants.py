@@ -1,0 +1,334 @@
+"""Mutants of the lists' statements and of the derived tables: does a test notice every one?
+
+`make mutants`, or `python -m tests.mutants [--only TEXT] [--kinds condition,sign]`. One condition,
+sign, join or branch at a time is taken out of a statement as it is loaded, or of a function in the
+test databases, and the tests that have run that statement are run again, until one fails. A chain
+is indexed anew only for what the indexer runs. Prints a line for each mutant that survives, and
+exits with 1 when there is one; EQUIVALENT lists those that change no result.
+"""
+
+import argparse
+import json
+import logging
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import psycopg2
+import pytest
+from _pytest.runner import runtestprotocol
+
+from scan.database import statements as loader
+from scan.database.statements import Statement
+from scan.http.response_cache import ResponseCache
+from scan.settings import ROOT
+from tests.support import indexing
+from tests.support.database import execute
+from tests.support.equivalent_mutants import EQUIVALENT
+from tests.support.sql_mutants import Mutant, mutants
+
+# Files whose tests run in this process, which is where a mutant lives.
+TESTS = (
+    *("tests/api/test_filters.py", "tests/api/test_list_pages.py", "tests/api/test_cursors.py"),
+    *("tests/api/test_filtered_lists.py", "tests/api/test_pages.py", "tests/api/test_candles.py"),
+    *("tests/api/test_daily_stats.py", "tests/api/test_items.py", "tests/api/test_history.py"),
+    *("tests/etherscan/test_lists.py", "tests/indexer/test_derived_tables.py"),
+)
+# Statements and schema files of which mutants are made: those of lists, then of derived tables.
+LISTS = re.compile(
+    r"queries/\w+_list(_by_\w+|_holders|_items)?|queries/lists_\w+|queries/history_\w+"
+)
+DERIVED = re.compile(
+    r"indexer/\w+_(derive|unwind|checkpoints|add_holders|refresh|restore_last_seen)"
+)
+SCHEMA_FILES = ("lists.sql", "changes.sql")
+KINDS = ("condition", "case", "sign", "join", "distinct", "branch")
+PROCESSES = 2
+PATIENCE_S = 20.0  # an indexer whose mutant makes no progress is given up
+FUNCTION = re.compile(r"^CREATE OR REPLACE FUNCTION (\w+)\(.*?(?:\$\$;|^RETURN .*?;)$", re.M | re.S)
+
+
+class Target(NamedTuple):
+    """A statement of sql/, or a function of sql/schema/, and where its text stands."""
+
+    name: str  # of the statement; `function()` of a function
+    text: str
+    place: str
+    line: int
+
+    @property
+    def is_function(self) -> bool:
+        return self.name.endswith("()")
+
+
+class Change(NamedTuple):
+    """A mutant and whose it is."""
+
+    target: Target
+    mutant: Mutant
+
+    @property
+    def original(self) -> str:
+        return " ".join(self.target.text[self.mutant.start : self.mutant.end].split())
+
+    def __str__(self) -> str:
+        target, mutant = self.target, self.mutant
+        line = target.line + target.text.count("\n", 0, mutant.start)
+        shown = mutant.replacement if mutant.kind != "branch" else "(no rows)"
+        text = f"{target.place}:{line}: {mutant.kind}: {self.original} -> {shown or '(nothing)'}"
+        return text if len(self.original) > 12 else f"{text}   in: {self._whole_line()}"
+
+    def _whole_line(self) -> str:
+        before, after = self.target.text[: self.mutant.end], self.target.text[self.mutant.end :]
+        return (before.rpartition("\n")[2] + after.partition("\n")[0]).strip()
+
+    def reason(self) -> str | None:
+        """Why no test can notice it, where EQUIVALENT says so."""
+        for pattern, original, reason in EQUIVALENT:
+            if re.fullmatch(pattern, self.target.name) and re.fullmatch(original, self.original):
+                return reason
+        return None
+
+
+class RecordedStatements(dict[str, Statement]):
+    """The loaded statements; knows which were looked up since it was emptied."""
+
+    def __init__(self, loaded: Mapping[str, Statement]) -> None:
+        super().__init__(loaded)
+        self.used: set[str] = set()
+
+    def __getitem__(self, name: str) -> Statement:
+        self.used.add(name)
+        return super().__getitem__(name)
+
+
+def targets(loaded: Mapping[str, Statement]) -> list[Target]:
+    """Everything of which mutants are made, lists first."""
+    lists = [_of_statement(s) for name, s in loaded.items() if LISTS.fullmatch(name)]
+    derived = [_of_statement(s) for name, s in loaded.items() if DERIVED.fullmatch(name)]
+    return lists + [t for name in SCHEMA_FILES for t in _functions(name)] + derived
+
+
+def _of_statement(statement: Statement) -> Target:
+    path = ROOT / "sql" / f"{statement.name}.sql"
+    if path.exists():
+        whole = path.read_text(encoding="utf-8")
+        begins = whole.find(statement.text)
+        return Target(
+            statement.name,
+            statement.text,
+            path.relative_to(ROOT).as_posix(),
+            whole.count("\n", 0, begins) + 1,
+        )
+    return Target(statement.name, statement.text, statement.name, 1)
+
+
+def _functions(file_name: str) -> Iterator[Target]:
+    path = ROOT / "sql" / "schema" / file_name
+    text = path.read_text(encoding="utf-8")
+    for match in FUNCTION.finditer(text):
+        line = text.count("\n", 0, match.start()) + 1
+        yield Target(f"{match[1]}()", match[0], path.relative_to(ROOT).as_posix(), line)
+
+
+class Runner:
+    """A plugin of pytest: runs all tests once, then for each mutant those that it concerns."""
+
+    def __init__(self, given: argparse.Namespace) -> None:
+        self._given = given
+        self._statements = RecordedStatements(loader.load_statements())
+        self._uses: dict[str, set[str]] = {}  # of each item by its id
+        self._seconds: dict[str, float] = {}
+        self._kills: Counter[str] = Counter()
+        self._fixtures: dict[str, tuple[Any, Any]] = {}  # as they were last set up
+
+    def pytest_fixture_setup(self, fixturedef: Any, request: Any) -> None:
+        self._fixtures[fixturedef.argname] = fixturedef, request
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Modules have imported the loader by its name."""
+        original = loader.load_statements
+        for module in list(sys.modules.values()):
+            if getattr(module, "load_statements", None) is original:
+                module.load_statements = lambda *_: self._statements
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        items = self._sound(session.items)
+        changes = [
+            Change(target, mutant)
+            for target in targets(self._statements)
+            for mutant in mutants(target.text)
+            if mutant.kind in self._given.kinds.split(",") and self._given.only in target.name
+        ]
+        logging.disable(logging.CRITICAL)
+        indexing.PATIENCE_S = PATIENCE_S
+        was_indexed = False
+        for change in changes[:: self._given.every][self._given.part :: PROCESSES]:
+            began = time.monotonic()
+            if (reason := change.reason()) is not None:
+                self._tell("equivalent", change, reason)
+                continue
+            concerned = self._concerned(change.target, items)
+            is_indexed = self._is_of_indexer(change.target)
+            if was_indexed or is_indexed:
+                self._index_anew()
+            was_indexed = is_indexed
+            outcome, detail = self._try(change, concerned)
+            self._tell(outcome, change, f"{detail} ({time.monotonic() - began:.1f} s)")
+        session._setupstate.teardown_exact(None)
+        return True
+
+    def _sound(self, items: list[pytest.Item]) -> list[pytest.Item]:
+        """Those that pass without a mutant; the slowest last."""
+        sound = []
+        for item, following in zip(items, [*items[1:], items[0]], strict=True):
+            self._statements.used = set()
+            began = time.monotonic()
+            if _passes(item, following):
+                sound.append(item)
+            else:
+                print(f"left out, since it fails without a mutant: {item.nodeid}")
+            self._uses[item.nodeid] = self._statements.used
+            self._seconds[item.nodeid] = time.monotonic() - began
+        self._statements.used = set()
+        return sound
+
+    def _is_of_indexer(self, target: Target) -> bool:
+        if target.is_function:
+            users = {n for n, s in self._statements.items() if self._calls(s.text, target.name)}
+            return any(name.startswith("indexer/") for name in users)
+        return target.name.startswith("indexer/")
+
+    def _calls(self, text: str, function: str) -> bool:
+        """Whether the text calls a function of the schema, also through others."""
+        if function.removesuffix("()") + "(" in text:
+            return True
+        callers = [t for t in _all_functions() if f"{function.removesuffix('()')}(" in t.text]
+        return any(
+            c.name != function and self._calls(text, c.name) for c in callers if c.name != function
+        )
+
+    def _concerned(self, target: Target, items: list[pytest.Item]) -> list[pytest.Item]:
+        """The tests that run a target; for what the indexer runs, all that look at an index."""
+        if self._is_of_indexer(target):
+            concerned = list(items)
+        elif target.is_function:
+            users = {n for n, s in self._statements.items() if self._calls(s.text, target.name)}
+            concerned = [item for item in items if users & self._uses[item.nodeid]]
+        else:
+            concerned = [item for item in items if target.name in self._uses[item.nodeid]]
+        order = {i.nodeid: (-self._kills[i.nodeid], self._seconds[i.nodeid]) for i in concerned}
+        return sorted(concerned, key=lambda item: order[item.nodeid])
+
+    def _try(self, change: Change, concerned: list[pytest.Item]) -> tuple[str, str]:
+        if not concerned:
+            return "survived", "no test runs it"
+        try:
+            self._apply(change)
+        except psycopg2.Error as error:
+            return "invalid", str(error).splitlines()[0]
+        try:
+            for item, following in zip(concerned, [*concerned[1:], concerned[0]], strict=True):
+                if not _passes(item, following):
+                    self._kills[item.nodeid] += 1
+                    return "killed", item.nodeid
+            return "survived", f"{len(concerned)} tests passed"
+        finally:
+            self._apply(Change(change.target, Mutant("none", 0, 0, "")))
+
+    def _apply(self, change: Change) -> None:
+        """Raises psycopg2.Error for a text that PostgreSQL does not take."""
+        target, text = change.target, change.mutant.apply(change.target.text)
+        if target.is_function:
+            for url in self._databases():
+                execute(url, text)
+            return
+        statement = dict.__getitem__(self._statements, target.name)
+        name = target.name if text == target.text else f"{target.name}@{change.mutant.start}"
+        self._statements[target.name] = statement._replace(text=text, name=name)
+        if text != target.text:
+            try:
+                _prepare(self._databases()[0], statement._replace(text=text))
+            except psycopg2.Error:
+                self._statements[target.name] = statement
+                raise
+
+    def _index_anew(self) -> None:
+        """What was indexed for all tests goes; the next that wants it makes it again."""
+        definition, request = self._fixtures["indexed"]
+        definition.finish(request)
+
+    def _databases(self) -> list[str]:
+        """The template first, and all that were made of it."""
+        postgres = self._fixtures["postgres"][0].cached_result[0]
+        rows = execute(
+            postgres.url("postgres"),
+            "SELECT datname FROM pg_database WHERE datname ~ '^(template_scan|scan_)'"
+            " ORDER BY datname DESC",
+        )
+        return [postgres.url(str(name)) for (name,) in rows]
+
+    def _tell(self, outcome: str, change: Change, detail: str) -> None:
+        with self._given.report.open("a") as file:
+            line = {"outcome": outcome, "mutant": str(change), "detail": detail}
+            file.write(json.dumps(line) + "\n")
+        if outcome == "survived":
+            print(f"survived: {change}   [{change.target.name}: {detail}]", flush=True)
+
+
+def _all_functions() -> list[Target]:
+    files = sorted((ROOT / "sql" / "schema").glob("*.sql"))
+    return [target for path in files for target in _functions(path.name)]
+
+
+def _passes(item: pytest.Item, following: pytest.Item) -> bool:
+    """Whether a test passes; fixtures that `following` has, too, stay."""
+    reports = runtestprotocol(item, nextitem=following, log=False)
+    return all(report.passed or report.skipped for report in reports)
+
+
+def _prepare(url: str, statement: Statement) -> None:
+    """Literals too are parameters here: whether the text can be planned at all."""
+    numbers = {name: f"${number}" for number, name in enumerate(statement.types, start=1)}
+    text = re.sub(r"%\((\w+)\)s", lambda match: numbers[match[1]], statement.text)
+    types = f"({', '.join(statement.types.values())})" if statement.types else ""
+    execute(url, f"PREPARE tried{types} AS {text}")
+
+
+def run_part(given: argparse.Namespace) -> int:
+    ResponseCache.find = lambda *_: None  # type: ignore[method-assign]  # a mutant's are its own
+    files = [str(ROOT / path) for path in given.tests.split() if (ROOT / path).exists()]
+    arguments = ["-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not long", "-s", *files]
+    return int(pytest.main(arguments, plugins=[Runner(given)]))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__)
+    parser.add_argument("--only", default="", help="targets whose names contain this")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="which changes; also: opposite")
+    parser.add_argument("--every", type=int, default=1, help="only every nth, for a quick look")
+    parser.add_argument("--tests", default=" ".join(TESTS), help="files of tests")
+    parser.add_argument("--part", type=int, help=argparse.SUPPRESS)
+    parser.add_argument("--report", type=Path, help="a line of JSON for each mutant")
+    parser.set_defaults(report=Path(tempfile.gettempdir()) / "scan-mutants.jsonl")
+    given = parser.parse_args()
+    if given.part is not None:
+        return run_part(given)
+    given.report.write_text("")
+    command = [sys.executable, "-m", "tests.mutants", *sys.argv[1:]]
+    parts = [subprocess.Popen([*command, "--part", str(part)]) for part in range(PROCESSES)]
+    codes = [part.wait() for part in parts]
+    lines = [json.loads(line) for line in given.report.read_text().splitlines()]
+    counts = Counter(line["outcome"] for line in lines)
+    print(f"{len(lines)} mutants: {dict(counts)}; {given.report}")
+    return int(any(codes) or counts["survived"] > 0 or not lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
