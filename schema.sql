@@ -1,5 +1,6 @@
--- The whole schema, safe to repeat: psql reads it as scan/database/migrations.py does. Amounts are uint256
--- (numeric(78,0)), hashes and addresses bytea. An included file refers to those above it alone.
+-- The whole schema, safe to repeat: psql reads it as scan/database/migrations.py does, which adds what it
+-- renders (sql/schema/*.j2). Amounts are uint256 (numeric(78,0)), hashes and addresses bytea. An included
+-- file refers to those above it alone.
 \ir sql/schema/state.sql
 \ir sql/schema/chain.sql
 \ir sql/schema/derived.sql

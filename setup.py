@@ -12,6 +12,8 @@ RESOURCES = (
     "demo/operator_data.json.gz",
     "migrations/*.sql",
     "sql/**/*.sql",
+    "sql/**/*.j2",
+    "sql/*.toml",
 )
 
 

@@ -193,7 +193,6 @@ async def _filtered(
     window |= {
         "has_lower": window["block_from"] > 0,
         "has_upper": window["block_to"] < BIGINT_MAX,
-        "list": f"{entity}_by_{name}",
         "key": key.encode() if isinstance(key, str) else key,
     }
-    return await _row(request, f"queries/{entity}_list_by_key", **window)
+    return await _row(request, f"queries/{entity}_by_{name}_list", **window)

@@ -11,7 +11,7 @@ from scan.http.list_responses import LISTED, ORDERED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
 from scan.queries import blocks, entities
-from scan.queries.entities import FILTER_KEYS
+from scan.queries.filters import FILTER_KEYS
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("blocks", __name__)

@@ -6,14 +6,14 @@ from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response
 from scan.queries import logs
-from scan.queries.logs import FILTER_KEYS
+from scan.queries.filters import FILTER_KEYS
 
 blueprint = Blueprint("logs", __name__)
 
 
 @blueprint.get("/logs")
 def list_logs() -> Response:
-    arguments = query_arguments(*FILTER_KEYS, *ORDERED)
+    arguments = query_arguments(*FILTER_KEYS["logs"], *ORDERED)
     log_filter = logs.read_filter(arguments)
     return list_response(
         "logs",

@@ -7,7 +7,7 @@ from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
 from scan.queries import pools
-from scan.queries.entities import MAX_DEX_NAME
+from scan.queries.filters import MAX_DEX_NAME
 
 blueprint = Blueprint("pools", __name__)
 

@@ -13,12 +13,13 @@ from scan.http.responses import Response, json_body
 from scan.queries import entities
 from scan.queries.cursors import MAX_CURSOR
 from scan.queries.entities import RANGE
+from scan.queries.filters import FILTER_KEYS as KEYS_BY_ENTITY
 from scan.queries.pages import Window
 
 blueprint = Blueprint("query", __name__)
 
 BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset", "cursor")
-FILTER_KEYS = {entity: (*keys, *RANGE) for entity, keys in entities.FILTER_KEYS.items()}
+FILTER_KEYS = {entity: (*keys, *RANGE) for entity, keys in KEYS_BY_ENTITY.items()}
 FILTER_KEYS["transactions"] += ("blockNumber",)
 FILTER_KEYS["tokens"] = ()
 

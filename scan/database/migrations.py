@@ -23,12 +23,14 @@ from typing import NamedTuple, TypeVar
 
 from scan.database.connection import Database
 from scan.database.errors import ConnectionLost, LockNotGranted
+from scan.database.statements import render
 from scan.database.transaction import Transaction
 from scan.settings import ROOT, Settings
 
 log = logging.getLogger(__name__)
 
 SCHEMA = "schema.sql"
+RENDERED = "schema/list_entries.sql.j2"
 LAST_OFFLINE = 7
 LOCK_WAIT_MS = 200  # for each of a migration's locks: readers wait behind it as long
 SCHEMA_LOCK_WAIT_MS = 5000
@@ -78,9 +80,10 @@ def expected_schema() -> ExpectedSchema:
 
 
 def read_schema() -> str:
-    """The text of schema.sql with the files of sql/schema/ that it includes."""
+    """The text of schema.sql, of the files of sql/schema/ that it includes, and of RENDERED."""
     text = (ROOT / SCHEMA).read_text(encoding="utf-8")
-    return _INCLUDE.sub(lambda line: (ROOT / line[1]).read_text(encoding="utf-8"), text)
+    whole = _INCLUDE.sub(lambda line: (ROOT / line[1]).read_text(encoding="utf-8"), text)
+    return f"{whole}\n{render(RENDERED)}"
 
 
 def run(settings: Settings) -> list[str]:

@@ -1,5 +1,9 @@
 """The files of sql/: one statement each, with a header that says what it takes.
 
+A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
+has {entity}, {counted} (a list with a counter) or {list}, it is rendered for each of these.
+`python -m scan.database.statements NAME` prints a statement.
+
 A statement whose header has a line `literals:` is prepared: planned once for all values, since
 planning a page's statement takes longer than running it. The parameters in that line stand in the
 prepared text itself, as their values decide the shape of the plan; the others are $1, $2, ….
@@ -7,13 +11,20 @@ prepared text itself, as their values decide the shape of the plan; the others a
 
 import functools
 import re
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from psycopg2.extensions import AsIs
 
+from scan.database.lists import all_entities, all_lists, grown_by
 from scan.settings import ROOT
+
+FOLDER = ROOT / "sql"
+SCHEMA = "schema"  # the folder whose files schema.sql includes: they are no statements
+TEMPLATE = ".sql.j2"
 
 _PARAMS = re.compile(r"^-- params: (.*(?:\n--   .*)*)", re.M)
 _LITERALS = re.compile(r"^-- literals: (.*(?:\n--   .*)*)", re.M)
@@ -40,20 +51,63 @@ class Statement(NamedTuple):
 
 
 @functools.cache
-def load_statements(folder: Path = ROOT / "sql") -> Mapping[str, Statement]:
-    """Every statement by file name; raises StatementError where declared and used params differ.
+def load_statements(folder: Path = FOLDER) -> Mapping[str, Statement]:
+    """Every statement by file name; raises StatementError where declared and used params differ."""
+    return {name: _load(name, text) for name, text in read_texts(folder)}
 
-    sql/schema/ has no statements: schema.sql includes its files.
-    """
-    return {
-        (name := path.relative_to(folder).with_suffix("").as_posix()): _load(name, path)
-        for path in sorted(folder.rglob("*.sql"))
-        if path.parent != folder / "schema"
+
+def read_texts(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
+    """The names and texts of all statements, with their headers."""
+    for path in sorted(folder.rglob("*.sql")):
+        if path.parent != folder / SCHEMA:
+            yield path.relative_to(folder).with_suffix("").as_posix(), path.read_text("utf-8")
+    for path in sorted(folder.rglob(f"*{TEMPLATE}")):
+        if path.parent != folder / SCHEMA:
+            yield from _rendered(path.relative_to(folder).as_posix())
+
+
+def render(template: str, **values: object) -> str:
+    """The text of a template in sql/."""
+    return _environment().get_template(template).render(values)
+
+
+@functools.cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(FOLDER),
+        autoescape=False,  # it is no HTML
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.globals |= {
+        "entities": all_entities(),
+        "lists": all_lists(),
+        "grown_by": grown_by,
     }
+    return environment
 
 
-def _load(name: str, path: Path) -> Statement:
-    text = path.read_text(encoding="utf-8")
+def _rendered(template: str) -> Iterator[tuple[str, str]]:
+    """The statements of a template: one, or one of each entity or list."""
+    name = template.removesuffix(TEMPLATE)
+    if "{" not in name:
+        yield name, render(template)
+        return
+    for entity in all_entities().values():
+        for placeholder, instances in (
+            ("entity", [entity]),
+            ("counted", entity.listed.values()),
+            ("list", entity.lists),
+        ):
+            if f"{{{placeholder}}}" in name:
+                for each in instances:
+                    named = name.format_map({placeholder: each.name})
+                    yield named, render(template, entity=entity, list=each)
+
+
+def _load(name: str, text: str) -> Statement:
     header = re.match(r"(?:--[^\n]*\n)+", text)
     declared = _PARAMS.search(header.group()) if header else None
     if header is None or declared is None:
@@ -115,3 +169,7 @@ def prepare(
     placeholders = ", ".join(["%s"] * len(positional))
     execute = f"EXECUTE {name}({placeholders})" if positional else f"EXECUTE {name}"
     return Prepared(name, execute, positional)
+
+
+if __name__ == "__main__":
+    sys.stdout.write(dict(read_texts())[sys.argv[1]])

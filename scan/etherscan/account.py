@@ -87,7 +87,7 @@ def _transfers(parameters: Parameters, token_type: str) -> Reply:
         parameters.window(),
         address=address,
         token=token,
-        token_type=token_type,
+        type=token_type,
         form="etherscan",
     )
     rows = complete_transfers(page.data, token_type)

@@ -17,7 +17,8 @@ from scan.http.requests import client_address, query_arguments, reader
 from scan.http.responses import Response
 from scan.http.services import services
 from scan.queries import entities, network
-from scan.queries.entities import FILTER_KEYS, RANGE
+from scan.queries.entities import RANGE
+from scan.queries.filters import FILTER_KEYS
 from scan.queries.history import HistoryPage
 from scan.queries.pages import Page, Window
 from scan.server.file_body import FileBody

@@ -1,6 +1,7 @@
 """Value that contracts moved, as traces show it."""
 
 from scan.errors import NotFound
+from scan.queries.filters import Value
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -9,14 +10,11 @@ def page(
     reader: Reader,
     window: Window,
     *,
-    address: bytes | None = None,
-    sender: bytes | None = None,
-    recipient: bytes | None = None,
     form: Form = "api",
+    **filters: Value | None,
 ) -> Page:
     """Raises NotFound where internal transfers are not indexed at all."""
-    keys = {"address": address, "from": sender, "to": recipient}
-    page = filtered_page(reader, "internal_transfers", keys, window, form=form)
+    page = filtered_page(reader, "internal_transfers", filters, window, form=form)
     if page.untraced_blocks is None:
         raise NotFound(without_traces(reader))
     return page

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan import parameters
 from scan.contracts.contract_abis import Block, Contract, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.transaction_details import decode_event, decode_event_by
@@ -16,13 +15,13 @@ from scan.ethereum.transaction_reader import TransactionLog
 from scan.hex import data, to_hex
 from scan.queries import node_logs
 from scan.queries.cursors import ORDINAL
+from scan.queries.filters import Value, read_values
 from scan.queries.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, NodeLog, TooManyLogs
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.pages import Page, Window, filtered_page, in_blocks
 from scan.queries.reader import Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(TOPICS))
-FILTER_KEYS = ("address", *TOPIC_NAMES)
 PROXIES_TIMEOUT_S = 1.5
 NOT_STORED = (
     "Not all of these logs are stored here (SCAN_LOGS), and files are made of stored logs alone."
@@ -54,12 +53,17 @@ class Scope(NamedTuple):
 
 
 def read_filter(arguments: Mapping[str, Any]) -> LogFilter:
-    """Of FILTER_KEYS: all that are given must match."""
-    topics = [
-        parameters.hash32(arguments[name], name) if name in arguments else None
-        for name in TOPIC_NAMES
-    ]
-    return having_all(parameters.optional_address(arguments, "address"), topics)
+    """The filter of logs that match all that is given."""
+    return _having_all(**read_values("logs", arguments))
+
+
+def _having_all(**filters: Any) -> LogFilter:
+    return having_all(filters.get("address"), [filters.get(name) for name in TOPIC_NAMES])
+
+
+def page_by_keys(reader: Reader, window: Window, **filters: Value) -> Page:
+    """The page of logs that match all that is given, as page() has it."""
+    return page(reader, window, _having_all(**filters))
 
 
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
@@ -159,11 +163,10 @@ def _stored_page(
     stored = filtered_page(
         reader,
         "logs",
-        dict(zip(FILTER_KEYS, (log_filter.address, *log_filter.topics), strict=True)),
+        {"address": log_filter.address, **dict(zip(TOPIC_NAMES, log_filter.topics, strict=True))},
         window,
         unlisted=() if log_filter.is_conjunction else ("topic0",),
         topic_id=scope.topic_id,
-        is_conjunction=log_filter.is_conjunction,
         accepted=log_filter.accepted,
         has_total=has_total,
     )

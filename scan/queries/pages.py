@@ -5,24 +5,16 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple, Self
 
+from scan.database.lists import all_entities
 from scan.database.transaction import Row
 from scan.parameters import BIGINT_MAX
 from scan.queries.cursors import ORDINAL, Kind, Traversal, read_reference
+from scan.queries.filters import Value
 from scan.queries.orphaned_cursors import require_same_chain
 from scan.queries.reader import Reader
 
 # How PostgreSQL writes the records: as /api/v1 has them, or as scan/etherscan completes them.
 Form = Literal["api", "etherscan"]
-
-# By which keys a list has a counter and checkpoints: see "Pages of the long lists" in schema.sql.
-LISTS = {
-    "transactions": ("address", "from", "to"),
-    "token_transfers": ("address", "from", "to", "token"),
-    "internal_transfers": ("address", "from", "to"),
-    "dex_trades": ("maker", "dex", "pool"),
-    "logs": ("address", "topic0"),
-}
-
 
 UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
 
@@ -126,40 +118,38 @@ def _position_at(traversal: Traversal, end: int) -> int:
 def filtered_page(
     reader: Reader,
     entity: str,
-    keys: Mapping[str, bytes | str | bool | None],
+    filters: Mapping[str, Value | None],
     window: Window,
     *,
-    form: Form | None = None,
+    form: Form = "api",
     unlisted: Collection[str] = (),
     **of_several: object,
 ) -> Page:
-    """No key: by ordinal. One of LISTS: from its nearest checkpoint. Others: the shortest list.
+    """No filter: by ordinal. One with a list: from its nearest checkpoint. Others: the shortest.
 
-    `form` is None for an entity that has but one; `unlisted` are keys that rows need not match,
-    and `of_several` is what only the statement by several keys takes.
+    `unlisted` are filters that rows need not match each, and `of_several` is what only statements
+    by several take.
     """
-    given = {name: value for name, value in keys.items() if value is not None}
-    traversal = window.traversal(entity, keys)
+    given = {name: value for name, value in filters.items() if value is not None}
+    traversal = window.traversal(entity, given)
     window = in_blocks(reader, window)
-    values = window.params(traversal)
-    if form is not None:
-        values["form"] = form
+    values = {**window.params(traversal), "form": form}
     has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
-    is_single = len(given) == 1 and next(iter(given)) in LISTS[entity]
+    listed = all_entities()[entity].listed
     if not given:
         row = reader.row(f"queries/{entity}_list", **values)
-    elif is_single:
-        [(name, key)] = given.items()
-        values |= {"has_lower": has_lower, "has_upper": has_upper, "list": f"{entity}_by_{name}"}
-        values["key"] = key.encode() if isinstance(key, str) else key
-        row = reader.row(f"queries/{entity}_list_by_key", **values)
+    elif len(given) == 1 and given.keys() <= listed.keys():
+        [(name, value)] = given.items()
+        values |= {"key": _key(value), "has_lower": has_lower, "has_upper": has_upper}
+        row = reader.row(f"queries/{listed[name].name}_list", **values)
     else:
         has_cursor = traversal.cursor is not None
         values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")
         values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
-        list_, bounds = _bounds(reader, entity, given, values, unlisted)
-        values |= {"list": list_, **keys, **of_several}
-        read = partial(reader.row, f"queries/{entity}_list_by_keys", is_unbounded=True, **values)
+        matched = {name: value for name, value in given.items() if name not in unlisted}
+        list_, bounds = _bounds(reader, entity, matched, values)
+        values |= {**dict.fromkeys(all_entities()[entity].by_param), **matched, **of_several}
+        read = partial(reader.row, f"queries/{list_}_list_by_keys", is_unbounded=True, **values)
         row = read(**bounds)
         if len(reader.versions) > 1:  # the index changed in between
             row = read(**UNBOUNDED)
@@ -167,19 +157,21 @@ def filtered_page(
 
 
 def _bounds(
-    reader: Reader,
-    entity: str,
-    keys: Mapping[str, bytes | str | bool],
-    values: Mapping[str, Any],
-    unlisted: Collection[str],
+    reader: Reader, entity: str, matched: Mapping[str, Value], values: Mapping[str, Any]
 ) -> tuple[str, Mapping[str, Any]]:
     """Which list a list by several keys is read from, and between which ordinals."""
-    listed = {name: keys[name] for name in LISTS[entity] if name in keys and name not in unlisted}
+    names = [name for name in all_entities()[entity].listed if name in matched]
     list_, *bounds = reader.row(
-        "queries/lists_get_bounds",
-        entity=entity,
-        names=list(listed),
-        keys=[key.encode() if isinstance(key, str) else key for key in listed.values()],
+        f"queries/{entity}_get_bounds",
+        names=names,
+        keys=[_key(matched[name]) for name in names],
         **{name: values[name] for name in ("block_from", "block_to", "direction", "after")},
     )
+    if "from" in matched and matched["from"] == matched.get("to"):
+        list_ = f"{entity}_to_self"
     return list_, dict(zip(UNBOUNDED, bounds, strict=True))
+
+
+def _key(value: Value) -> Value:
+    """The key of a list: names are in UTF-8."""
+    return value.encode() if isinstance(value, str) else value

@@ -9,6 +9,7 @@ from scan.contracts.transaction_failures import TransactionFailure
 from scan.ethereum.state_changes import StateChanges
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.ethereum.transaction_traces import TransactionTrace, with_gas_of_transaction
+from scan.queries.filters import Value
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
@@ -26,17 +27,10 @@ def page(
     reader: Reader,
     window: Window,
     *,
-    address: bytes | None = None,
-    sender: bytes | None = None,
-    recipient: bytes | None = None,
-    method: bytes | None = None,
-    status: bool | None = None,
     form: Form = "api",
+    **filters: Value | None,
 ) -> Page:
-    """`method` is the selector of the function that was called."""
-    keys = {"address": address, "from": sender, "to": recipient}
-    also = {"method": method, "status": status}
-    return filtered_page(reader, "transactions", {**keys, **also}, window, form=form)
+    return filtered_page(reader, "transactions", filters, window, form=form)
 
 
 def get(reader: Reader, transaction_hash: bytes) -> str | None:

@@ -301,7 +301,8 @@ WITH span AS MATERIALIZED (
     SELECT coalesce(sum(l.sign * CASE
         WHEN NOT %(has_range)s OR l.is_whole THEN l.entries
         WHEN l.is_empty THEN 0
-        ELSE history_entries(l.list, %(address)s, l.entries, l.first, l.beyond) END), 0) AS entries
+        ELSE entries_before(l.list, %(address)s, l.entries, l.beyond)
+            - entries_before(l.list, %(address)s, l.entries, l.first) END), 0) AS entries
     FROM lists l
     WHERE l.sign <> 0
     UNION ALL

@@ -11,8 +11,8 @@ WITH pool AS MATERIALIZED (
     SELECT p.address, p.token0, o.first, o.last,
         ('1e' || coalesce(k0.decimals, 0))::numeric AS unit0,
         ('1e' || coalesce(k1.decimals, 0))::numeric AS unit1,
-        dex_trade_entries_before('dex_trades_by_pool', p.address, p.trade_count, o.last + 1)
-            - dex_trade_entries_before('dex_trades_by_pool', p.address, p.trade_count, o.first)
+        entries_before('dex_trades_by_pool', p.address, p.trade_count, o.last + 1)
+            - entries_before('dex_trades_by_pool', p.address, p.trade_count, o.first)
             AS trades
     FROM pools p
     LEFT JOIN tokens k0 ON k0.address = p.token0

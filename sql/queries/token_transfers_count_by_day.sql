@@ -19,9 +19,9 @@ WITH whole AS MATERIALIZED (
     WHERE NOT EXISTS (SELECT FROM newest g WHERE g.is_before_gap AND g.day >= n.day)
 ), bounds AS MATERIALIZED (
     SELECT d.day,
-        token_transfer_entries_before('token_transfers_by_token', %(address)s, whole.entries,
+        entries_before('token_transfers_by_token', %(address)s, whole.entries,
             first.token_transfers_before) AS passed,
-        token_transfer_entries_before('token_transfers_by_token', %(address)s, whole.entries,
+        entries_before('token_transfers_by_token', %(address)s, whole.entries,
             last.token_transfers_before + last.token_transfer_count) AS passed_after
     FROM whole, days d
     JOIN blocks first ON first.number = d.first_block

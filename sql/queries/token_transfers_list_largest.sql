@@ -8,9 +8,9 @@
 --   transactions_pkey
 WITH bounds AS MATERIALIZED (
     SELECT o.first, o.last,
-        token_transfer_entries_before('token_transfers_by_token', k.address, k.transfer_count,
+        entries_before('token_transfers_by_token', k.address, k.transfer_count,
                 o.last + 1)
-            - token_transfer_entries_before('token_transfers_by_token', k.address,
+            - entries_before('token_transfers_by_token', k.address,
                 k.transfer_count, o.first) AS entries
     FROM tokens k
     CROSS JOIN token_transfer_ordinals(%(block_from)s, %(block_to)s) AS o

@@ -83,7 +83,7 @@ CREATE TABLE IF NOT EXISTS transactions (
 );
 -- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);
--- serve queries/transactions_list_by_key, queries/transactions_list_by_keys, queries/addresses_get,
+-- serve the lists that sql/lists.toml reads from them, queries/addresses_get,
 -- indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS transactions_by_from ON transactions (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS transactions_by_to ON transactions (to_address, ordinal)
@@ -117,7 +117,7 @@ CREATE TABLE IF NOT EXISTS internal_transfers (
     to_address bytea NOT NULL,
     value numeric(78, 0) NOT NULL
 );
--- serve queries/internal_transfers_list_by_key, queries/internal_transfers_list_by_keys,
+-- serve the lists that sql/lists.toml reads from them,
 -- indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS internal_transfers_by_from ON internal_transfers (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS internal_transfers_by_to ON internal_transfers (to_address, ordinal)
@@ -231,14 +231,14 @@ CREATE TABLE IF NOT EXISTS token_transfers (
     value numeric(78, 0) NOT NULL,
     token_id numeric(78, 0)
 );
--- serve queries/token_transfers_list_by_key, queries/token_transfers_list_by_keys,
+-- serve the lists that sql/lists.toml reads from them,
 -- indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS token_transfers_by_from ON token_transfers (from_address, ordinal);
 CREATE INDEX IF NOT EXISTS token_transfers_by_to ON token_transfers (to_address, ordinal)
     WHERE to_address <> from_address;
 CREATE INDEX IF NOT EXISTS token_transfers_to_self ON token_transfers (to_address, ordinal)
     WHERE to_address IS NOT DISTINCT FROM from_address;
--- serve queries/token_transfers_list_by_key, queries/token_transfers_list_by_keys, indexer/tokens_list_stale
+-- serve the lists that sql/lists.toml reads from them, indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_address, ordinal);
 -- serves queries/token_items_get, queries/token_transfers_list_by_item, indexer/token_items_derive, indexer/item_balances_derive
 CREATE INDEX IF NOT EXISTS token_transfers_by_item
@@ -288,7 +288,7 @@ CREATE TABLE IF NOT EXISTS dex_trades (
     amount_in numeric(78, 0) NOT NULL,
     amount_out numeric(78, 0) NOT NULL
 );
--- serve queries/dex_trades_list_by_key, queries/dex_trades_list_by_keys, queries/pools_list,
+-- serve the lists that sql/lists.toml reads from them, queries/pools_list,
 -- queries/pools_get, queries/pools_list_candles
 CREATE INDEX IF NOT EXISTS dex_trades_by_maker ON dex_trades (maker, ordinal);
 CREATE INDEX IF NOT EXISTS dex_trades_by_dex ON dex_trades (dex_id, ordinal);
@@ -314,7 +314,7 @@ CREATE TABLE IF NOT EXISTS logs (
     topics bytea NOT NULL,         -- the others, 32 bytes each
     data bytea NOT NULL
 );
--- serve queries/logs_list_by_key, queries/logs_list_by_keys, indexer/lists_insert_checkpoints
+-- serve the lists that sql/lists.toml reads from them, indexer/lists_insert_checkpoints
 -- By its third column an address and a first topic together pass over other entries in the index.
 CREATE INDEX IF NOT EXISTS logs_by_address ON logs (address, ordinal, topic_id);
 CREATE INDEX IF NOT EXISTS logs_by_topic ON logs (topic_id, ordinal);

@@ -2,13 +2,13 @@
 -- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
 --   ordinals, page_of_range cuts the page from them.
 -- * By one key (*_list_by_key: an address, a token, an exchange, a topic) a list has an exact counter
---   and checkpoints. *_entries_before turn the range of blocks into a range of places in the list,
+--   and checkpoints. entries_before() turns the range of blocks into a range of places in the list,
 --   list_start gives the checkpoint nearest to the offset, and the page is at most so many entries
 --   away.
 -- * Several keys together (*_list_by_keys) have neither: they are counted from their end, on the
 --   narrowest index, and their total is not known.
 -- * A cursor (see scan/queries/cursors.py) is an ordinal: without a key it cuts the range, by one key
---   *_entries_before make it the number of entries to skip, by several keys it bounds the index.
+--   entries_before() makes it the number of entries to skip, by several keys it bounds the index.
 -- Lists by keys take entries from the index alone, in ordered halves where there are several ways to
 -- match, and fetch the rows of the page only. The planner takes a range between two numbers that it
 -- does not know for 0.5 % of a table: an end that bounds nothing is left out (has_lower, has_upper),
@@ -144,10 +144,8 @@ RETURN CASE WHEN direction = 'asc' THEN coalesce(
         WHERE c.list = l AND c.key = k AND c.place <= entries - skip - size
         ORDER BY c.place DESC LIMIT 1), 0) END;
 
--- How many entries of a list lie before an ordinal: the last checkpoint before it is found by halving,
--- since places and ordinals grow together, and the few entries after that are counted. Each function
--- is of one table, so that the plans of its counts are kept; their bounds are variables, so that
--- partitions outside are not even opened. 17 probes for a list of 16 million entries.
+-- The last checkpoint of a list before an ordinal, by halving, since places and ordinals grow together: 17
+-- probes for a list of 16 million entries. Place and ordinal 0 where there is none.
 CREATE OR REPLACE FUNCTION checkpoint_before(l text, k bytea, entries bigint, bound bigint)
 RETURNS TABLE (place bigint, ordinal bigint) LANGUAGE plpgsql STABLE AS $$
 DECLARE
@@ -174,185 +172,7 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION transaction_entries_before(
-    l text, k bytea, entries bigint, bound bigint)
-RETURNS bigint LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    counted bigint;
-    since bigint;
-BEGIN
-    IF entries = 0 THEN
-        RETURN 0;
-    END IF;
-    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
-    IF l IN ('transactions_by_address', 'transactions_by_from') THEN
-        counted := counted + (
-            SELECT count(*) FROM transactions t
-            WHERE t.from_address = k AND t.ordinal >= since AND t.ordinal < bound);
-    END IF;
-    IF l IN ('transactions_by_address', 'transactions_by_to') THEN
-        counted := counted + (
-            SELECT count(*) FROM transactions t
-            WHERE t.to_address = k AND t.to_address <> t.from_address AND t.ordinal >= since
-                AND t.ordinal < bound);
-    END IF;
-    IF l = 'transactions_by_to' THEN
-        counted := counted + (
-            SELECT count(*) FROM transactions t
-            WHERE t.to_address = k AND t.to_address IS NOT DISTINCT FROM t.from_address
-                AND t.ordinal >= since AND t.ordinal < bound);
-    END IF;
-    IF l = 'transactions_by_address' THEN
-        counted := counted + (
-            SELECT count(*) FROM transactions t
-            WHERE t.contract_address = k AND t.contract_address <> t.from_address
-                AND t.ordinal >= since AND t.ordinal < bound);
-    END IF;
-    IF l = 'coin_by_from' THEN
-        counted := counted + (
-            SELECT count(*) FROM transactions t
-            WHERE t.from_address = k AND t.status AND t.value > 0 AND t.ordinal >= since
-                AND t.ordinal < bound);
-    END IF;
-    IF l = 'coin_by_to' THEN
-        counted := counted + (
-            SELECT count(*) FROM transactions t
-            WHERE coalesce(t.to_address, t.contract_address) = k AND t.status AND t.value > 0
-                AND coalesce(t.to_address, t.contract_address) <> t.from_address
-                AND t.ordinal >= since AND t.ordinal < bound);
-    END IF;
-    RETURN counted;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION token_transfer_entries_before(
-    l text, k bytea, entries bigint, bound bigint)
-RETURNS bigint LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    counted bigint;
-    since bigint;
-BEGIN
-    IF entries = 0 THEN
-        RETURN 0;
-    END IF;
-    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
-    IF l IN ('token_transfers_by_address', 'token_transfers_by_from') THEN
-        counted := counted + (
-            SELECT count(*) FROM token_transfers x
-            WHERE x.from_address = k AND x.ordinal >= since AND x.ordinal < bound);
-    END IF;
-    IF l IN ('token_transfers_by_address', 'token_transfers_by_to') THEN
-        counted := counted + (
-            SELECT count(*) FROM token_transfers x
-            WHERE x.to_address = k AND x.to_address <> x.from_address AND x.ordinal >= since
-                AND x.ordinal < bound);
-    END IF;
-    IF l = 'token_transfers_by_to' THEN
-        counted := counted + (
-            SELECT count(*) FROM token_transfers x
-            WHERE x.to_address = k AND x.to_address IS NOT DISTINCT FROM x.from_address
-                AND x.ordinal >= since AND x.ordinal < bound);
-    END IF;
-    IF l = 'token_transfers_by_token' THEN
-        counted := counted + (
-            SELECT count(*) FROM token_transfers x
-            WHERE x.token_address = k AND x.ordinal >= since AND x.ordinal < bound);
-    END IF;
-    RETURN counted;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION internal_transfer_entries_before(
-    l text, k bytea, entries bigint, bound bigint)
-RETURNS bigint LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    counted bigint;
-    since bigint;
-BEGIN
-    IF entries = 0 THEN
-        RETURN 0;
-    END IF;
-    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
-    IF l IN ('internal_transfers_by_address', 'internal_transfers_by_from') THEN
-        counted := counted + (
-            SELECT count(*) FROM internal_transfers i
-            WHERE i.from_address = k AND i.ordinal >= since AND i.ordinal < bound);
-    END IF;
-    IF l IN ('internal_transfers_by_address', 'internal_transfers_by_to') THEN
-        counted := counted + (
-            SELECT count(*) FROM internal_transfers i
-            WHERE i.to_address = k AND i.to_address <> i.from_address AND i.ordinal >= since
-                AND i.ordinal < bound);
-    END IF;
-    IF l = 'internal_transfers_by_to' THEN
-        counted := counted + (
-            SELECT count(*) FROM internal_transfers i
-            WHERE i.to_address = k AND i.to_address IS NOT DISTINCT FROM i.from_address
-                AND i.ordinal >= since AND i.ordinal < bound);
-    END IF;
-    RETURN counted;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION dex_trade_entries_before(
-    l text, k bytea, entries bigint, bound bigint)
-RETURNS bigint LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    counted bigint;
-    since bigint;
-BEGIN
-    IF entries = 0 THEN
-        RETURN 0;
-    END IF;
-    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
-    IF l = 'dex_trades_by_maker' THEN
-        counted := counted + (
-            SELECT count(*) FROM dex_trades d
-            WHERE d.maker = k AND d.ordinal >= since AND d.ordinal < bound);
-    END IF;
-    IF l = 'dex_trades_by_pool' THEN
-        counted := counted + (
-            SELECT count(*) FROM dex_trades d
-            WHERE d.pool_address = k AND d.ordinal >= since AND d.ordinal < bound);
-    END IF;
-    IF l = 'dex_trades_by_dex' THEN
-        counted := counted + (
-            SELECT count(*) FROM dex_trades d
-            WHERE d.dex_id = (
-                SELECT x.dex_id FROM dexes x WHERE x.name = convert_from(k, 'UTF8'))
-                AND d.ordinal >= since AND d.ordinal < bound);
-    END IF;
-    RETURN counted;
-END
-$$;
-
-CREATE OR REPLACE FUNCTION log_entries_before(
-    l text, k bytea, entries bigint, bound bigint)
-RETURNS bigint LANGUAGE plpgsql STABLE AS $$
-DECLARE
-    counted bigint;
-    since bigint;
-BEGIN
-    IF entries = 0 THEN
-        RETURN 0;
-    END IF;
-    SELECT c.place, c.ordinal INTO counted, since FROM checkpoint_before(l, k, entries, bound) AS c;
-    IF l = 'logs_by_address' THEN
-        counted := counted + (
-            SELECT count(*) FROM logs g
-            WHERE g.address = k AND g.ordinal >= since AND g.ordinal < bound);
-    END IF;
-    IF l = 'logs_by_topic0' THEN
-        counted := counted + (
-            SELECT count(*) FROM logs g
-            WHERE g.topic_id = (SELECT e.topic_id FROM event_topics e WHERE e.topic0 = k)
-                AND g.ordinal >= since AND g.ordinal < bound);
-    END IF;
-    RETURN counted;
-END
-$$;
-
--- The records of a page's ordinals, in their order, for lists that are planned for each call: planning
+-- The records of a page's ordinals, in their order. Planned once for all lists of an entity: planning
 -- these look-ups, in every partition, would take longer than all the rest.
 CREATE OR REPLACE FUNCTION transaction_records(ordinals bigint[], form text)
 RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
@@ -410,7 +230,7 @@ BEGIN
 END
 $$;
 
-CREATE OR REPLACE FUNCTION dex_trade_records(ordinals bigint[])
+CREATE OR REPLACE FUNCTION dex_trade_records(ordinals bigint[], form text)
 RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
 BEGIN
     RETURN QUERY
@@ -429,17 +249,29 @@ BEGIN
 END
 $$;
 
--- How many entries of a list of history have ordinals of a range; `last` is not one of them.
-CREATE OR REPLACE FUNCTION history_entries(
-    l text, k bytea, entries bigint, first bigint, last bigint)
-RETURNS bigint LANGUAGE sql STABLE
-RETURN CASE
-    WHEN l LIKE 'token%' THEN token_transfer_entries_before(l, k, entries, last)
-        - token_transfer_entries_before(l, k, entries, first)
-    WHEN l LIKE 'internal%' THEN internal_transfer_entries_before(l, k, entries, last)
-        - internal_transfer_entries_before(l, k, entries, first)
-    ELSE transaction_entries_before(l, k, entries, last)
-        - transaction_entries_before(l, k, entries, first) END;
+-- Each record is null where all of them would be too large for a page of this size.
+CREATE OR REPLACE FUNCTION log_records(ordinals bigint[], form text, size bigint)
+RETURNS TABLE (ordinal bigint, block_number bigint, record text) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    is_small boolean := fits_page((
+        SELECT sum(l.bytes) FROM unnest(ordinals) AS place
+        CROSS JOIN LATERAL (
+            SELECT octet_length(l.data) AS bytes FROM logs l WHERE l.ordinal = place LIMIT 1
+        ) AS l), size);
+BEGIN
+    RETURN QUERY
+    SELECT entry.* FROM unnest(ordinals) AS place
+    CROSS JOIN LATERAL (
+        SELECT l.ordinal, l.block_number, CASE WHEN is_small THEN log_record(l,
+            (SELECT e.topic0 FROM event_topics e WHERE e.topic_id = l.topic_id), t.hash, b.timestamp)::text END
+        FROM logs l
+        JOIN blocks b ON b.number = l.block_number
+        JOIN transactions t ON t.ordinal = b.transactions_before + l.transaction_index
+        WHERE l.ordinal = place
+        LIMIT 1
+    ) AS entry;
+END
+$$;
 
 -- How many entries of an index a page needs at most: from a checkpoint, or from the list's end.
 CREATE OR REPLACE FUNCTION entries_to_read(has_list boolean, skip bigint, size bigint)

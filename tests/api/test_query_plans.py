@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from bench.seed import seed
+from scan.database.lists import all_entities
 from scan.ethereum.block_parameter import BlockId
 from scan.http.services import Services
 from scan.queries import history
@@ -30,7 +31,10 @@ NOBODY = "http://127.0.0.1:9"
 TABLES_THAT_STAY_SMALL = {"chain", "dexes"}
 DEEPER = 1.5
 # A few probes, before each list of logs, and before each by several keys.
-BEFORE_A_LIST = {"queries/logs_get_scope", "queries/lists_get_bounds"}
+BEFORE_A_LIST = {
+    "queries/logs_get_scope",
+    *(f"queries/{entity}_get_bounds" for entity in all_entities()),
+}
 
 
 # (entity, filter key) -> where a record has what the filter matches

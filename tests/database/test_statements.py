@@ -7,10 +7,11 @@ import pytest
 
 from scan.database.connection import Database
 from scan.database.migrations import read_schema
-from scan.database.statements import StatementError, load_statements
+from scan.database.statements import StatementError, load_statements, read_texts
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-FILES = sorted(path for path in (ROOT / "sql").rglob("*.sql") if path.parent.name != "schema")
+TEXTS = dict(read_texts())  # of files, and of what is rendered from templates
+TEMPLATES = [path.name.removesuffix(".sql.j2") for path in (ROOT / "sql").rglob("*.sql.j2")]
 SCHEMA = read_schema()
 PYTHON = "".join(
     path.read_text(encoding="utf-8")
@@ -26,9 +27,9 @@ IN_WORDS = {
 }
 
 
-def header_part(path: Path, name: str) -> str:
+def header_part(text: str, name: str) -> str:
     """What a header says after `-- name:`, over all its lines."""
-    header = re.match(r"(?:--[^\n]*\n)+", path.read_text(encoding="utf-8"))
+    header = re.match(r"(?:--[^\n]*\n)+", text)
     assert header is not None
     found = re.search(rf"^-- {name}: (.*(?:\n--   .*)*)", header.group(), re.M)
     return "" if found is None else re.sub(r"\n--\s+", " ", found[1]).strip()
@@ -55,24 +56,24 @@ INDEXES = indexes()
 
 def test_headers_state_purpose_parameters_result_and_index() -> None:
     lacking = [
-        f"{_name(path)} has no line '-- {part}:' in its header"
-        for path in FILES
+        f"{statement} has no line '-- {part}:' in its header"
+        for statement, text in TEXTS.items()
         for part in ("params", "returns", "index")
-        if not header_part(path, part)
+        if not header_part(text, part)
     ]
     lacking += [
-        f"{_name(path)}: the first line does not say what the statement is for"
-        for path in FILES
-        if not re.match(r"-- [A-Z].*[^ ]\n", path.read_text(encoding="utf-8"))
+        f"{statement}: the first line does not say what the statement is for"
+        for statement, text in TEXTS.items()
+        if not re.match(r"-- [A-Z].*[^ ]\n", text)
     ]
     assert not lacking, _listed(lacking)
 
 
 def test_parameters_are_declared_with_types() -> None:
     untyped = [
-        f"{_name(path)}: '{part.strip()}' is not a name and a type"
-        for path in FILES
-        if (declared := header_part(path, "params")) != "none"
+        f"{statement}: '{part.strip()}' is not a name and a type"
+        for statement, text in TEXTS.items()
+        if (declared := header_part(text, "params")) != "none"
         for part in declared.split(",")
         if not re.fullmatch(r"\w+ [a-z ]+?(\[\])?( null)?", part.strip())
     ]
@@ -81,9 +82,9 @@ def test_parameters_are_declared_with_types() -> None:
 
 def test_indexes_named_exist() -> None:
     unknown = [
-        f"{_name(path)} names the index {name}, which schema.sql does not create"
-        for path in FILES
-        for name in (part.strip() for part in header_part(path, "index").split(","))
+        f"{statement} names the index {name}, which schema.sql does not create"
+        for statement, text in TEXTS.items()
+        for name in (part.strip() for part in header_part(text, "index").split(","))
         if name not in INDEXES | CATALOGUE | IN_WORDS
     ]
     assert not unknown, _listed(unknown)
@@ -91,35 +92,41 @@ def test_indexes_named_exist() -> None:
 
 def test_a_file_holds_one_statement() -> None:
     several = []
-    for path in FILES:
-        text = path.read_text(encoding="utf-8")
+    for statement, text in TEXTS.items():
         body = re.sub(r"--[^\n]*|'[^']*'|\$\$.*\$\$", "", text, flags=re.S).strip()
         if ";" in body.removesuffix(";"):
-            several.append(f"{_name(path)} has more than one statement")
+            several.append(f"{statement} has more than one statement")
     assert not several, _listed(several)
 
 
 def test_something_runs_every_statement() -> None:
-    unused = []
-    for path in FILES:
-        entity = re.sub(r"_(list(_by_\w+)?|get_range|expect|compare|repair)$", "", path.stem)
-        if f'"{path.parent.name}/{path.stem}"' not in PYTHON and f'"{entity}"' not in PYTHON:
-            unused.append(f"{_name(path)} is named nowhere in scan/ and bench/")
+    unused = [f"{name} is named nowhere in scan/ and bench/" for name in TEXTS if not is_run(name)]
     assert not unused, _listed(unused)
+
+
+def is_run(statement: str) -> bool:
+    """Whether Python names it, or its entity where statements go by that; or its template."""
+    stem = statement.partition("/")[2]
+    entity = re.sub(r"_(list(_by_\w+)?|get_range|expect|compare|repair)$", "", stem)
+    return (
+        f'"{statement}"' in PYTHON
+        or f'"{entity}"' in PYTHON
+        or any(
+            re.fullmatch(re.sub(r"{\w+}", r"\\w+", template), stem)
+            and re.search('"queries/' + re.sub(r"{\w+}", "{[^}]+}", template) + '"', PYTHON)
+            for template in TEMPLATES
+        )
+    )
 
 
 def test_columns_are_spelled_out() -> None:
     whole_rows = []
-    for path in FILES:
-        body = re.sub(r"--[^\n]*", "", path.read_text(encoding="utf-8"))
+    for statement, text in TEXTS.items():
+        body = re.sub(r"--[^\n]*", "", text)
         # Of a CTE or unnest beside it the columns are in sight.
         if re.search(r"SELECT \*\s+FROM (?!start|unnest)", body):
-            whole_rows.append(f"{_name(path)} has SELECT *: name the columns")
+            whole_rows.append(f"{statement} has SELECT *: name the columns")
     assert not whole_rows, _listed(whole_rows)
-
-
-def _name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
 
 
 def _listed(offenders: list[str]) -> str:
@@ -127,9 +134,8 @@ def _listed(offenders: list[str]) -> str:
 
 
 def test_indexes_in_the_schema_name_statements_that_exist() -> None:
-    names = {f"{path.parent.name}/{path.stem}" for path in FILES}
     served = " ".join(re.findall(r"serves? (.+?)(?::.*)?$", SCHEMA, re.M))
-    assert set(re.findall(r"\w+/\w+", served)) - names == set()
+    assert set(re.findall(r"\w+/\w+", served)) - TEXTS.keys() - {"sql/lists"} == set()
 
 
 @pytest.mark.parametrize(

@@ -63,8 +63,7 @@ def ask(
     """Rows, total and plan."""
     first, last = blocks
     row = seeded.prepared_row(
-        f"queries/{wanted.entity}_list_by_key",
-        list=f"{wanted.entity}_by_{wanted.by}",
+        f"queries/{wanted.entity}_by_{wanted.by}_list",
         key=wanted.key,
         form="etherscan",
         block_from=first,
@@ -126,8 +125,7 @@ def test_transfers_of_an_address_use_an_index(
 ) -> None:
     first, last = blocks
     seeded.prepared_row(
-        "queries/token_transfers_list_by_keys",
-        list=f"token_transfers_by_{'token' if has_token else 'address'}",
+        f"queries/token_transfers_by_{'token' if has_token else 'address'}_list_by_keys",
         address=key(HOT),
         token=key(HOT_TOKEN) if has_token else None,
         type="BEP20",

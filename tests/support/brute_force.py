@@ -1,6 +1,6 @@
 """What a query must answer, found by looking at every record.
 
-Which keys an entity has is read from scan/queries/entities.py; what a key means is said here, in
+Which keys an entity has is read from sql/lists.toml; what a key means is said here, in
 LISTED_BY, without the service's code.
 """
 
@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from hypothesis import strategies as st
 
 from scan.queries import entities
+from scan.queries.filters import FILTER_KEYS
 from tests.support.truth import comparable
 
 Record = dict[str, Any]
@@ -86,7 +87,7 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
     """The keys of every entity but RANGES; fails for one of which LISTED_BY says nothing."""
     unknown = [
         f"{entity}.{key}"
-        for entity, keys in entities.FILTER_KEYS.items()
+        for entity, keys in FILTER_KEYS.items()
         for key in keys
         if (entity, key) not in LISTED_BY
     ]
@@ -97,7 +98,7 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
     assert entities.RANGE == RANGES, (
         f"ranges are {entities.RANGE}: say what they mean in Chain._is()"
     )
-    return {entity: tuple(keys) for entity, keys in entities.FILTER_KEYS.items()}
+    return {entity: tuple(keys) for entity, keys in FILTER_KEYS.items()}
 
 
 KEYS = filter_keys()

@@ -1,6 +1,6 @@
 """Lists that can be filtered, and what each key of a filter means; query.py has /query."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 
 from scan.api.openapi.schemas import (
     ADDRESS,
@@ -26,23 +26,26 @@ from scan.api.openapi.schemas import (
     text,
     token_type,
 )
-from scan.queries.entities import FILTER_KEYS, MAX_DEX_NAME
+from scan.queries.filters import FILTER_KEYS, FILTERS, MAX_DEX_NAME
 
-FILTERS: Json = {
-    "address": any_case_address("Sender, recipient or created contract; the maker of a trade."),
-    "from": any_case_address("Sender."),
-    "to": any_case_address("Recipient."),
-    "method": text("The selector of the called function.", "0xa9059cbb",
-                   pattern="^0[xX][0-9a-fA-F]{8}$"),
-    "status": flag("Whether it succeeded."),
-    "tokenAddress": any_case_address("The token's contract, on either side of a trade."),
-    "tokenType": token_type("The token's standard."),
-    "maker": any_case_address("The transaction's sender."),
-    "dex": text("The exchange's name.", "uniswap-v2", maxLength=MAX_DEX_NAME),
-    "pool": any_case_address("The pool (pairAddress)."),
+# By the kind of a filter: the schema of its value, from its description.
+OF_KIND: Mapping[str, Callable[[str], Json]] = {
+    "address": any_case_address,
+    "dex": lambda described: text(described, "uniswap-v2", maxLength=MAX_DEX_NAME),
+    "flag": flag,
+    "method": lambda described: text(
+        described, "0xa9059cbb", pattern="^0[xX][0-9a-fA-F]{8}$"
+    ),
+    "token_type": token_type,
 }  # fmt: skip
+FILTER_SCHEMAS: Json = {
+    each.key: OF_KIND[each.kind](each.description)
+    for entity, filters in FILTERS.items()
+    for each in filters
+    if entity != "logs"  # which describe theirs themselves
+}
 PARAMETERS: Json = {
-    **{f"filter-{key}": query(key, dict(schema)) for key, schema in FILTERS.items()},
+    **{f"filter-{key}": query(key, dict(schema)) for key, schema in FILTER_SCHEMAS.items()},
     "orderBy": query("orderBy", {**ref("QueryOrder"), "description": "Oldest or newest first."}),
 }
 ORDERED = (*LISTED, *RANGE, shared("orderBy"))

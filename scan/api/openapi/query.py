@@ -1,6 +1,6 @@
 """POST /query: its operation, and a schema of the query and of the answer for each entity."""
 
-from scan.api.openapi.filtered import FILTERS
+from scan.api.openapi.filtered import FILTER_SCHEMAS
 from scan.api.openapi.logs import LOG_FILTERS
 from scan.api.openapi.records import UNTRACED_BLOCKS
 from scan.api.openapi.schemas import (
@@ -57,7 +57,7 @@ PATHS: Json = {
 }  # fmt: skip
 
 
-_FILTERS: Json = {**FILTERS, "blockNumber": number("The block.", 17), **range_filters()}
+_FILTERS: Json = {**FILTER_SCHEMAS, "blockNumber": number("The block.", 17), **range_filters()}
 _FILTERS_OF: Json = {"logs": {**LOG_FILTERS, **range_filters()}}
 
 

@@ -1,0 +1,212 @@
+"""The table of lists, sql/lists.toml, in types: what statements of lists are rendered from.
+
+The file's comments say what each value means.
+"""
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from scan.settings import ROOT
+
+TABLE = ROOT / "sql" / "lists.toml"
+
+
+class Filter(NamedTuple):
+    """A key by which an entity's rows are chosen; `type` is that of `param` in SQL."""
+
+    key: str
+    param: str
+    kind: str
+    type: str
+    description: str
+    condition: str  # on a row; empty where the entity's own condition has it
+
+    @property
+    def value(self) -> str:
+        return f"%({self.param})s"
+
+
+class Counter(NamedTuple):
+    """A column that counts the entries of each key's list."""
+
+    table: str
+    column: str
+    index_name: str
+    row_condition: str
+
+    def row(self, key: str) -> str:
+        """The condition on its row `c`; `key` is SQL."""
+        return self.row_condition.format(key=key)
+
+
+class Entries(NamedTuple):
+    """One of the ways by which a row is in a list."""
+
+    key: str
+    condition: str
+
+    def match(self, key: str) -> str:
+        """The whole condition, for a key that is SQL."""
+        return f"{self.key} = {key}" + (f" AND {self.condition}" if self.condition else "")
+
+
+class List(NamedTuple):
+    """The rows of a table by one key; see sql/lists.toml."""
+
+    name: str
+    table: str
+    filter: str | None
+    counter: Counter | None
+    entries: tuple[Entries, ...]
+    id: str | None
+    stored_key: str
+    indexes: tuple[str, ...]
+
+    def match(self, entries: Entries, key: str) -> str:
+        """The condition on its entries of one way, for a key that is SQL."""
+        return entries.match(self.stored_key.format(key=key))
+
+
+class Entity(NamedTuple):
+    """A table whose rows have ordinals, with its filters and the lists that pages are read from."""
+
+    name: str
+    alias: str
+    row: str
+    range: str
+    indexes: tuple[str, ...]
+    extra: str | None
+    is_sized: bool
+    has_total: bool
+    params: str | None
+    condition: str | None
+    filters: tuple[Filter, ...]
+    lists: tuple[List, ...]  # the last has all rows
+
+    @property
+    def by_param(self) -> Mapping[str, Filter]:
+        """The filters without synonyms."""
+        return {each.param: each for each in self.filters}
+
+    @property
+    def declared_params(self) -> str:
+        """The parameters of its filters, as the header of a statement declares them."""
+        own = [f"{each.param} {each.type} null" for each in self.by_param.values()]
+        return ", ".join([*own, self.params] if self.params else own)
+
+    def match(self, list: List, entries: Entries) -> str:
+        """The condition on a list's entries of one way, for the value of its filter."""
+        if list.filter is None:
+            return entries.key
+        by_filter = self.by_param[list.filter]
+        return by_filter.condition if list.id else entries.match(by_filter.value)
+
+    @property
+    def listed(self) -> Mapping[str, List]:
+        """The lists with a counter and checkpoints, by the parameter that chooses them."""
+        return {each.filter: each for each in self.lists if each.filter and each.counter}
+
+
+@functools.cache
+def read_table() -> Mapping[str, Any]:
+    return tomllib.loads(TABLE.read_text(encoding="utf-8"))
+
+
+@functools.cache
+def all_lists() -> Mapping[str, List]:
+    """Every list by its name, also of those that no filter chooses."""
+    return {name: _list(name, **values) for name, values in read_table()["lists"].items()}
+
+
+@functools.cache
+def all_entities() -> Mapping[str, Entity]:
+    return {name: _entity(name, **values) for name, values in read_table()["entities"].items()}
+
+
+def grown_by(table: str) -> Mapping[str, str]:
+    """The lists that counters of a table count: their columns, by the list's name."""
+    counted = {name: each.counter for name, each in all_lists().items()}
+    return {name: c.column for name, c in counted.items() if c is not None and c.table == table}
+
+
+def _list(
+    name: str,
+    table: str,
+    indexes: list[str],
+    entries: list[str],
+    filter: str | None = None,
+    counter: str | None = None,
+    id: str | None = None,
+    stored_key: str = "{key}",
+) -> List:
+    of_rows = (each.partition(" WHERE ") for each in entries)
+    return List(
+        name,
+        table,
+        filter,
+        None if counter is None else _counter(*counter.split(".")),
+        tuple(Entries(key, condition) for key, _, condition in of_rows),
+        id,
+        stored_key,
+        tuple(indexes),
+    )
+
+
+def _counter(table: str, column: str) -> Counter:
+    found = read_table()["counters"][table]
+    return Counter(table, column, found["index"], found["row"])
+
+
+def _entity(
+    name: str,
+    alias: str,
+    row: str,
+    range: str,
+    indexes: list[str],
+    extra: str | None = None,
+    is_sized: bool = False,
+    has_total: bool = False,
+    params: str | None = None,
+    matches: str | None = None,
+) -> Entity:
+    declared = read_table()["filters"].items()
+    filters = [each for key, values in declared for each in _filters(name, key, **values)]
+    lists = [each for each in all_lists().values() if each.table == name and each.filter]
+    lists.append(List(name, name, None, None, (Entries("true", ""),), None, "", ()))
+    return Entity(
+        name,
+        alias,
+        row,
+        range,
+        tuple(indexes),
+        extra,
+        is_sized,
+        has_total,
+        params,
+        matches,
+        tuple(filters),
+        tuple(lists),
+    )
+
+
+def _filters(
+    entity: str,
+    key: str,
+    kind: str,
+    description: str,
+    matches: dict[str, str],
+    param: str | None = None,
+    synonym: str | None = None,
+) -> list[Filter]:
+    """The filter of an entity by a key, after its synonym; none where it has no such filter."""
+    if entity not in matches:
+        return []
+    param = param or key
+    condition = matches[entity].format(value=f"%({param})s")
+    own = Filter(key, param, kind, read_table()["kinds"][kind], description, condition)
+    if synonym is None:
+        return [own]
+    described = read_table()["filters"][synonym]["description"]
+    return [own._replace(key=synonym, description=described), own]

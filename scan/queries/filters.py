@@ -1,0 +1,54 @@
+"""The filters of entities, as sql/lists.toml declares them, and how their values are read.
+
+A new filter is an entry there; of a new kind it is a parser here and a schema in
+scan/api/openapi/filtered.py, too.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from scan import parameters
+from scan.database.lists import Filter, all_entities
+from scan.errors import InvalidParameter
+
+TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
+MAX_DEX_NAME = 100
+
+Value = bytes | str | bool
+
+# Without the ranges of blocks and times, which the Window has.
+FILTERS: Mapping[str, tuple[Filter, ...]] = {
+    entity: all_entities()[entity].filters if entity in all_entities() else ()
+    for entity in (
+        *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
+        *("internal_transfers", "logs"),
+    )
+}
+FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
+
+# By the kind of a filter: its value from a query string or from JSON, with the name of its key.
+PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
+    "address": parameters.address,
+    "dex": partial(parameters.text, most=MAX_DEX_NAME),
+    "flag": parameters.flag,
+    "method": parameters.method,
+    "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
+    "topic": parameters.hash32,
+}
+
+
+def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
+    """The values of an entity's filters that are given, by the parameters of its statements.
+
+    Raises InvalidParameter, also where two keys say the same.
+    """
+    given = [each for each in FILTERS[entity] if each.key in arguments]
+    keys: dict[str, str] = {}
+    for each in given:
+        if each.param in keys:
+            raise InvalidParameter(
+                f"{each.key} and {keys[each.param]} are the same: give one.", field=each.key
+            )
+        keys[each.param] = each.key
+    return {each.param: PARSERS[each.kind](arguments[each.key], each.key) for each in given}
