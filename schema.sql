@@ -12,9 +12,9 @@
 \ir sql/schema/block_events.sql
 \ir sql/schema/lists.sql
 \ir sql/schema/changes.sql
+\ir sql/schema/backfill.sql
 \ir sql/schema/api_keys.sql
 \ir sql/schema/webhooks.sql
-\ir sql/schema/previous_release.sql
 \ir sql/schema/verification.sql
 \ir sql/schema/failures.sql
 \ir sql/schema/views.sql

@@ -39,11 +39,12 @@ VALUES (current_setting('bench.transactions')::bigint / 150 - 1, now());
 INSERT INTO blocks
     (number, timestamp, transactions_before, token_transfers_before, dex_trades_before,
      transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,
-     gas_used, gas_limit, gas_price_sum, base_fee_per_gas)
+     gas_used, gas_limit, gas_price_sum, base_fee_per_gas, internal_transfers_before,
+     internal_transfer_count, traced, traced_before, untraced_before, logs_before, log_count)
 SELECT n, timestamptz '2020-01-01 00:00:00+00' + n * interval '12 seconds', n * 150, n * 150, n * 6,
     150, 150, 6, sha256(int8send(n)), sha256(int8send(n - 1)),
     pg_temp.address_of('miner', n % 20), 14000000 + n % 1000, 30000000, 150 * 20000000000::numeric,
-    19000000000
+    19000000000, 0, 0, false, 0, n, 0, 0
 FROM generate_series(0, current_setting('bench.transactions')::bigint / 150 - 1) AS n;
 
 -- Two in five are plain transfers, the others call one of 20,000 functions; four in five are of type

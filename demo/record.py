@@ -170,25 +170,21 @@ def show_the_best(stage: Stage) -> None:
 @contextmanager
 def indexed(recorder: Recorder, head: int) -> Iterator[str]:
     """Runs the real indexer on an empty database until it sends no new requests; its URL."""
-    postgres = Postgres()
-    try:
-        with postgres.cloned(postgres.make_template()) as url:
-            environment = {**os.environ, "DATABASE_URL": url, "RPC_URL": recorder.url}
-            command = [sys.executable, "-m", "scan", "index"]
-            indexer = subprocess.Popen(command, env=environment)
-            try:
-                deadline = time.monotonic() + TIMEOUT_S
-                while execute(url, "SELECT max(number) FROM blocks") != [(head,)]:
-                    if time.monotonic() > deadline:
-                        raise SystemExit("the indexer is too slow")
-                    time.sleep(0.5)
-                wait_until_quiet(recorder, indexer)
-            finally:
-                indexer.terminate()
-                indexer.wait()
-            yield url
-    finally:
-        postgres.stop()
+    with Postgres() as postgres, postgres.cloned(postgres.make_template()) as url:
+        environment = {**os.environ, "DATABASE_URL": url, "RPC_URL": recorder.url}
+        command = [sys.executable, "-m", "scan", "index"]
+        indexer = subprocess.Popen(command, env=environment)
+        try:
+            deadline = time.monotonic() + TIMEOUT_S
+            while execute(url, "SELECT max(number) FROM blocks") != [(head,)]:
+                if time.monotonic() > deadline:
+                    raise SystemExit("the indexer is too slow")
+                time.sleep(0.5)
+            wait_until_quiet(recorder, indexer)
+        finally:
+            indexer.terminate()
+            indexer.wait()
+        yield url
 
 
 def verify(url: str, node_url: str, stage: Stage) -> list[dict[str, Any]]:

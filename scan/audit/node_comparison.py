@@ -160,17 +160,15 @@ class NodeComparison:
         """Adds internal transfers and withdrawals; returns blocks that the node could not trace."""
         first, last = blocks[0].number, blocks[-1].number
         rows = self._database.rows("audit/blocks_list_traced", block_from=first, block_to=last)
-        flags = {number: stored for number, *stored in rows}
+        has_traces: dict[int, bool] = dict(rows)
         untraced = set()
         for block in blocks:
             traced = self._traced(block)
             in_block = {"block_number": block.number}
-            is_traced, has_withdrawals = flags.get(block.number, (False, False))
-            if has_withdrawals:
-                expected["withdrawal"] += [in_block | w._asdict() for w in block.withdrawals or ()]
+            expected["withdrawal"] += [in_block | w._asdict() for w in block.withdrawals or ()]
             if traced.is_complete is False:
                 untraced.add(block.number)
-            elif is_traced:
+            elif has_traces.get(block.number):
                 expected["internal transfer"] += [in_block | t._asdict() for t in traced.transfers]
         self.untraced += len(untraced)
         return untraced

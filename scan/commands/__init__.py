@@ -40,7 +40,7 @@ COMMANDS = {
     "doctor": "check the node, the database, compilers, disks and clocks",
     "audit": "recompute all derived values and compare them; exits 1 if something differs",
     "export": "write whole tables as Parquet or CSV files",
-    "backfill": "index a chain in bulk, or fill in what an older version did not",
+    "backfill": "index a chain in bulk, or fill columns that an upgrade added",
     "labels": "manage labels of addresses",
     "signatures": "manage signatures of functions and events",
     "key": "manage API keys",

@@ -8,7 +8,6 @@ from scan.settings import Settings
 
 CURRENT = "the schema is current"
 NEWER = "the schema is of a newer version; this version would not change it"
-OFFLINE = "  locks whole tables while it runs: stop the service first"
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -33,6 +32,4 @@ def _print_plan(settings: Settings) -> int:
         print(CURRENT)
     for file in planned or ():
         print(f"{file.name}: {file.summary}" if file.summary else file.name)
-        if file.is_offline:
-            print(OFFLINE)
     return 0

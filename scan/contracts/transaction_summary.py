@@ -123,8 +123,8 @@ def _calls(facts: Facts, names: Names) -> bool:
     if to is None or not (names.of(to).get("isContract") or names.token(to) or facts.details.logs):
         return False
     data = facts.details.input
-    if data is None:  # `type` is missing in rows from before the method's selector was stored
-        return bool(facts.transaction["methodId"]) or facts.transaction["type"] is None
+    if data is None:
+        return bool(facts.transaction["methodId"])
     return len(data) >= 4
 
 

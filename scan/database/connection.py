@@ -64,7 +64,6 @@ class Database:
             "client_connection_check_interval": "2000",  # a killed client's statement ends, too
             "random_page_cost": "1.1",
             "plan_cache_mode": "force_generic_plan",
-            "scan.reads_event_bodies": "on",  # see copy_event_body() in schema.sql
             **session,
         }
         self._deadline_s = (

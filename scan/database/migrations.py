@@ -2,12 +2,11 @@
 
 schema.sql is the whole truth and safe to repeat, so a new table, index or function needs no more
 than its lines there. What "IF NOT EXISTS" passes over (another column, another condition of an
-index) is changed by a numbered file first.
+index) is changed by a numbered file first: migrations/README.md says how to write one.
 
 Readers go on meanwhile. Each migration is a short transaction that waits for a lock only a moment
 and is tried again: a lock that waits behind a long statement has every reader wait behind itself.
-Indexes of tables that are there are built CONCURRENTLY. Migrations up to LAST_OFFLINE rewrite
-tables, and lock them for as long as that takes.
+Indexes of tables that are there are built CONCURRENTLY.
 """
 
 import functools
@@ -15,7 +14,6 @@ import hashlib
 import itertools
 import logging
 import re
-import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -31,7 +29,6 @@ log = logging.getLogger(__name__)
 
 SCHEMA = "schema.sql"
 RENDERED = "schema/list_entries.sql.j2"
-LAST_OFFLINE = 7
 LOCK_WAIT_MS = 200  # for each of a migration's locks: readers wait behind it as long
 SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
@@ -67,7 +64,8 @@ class ExpectedSchema(NamedTuple):
 
     @property
     def newest(self) -> int:
-        return self.migrations[-1].number
+        """The number of the newest migration, 0 without one."""
+        return max((migration.number for migration in self.migrations), default=0)
 
 
 @functools.cache
@@ -99,8 +97,8 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     Raises Unavailable where others have held a lock for PATIENCE_S.
     """
     state = _read_state(database)
-    if not state.has_tables or state.lacks(expected, up_to=LAST_OFFLINE):
-        return _apply_in_one_transaction(database, expected)
+    if not state.has_tables:
+        return _create(database, expected)
     if state.is_newer(expected):
         log.info("the schema is of a newer version; not changing it")
         return []
@@ -113,11 +111,10 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
 
 
 class PlannedFile(NamedTuple):
-    """`summary` is the comment at its head; `is_offline` says that it locks whole tables."""
+    """A file that the next start will apply, and the comment at its head."""
 
     name: str
     summary: str
-    is_offline: bool
 
 
 def plan(database: Database) -> list[PlannedFile] | None:
@@ -126,9 +123,9 @@ def plan(database: Database) -> list[PlannedFile] | None:
     if state.is_newer(expected):
         return None
     pending = state.lacks(expected) if state.has_tables else []
-    files = [PlannedFile(m.name, _summary(m.text), m.number <= LAST_OFFLINE) for m in pending]
+    files = [PlannedFile(m.name, _summary(m.text)) for m in pending]
     if pending or state.digest != expected.digest:
-        files.append(PlannedFile(SCHEMA, "tables, indexes and functions that are new", False))
+        files.append(PlannedFile(SCHEMA, "tables, indexes and functions that are new"))
     return files
 
 
@@ -144,10 +141,8 @@ class _SchemaState(NamedTuple):
     applied: frozenset[int]
     digest: bytes | None
 
-    def lacks(self, expected: ExpectedSchema, up_to: int = sys.maxsize) -> list[Migration]:
-        return [
-            m for m in expected.migrations if m.number not in self.applied and m.number <= up_to
-        ]
+    def lacks(self, expected: ExpectedSchema) -> list[Migration]:
+        return [m for m in expected.migrations if m.number not in self.applied]
 
     def is_newer(self, expected: ExpectedSchema) -> bool:
         return max(self.applied, default=0) > expected.newest
@@ -162,24 +157,17 @@ def _read_state(source: Database | Transaction) -> _SchemaState:
     return _SchemaState(has_tables, applied, None if digest is None else bytes(digest))
 
 
-def _apply_in_one_transaction(database: Database, expected: ExpectedSchema) -> list[str]:
-    """A new database, or an old one whose tables are rewritten: all of it in one transaction."""
+def _create(database: Database, expected: ExpectedSchema) -> list[str]:
+    """Make the tables of a new database, in one transaction; no migration is to be applied."""
     with database.transaction() as tx:
         tx.execute("database/migrations_lock")
-        state = _read_state(tx)
-        pending = state.lacks(expected)
-        if state.is_newer(expected) or (not pending and state.digest == expected.digest):
+        if _read_state(tx).has_tables:  # another instance has made them
             return []
-        for migration in pending if state.has_tables else ():
-            log.info("applying %s", migration.name)
-            for part in migration.parts:
-                while tx.script(part) and part.startswith(REPEAT):
-                    pass
         tx.script(expected.schema)
-        for migration in pending:
+        for migration in expected.migrations:
             _record(tx, migration)
         tx.execute("database/schema_state_put", digest=expected.digest)
-    return [*(m.name for m in pending if state.has_tables), SCHEMA]
+    return [SCHEMA]
 
 
 def _retry_while_locked(

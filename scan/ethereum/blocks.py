@@ -40,9 +40,6 @@ MAX_TOPICS = 4  # of a log: LOG4 is the last instruction for one
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 
-_0008 = "0008_transaction_fields.sql"
-
-
 class MalformedBlock(Exception):
     """A block or receipt that contradicts itself; it is read again, never skipped."""
 
@@ -62,29 +59,25 @@ class DecodedTransaction(NamedTuple):
     gas_price: Annotated[int, Column(UINT256, "gasPrice")]
     gas_used: Annotated[int, Column(UINT256, "gasUsed", of_receipt=True)]
     status: Annotated[bool, Column(BOOLEAN, "status", of_receipt=True)]
-    type: Annotated[bytes, Column(UNSIGNED, "type", added_by=_0008)] = b""
-    nonce: Annotated[bytes | None, Column(UNSIGNED, "nonce", added_by=_0008)] = None
-    gas_limit: Annotated[bytes | None, Column(UNSIGNED, "gas", added_by=_0008)] = None
-    max_fee_per_gas: Annotated[bytes | None, Column(UNSIGNED, "maxFeePerGas", added_by=_0008)] = (
+    type: Annotated[bytes, Column(UNSIGNED, "type")] = b""
+    nonce: Annotated[bytes | None, Column(UNSIGNED, "nonce")] = None
+    gas_limit: Annotated[bytes | None, Column(UNSIGNED, "gas")] = None
+    max_fee_per_gas: Annotated[bytes | None, Column(UNSIGNED, "maxFeePerGas")] = None
+    max_priority_fee_per_gas: Annotated[bytes | None, Column(UNSIGNED, "maxPriorityFeePerGas")] = (
         None
     )
-    max_priority_fee_per_gas: Annotated[
-        bytes | None, Column(UNSIGNED, "maxPriorityFeePerGas", added_by=_0008)
-    ] = None
-    max_fee_per_blob_gas: Annotated[
-        bytes | None, Column(UNSIGNED, "maxFeePerBlobGas", added_by=_0008)
-    ] = None
+    max_fee_per_blob_gas: Annotated[bytes | None, Column(UNSIGNED, "maxFeePerBlobGas")] = None
     cumulative_gas_used: Annotated[
-        bytes | None, Column(UNSIGNED, "cumulativeGasUsed", of_receipt=True, added_by=_0008)
+        bytes | None, Column(UNSIGNED, "cumulativeGasUsed", of_receipt=True)
     ] = None
     # The first bytes of its input, at most 4.
-    method: Annotated[bytes | None, Column(BYTES, "input", added_by=_0008)] = None
+    method: Annotated[bytes | None, Column(BYTES, "input")] = None
     blob_versioned_hashes: Annotated[
-        tuple[bytes, ...] | None, Column(HASHES, "blobVersionedHashes", added_by=_0008)
+        tuple[bytes, ...] | None, Column(HASHES, "blobVersionedHashes")
     ] = None
     blob_gas_price: Annotated[
         bytes | None,
-        Column(UNSIGNED, "blobGasPrice", of_receipt=True, added_by="0020_history.sql"),
+        Column(UNSIGNED, "blobGasPrice", of_receipt=True),
     ] = None
 
     @property
@@ -120,9 +113,9 @@ class DecodedBlock(NamedTuple):
     gas_limit: Annotated[int, Column(UINT256, "gasLimit")]
     transactions: list[DecodedTransaction]
     logs: list[EventLog]
-    base_fee_per_gas: Annotated[int | None, Column(UINT256, "baseFeePerGas", added_by=_0008)] = None
+    base_fee_per_gas: Annotated[int | None, Column(UINT256, "baseFeePerGas")] = None
     withdrawals: list[Withdrawal] | None = None  # None: the chain had none yet
-    size: Annotated[int | None, Column(BIGINT, "size", added_by="0013_block_size.sql")] = None
+    size: Annotated[int | None, Column(BIGINT, "size")] = None
 
 
 BLOCK_COLUMNS = annotated_columns(DecodedBlock)

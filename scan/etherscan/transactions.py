@@ -65,7 +65,7 @@ def complete_transactions(records: str) -> list[object]:
 
 def complete_transfers(records: str, token_type: str) -> list[object]:
     """`records` have one more key, `called`: the address called by the transaction."""
-    rows = _complete(orjson.loads(records))
+    rows = orjson.loads(records)
     names = _FunctionNames(row["called"] for row in rows)
     return [
         _ordered(
@@ -91,11 +91,9 @@ def _complete(rows: list[Row]) -> list[Row]:
     needed = {}
     for row in rows:
         if row["missing"]:
-            called = row.get("called", row["to"]) or None
             number = int(row["blockNumber"])
-            needed[IndexedTransaction(row["hash"], number, row["blockHash"], called)] = _content(
-                row
-            )
+            key = IndexedTransaction(row["hash"], number, row["blockHash"], row["to"] or None)
+            needed[key] = _content(row)
     sent = _read(needed) if needed else {}
     return [row | _of_node(row, sent[row["hash"]]) if row["missing"] else row for row in rows]
 

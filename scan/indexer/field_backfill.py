@@ -1,17 +1,19 @@
-"""Fills columns that are null in older rows, from the node, newest blocks first.
+"""Fills columns that a migration added, from the node, newest blocks first.
 
 It may run beside the indexer, and be killed at any time: what is filled stays, and the next run
 walks past it. A row gets what a block of the very hash it stands in has for it, or stays as it is;
-the indexer writes nothing meanwhile (indexer/backfill_lock). The sums of addresses follow.
+the indexer writes nothing meanwhile (indexer/backfill_lock). A row whose column stays null, since
+the node gives nothing for it, is read again by the next run.
 """
 
-import json
 import threading
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.ethereum.blocks import BLOCK_COLUMNS
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.client import Node
+from scan.ethereum.column_types import annotated_columns
 from scan.indexer import chain_identity
 from scan.indexer.block_rows import TRANSACTION_COLUMNS, BlockRows
 from scan.indexer.block_source import BlockSource
@@ -25,25 +27,42 @@ FIND_BLOCKS = 2_000  # looked at by one statement: a range that the planner take
 WRITE_TRANSACTIONS = 2_000  # at once: the indexer waits for that, a tenth of a second
 
 
+class LaterColumns(NamedTuple):
+    """The names of the columns that migrations have added since release 1.0."""
+
+    blocks: tuple[str, ...]
+    transactions: tuple[str, ...]
+
+
+LATER = LaterColumns(
+    *(
+        tuple(name for name, column in annotated_columns(record).items() if column.added_by)
+        for record in (DecodedBlock, DecodedTransaction)
+    )
+)
+
+
 class FieldBackfill:
     """Fills one database from one node; raises WrongChain if it serves a different chain."""
 
     def __init__(
         self, settings: Settings, database: Database, node: Node, stop: threading.Event
     ) -> None:
-        self.filled = 0  # transactions
+        self.filled = 0  # rows
+        self.differing: set[int] = set()  # blocks that were not the node's when they were read
         self._database = database
         self._source = BlockSource(node, traces="off")
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._stop = stop
-        # Columns of blocks that older rows lack: below its number none of the node's has a value.
-        self._block_columns = {name: 0 for name, c in BLOCK_COLUMNS.items() if c.added_by}
+        # From which block on the node has a column: if a block lacks it, so do all before it.
+        self._given_from = dict.fromkeys(LATER.blocks, 0)
         chain = chain_identity.check(node, database)
         self._start_block = chain.start_block if chain else 0
-        self._next = self._head()  # everything above it has been walked over
+        head = database.row("indexer/blocks_get_head")
+        self._next = -1 if head is None else int(head[0])  # all above it has been walked over
 
     def run(self, report: Callable[[int], None]) -> None:
-        """Until everything is walked over, or stopped; `report` gets the number of each block
+        """Fill until everything is walked over, or stopped; `report` gets the number of each block
         reached. Raises NodeError, MalformedBlock, ScanError; called again, it goes on."""
         while (newest := self._find_unfilled()) is not None:
             first = max(self._start_block, newest - WINDOW_BLOCKS + 1)
@@ -57,25 +76,17 @@ class FieldBackfill:
             self._next = first - 1
             report(first)
 
-    def newest_unfilled(self) -> int | None:
-        """The newest block that is still unfilled after a complete run."""
-        self._next = self._head()
-        return self._find_unfilled()
-
-    def _head(self) -> int:
-        row = self._database.row("indexer/blocks_get_head")
-        return -1 if row is None else int(row[0])
-
     def _find_unfilled(self) -> int | None:
         """The newest unfilled block that was not visited yet; None also when stopped."""
-        while self._next >= self._start_block and not self._stop.is_set():
+        while self._next >= self._start_block and any(LATER) and not self._stop.is_set():
             first = max(self._start_block, self._next - FIND_BLOCKS + 1)
             number: int | None = self._database.value(
                 "indexer/fields_find_unfilled",
                 block_from=first,
                 block_to=self._next,
-                columns=list(self._block_columns),
-                columns_from=list(self._block_columns.values()),
+                columns=list(self._given_from),
+                columns_from=list(self._given_from.values()),
+                transaction_columns=list(LATER.transactions),
             )
             if number is not None:
                 return number
@@ -85,25 +96,22 @@ class FieldBackfill:
     def _write(self, blocks: Sequence[BlockRows]) -> None:
         if not blocks:
             return
-        keys = {
-            "numbers": [block.number for block in blocks],
-            "hashes": [block.hash for block in blocks],
-        }
-        fetched = [
-            {"number": block.number, "hash": f"\\x{block.hash.hex()}"}
-            | {name: block.columns[name] for name in self._block_columns}
-            for block in blocks
-        ]
+        names = ("number", "hash", *LATER.blocks)
         with self._database.transaction() as tx:
             tx.execute("indexer/backfill_lock")
             tx.execute("indexer/fields_create")
+            tx.copy_records("fetched_blocks", names, [block.columns for block in blocks])
             lines = [line for block in blocks for line in block.transactions]
             tx.copy_lines("fetched_transactions", TRANSACTION_COLUMNS, lines)
-            filled = tx.value("indexer/fields_fill_transactions", **keys)
-            if filled + tx.value("indexer/fields_fill_blocks", fetched=json.dumps(fetched)):
+            self.differing |= {number for (number,) in tx.rows("indexer/fields_match")}
+            filled = 0
+            for table, key in (("blocks", "number"), ("transactions", "ordinal")):
+                if columns := list(getattr(LATER, table)):
+                    filled += tx.value("indexer/fields_fill", table=table, key=key, columns=columns)
+            if filled:
                 tx.execute("indexer/chain_notify")
         self.filled += filled
         for block in blocks:
-            for name, first in self._block_columns.items():
+            for name, first in self._given_from.items():
                 if block.columns[name] is None:
-                    self._block_columns[name] = max(first, block.number + 1)
+                    self._given_from[name] = max(first, block.number + 1)

@@ -14,13 +14,11 @@ MAX_QUEUE_EVENTS = 10_000
 MAX_QUEUE_MIB = 32
 MAX_BLOCK_EVENTS = 20_000  # of all webhooks together
 MAX_BLOCK_MIB = 8
-LARGEST_BODY_BYTES = 40_000  # of any event
 LIMITS = {
     "queue_events": MAX_QUEUE_EVENTS,
     "queue_bytes": MAX_QUEUE_MIB * MIB,
     "block_events": MAX_BLOCK_EVENTS,
     "block_bytes": MAX_BLOCK_MIB * MIB,
-    "largest_body_bytes": LARGEST_BODY_BYTES,
     "queue_events_reason": f"its queue held {MAX_QUEUE_EVENTS:,} undelivered events",
     "queue_bytes_reason": f"its queue held {MAX_QUEUE_MIB} MiB of undelivered events",
     "block_events_reason": "it had the most events of a block with more than are written at once",

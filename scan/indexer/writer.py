@@ -139,7 +139,6 @@ class Append:
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self._tx, self._first_block, self.head.number)
         derive(self._tx, written)
-        self._tx.execute("indexer/pool_candles_set_state", first_trade=None)
         _store_supplies(self._tx, list(self._supplies.values()))
         webhook_events.insert(self._tx, written, self._watched_logs)
         return self.head
@@ -183,9 +182,6 @@ class Writer:
         for table in partitions.TABLES:
             self._partitions.prepare(table, getattr(before, table), getattr(after, table))
         with self._locked_transaction(head) as tx:
-            if head is not None:
-                _forget_uncounted_days(tx, head)
-            forget_uncounted_candles(tx, head)
             append = Append(tx, head)
             yield append
         metrics.INDEXED_BLOCKS.inc(append.blocks)
@@ -197,8 +193,6 @@ class Writer:
         if head is None or head.number <= last_kept:
             return
         with self._locked_transaction(head) as tx:
-            _forget_uncounted_days(tx, head)
-            forget_uncounted_candles(tx, head)
             now = datetime.now(UTC)
             tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
             tx.execute("indexer/orphaned_blocks_sweep", now=now)
@@ -208,7 +202,6 @@ class Writer:
             for end in (*ends, last_kept):
                 _remove_day(tx, read_block_range(tx, end + 1, last), end)
                 last = end
-            tx.execute("indexer/pool_candles_set_state", first_trade=None)
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
 
     def store_supplies(self, head: IndexedHead, supplies: Sequence[TokenSupply]) -> None:
@@ -267,7 +260,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     grown += tx.rows("indexer/dexes_derive", sign=1, **written.trades)
     grown += tx.rows("indexer/pools_derive", sign=1, **written.trades)
     if written.trades["last_trade"] >= written.trades["first_trade"]:
-        derive_candles(tx, **written.trades)
+        _derive_candles(tx, **written.trades)
     grown += _derive_logs(tx, written, sign=1)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
@@ -298,12 +291,7 @@ def _remove_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     tx.execute("indexer/addresses_restore_last_seen", day=day)
 
 
-def _forget_uncounted_days(tx: Transaction, head: IndexedHead) -> None:
-    """Of what an older release wrote or took back meanwhile."""
-    tx.execute("indexer/daily_stats_forget", head_number=head.number, head_hash=head.hash)
-
-
-def derive_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
+def _derive_candles(tx: Transaction, first_trade: int, last_trade: int) -> None:
     """Add these trades, which no candle counts, to the candles of their pools."""
     tx.execute(
         "indexer/pool_candles_derive",
@@ -328,15 +316,6 @@ def _remove_from_candles(tx: Transaction, first_trade: int, last_trade: int) -> 
             pools=[bytes(pool) for pool in pools],
             hours=list(hours),
         )
-
-
-def forget_uncounted_candles(tx: Transaction, head: IndexedHead | None) -> None:
-    """Where an older release wrote blocks or took them back meanwhile."""
-    tx.execute(
-        "indexer/pool_candles_forget",
-        head_hash=head.hash if head else None,
-        next_trade=head.totals.dex_trades if head else 0,
-    )
 
 
 def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:

@@ -30,7 +30,7 @@ def get_pool(address: str) -> Response:
     volume = json.loads(pools.volume(reader(), key))
     try:
         candles = json.loads(pools.candles(reader(), key, interval).data)
-    except InvalidParameter:  # not counted yet, and too many trades to read
+    except InvalidParameter:  # too many trades in the newest interval
         candles = []
     priced = [candle for candle in candles if candle["open"] is not None]
     shown = listing(dex_trades.page(reader(), window(), pool=key))

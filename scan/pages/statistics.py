@@ -74,8 +74,7 @@ def _chart(days: list[dict[str, Any]], series: Series, symbol: str) -> Chart | N
 
 def _point(day: dict[str, Any], field: str) -> Point:
     time_s = int(datetime.fromisoformat(day["date"]).replace(tzinfo=UTC).timestamp())
-    value = day[field]
-    return Point(time_s, 0, "not counted yet") if value is None else Point(time_s, int(value))
+    return Point(time_s, int(day[field]))
 
 
 @blueprint.get("/gas")

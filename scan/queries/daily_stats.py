@@ -11,13 +11,11 @@ MAX_DAYS = 366
 
 
 class DailyStats(NamedTuple):
-    """`data` is a JSON array as text; the dates are None before the first block. `complete`: no day
-    of it is still to be counted (by `scan backfill daily`)."""
+    """The days of a range as a JSON array; the dates are None before the first block."""
 
     first: str | None
     last: str | None
     data: str
-    complete: bool
 
 
 def days(
@@ -25,7 +23,7 @@ def days(
 ) -> DailyStats:
     """Of `length` days where there is no first date. Raises InvalidParameter for a range that is
     too long or backwards."""
-    first_text, last_text, length, data, complete = reader.row(
+    first_text, last_text, length, data = reader.row(
         "queries/daily_stats_list",
         date_from=first,
         date_to=last,
@@ -36,4 +34,4 @@ def days(
         raise InvalidParameter(
             f"from and to must be in their order and at most {MAX_DAYS} days.", field="from"
         )
-    return DailyStats(first_text, last_text, data, complete)
+    return DailyStats(first_text, last_text, data)

@@ -80,7 +80,7 @@ def candles(
         raise InvalidParameter("timeFrom must not be after timeTo.", field="timeFrom")
     first_start_s = 0 if first_s is None else first_s // span_s * span_s
     if span_s % HOUR_S == 0:
-        data, next_s, is_counted = reader.row(
+        data, next_s = reader.row(
             "queries/pool_candles_list",
             address=address,
             span_s=span_s,
@@ -88,10 +88,9 @@ def candles(
             last_s=NEWEST_S if last_s is None else last_s // span_s * span_s + span_s - 1,
             limit=limit,
         )
-        if is_counted:
-            if data == "[]":
-                get(reader, address)
-            return Candles(data, next_s)
+        if data == "[]":
+            get(reader, address)
+        return Candles(data, next_s)
     return _from_trades(reader, address, span_s, first_start_s, last_s, limit)
 
 

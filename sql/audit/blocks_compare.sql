@@ -12,8 +12,8 @@ FROM (
             'gas_price_sum', b.gas_price_sum,
             'internal_transfers_before', b.internal_transfers_before,
             'internal_transfer_count', b.internal_transfer_count,
-            'traced_before', coalesce(b.traced_before, e.traced_before),
-            'untraced_before', coalesce(b.untraced_before, e.untraced_before),
+            'traced_before', b.traced_before,
+            'untraced_before', b.untraced_before,
             'logs_before', b.logs_before, 'log_count', b.log_count) AS stored,
         to_jsonb(e) - 'number' AS expected
     FROM blocks b

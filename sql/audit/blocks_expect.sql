@@ -1,5 +1,5 @@
 -- What the rows of blocks have to hold of the rows in them and before them, and of the blocks before
--- them. How many of those are traced is null where an older version wrote the block.
+-- them.
 -- params: none
 -- returns: nothing; makes the temporary table expected_blocks
 -- index: none
@@ -15,7 +15,7 @@ SELECT b.number,
     coalesce(sum(i.entries) OVER before, 0) AS internal_transfers_before,
     coalesce(i.entries, 0) AS internal_transfer_count,
     count(*) FILTER (WHERE b.traced) OVER before AS traced_before,
-    count(*) FILTER (WHERE lacks_traces(b)) OVER before AS untraced_before,
+    count(*) FILTER (WHERE NOT b.traced) OVER before AS untraced_before,
     coalesce(sum(l.entries) OVER before, 0) AS logs_before,
     coalesce(l.entries, 0) AS log_count
 FROM blocks b

@@ -1,4 +1,4 @@
--- Days whose counts are not what the rows give, or that are not counted.
+-- Days whose counts are not what the rows give.
 -- params: most integer
 -- returns: the day, what is stored and what is expected (jsonb, null where there is no row), how many
 --   there are

@@ -14,12 +14,11 @@ WITH placed AS MATERIALIZED (
     JOIN placed p ON p.number = e.first_seen
     GROUP BY p.day
 )
-SELECT d.day, d.first_block, d.last_block, b.hash AS last_hash, t.transaction_count,
+SELECT d.day, d.first_block, d.last_block, t.transaction_count,
     t.failed_transaction_count,
     (SELECT count(*) FROM addresses_seen(d.first_block, d.last_block)) AS active_address_count,
     coalesce(a.addresses, 0) AS new_address_count, t.created_contract_count,
     t.token_transfer_count, t.dex_trade_count, t.gas_used, t.fees_wei, t.burnt_wei
 FROM days d
-JOIN blocks b ON b.number = d.last_block
 CROSS JOIN LATERAL block_totals(d.first_block, d.last_block) AS t
 LEFT JOIN added a ON a.day = d.day;

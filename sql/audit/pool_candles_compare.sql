@@ -1,4 +1,4 @@
--- Candles that are not what the trades give, or that are not counted.
+-- Candles that are not what the trades give.
 -- params: most integer
 -- returns: pool and hour, what is stored and what is expected (jsonb, null where there is no row), how
 --   many there are

@@ -7,7 +7,7 @@ WITH placed AS MATERIALIZED (
     SELECT number, max(timestamp_s // 86400) OVER (ORDER BY number) AS day FROM blocks
 ), of_blocks AS (
     SELECT p.day, min(b.number) AS first_block, max(b.number) AS last_block,
-        arg_max(b.hash, b.number) AS last_hash, sum(b.transaction_count) AS transaction_count,
+        sum(b.transaction_count) AS transaction_count,
         sum(b.token_transfer_count) AS token_transfer_count,
         sum(b.dex_trade_count) AS dex_trade_count,
         sum_text(sum(gas_used_0), sum(gas_used_1), sum(gas_used_2), sum(gas_used_3)) AS gas_used,

@@ -130,7 +130,7 @@ WITH seen AS (
             + (SELECT count(*) FROM counted c WHERE c.seen_before IS NULL),
         active_address_count = s.active_address_count + (SELECT count(*) FROM counted c
             WHERE c.seen_before IS NULL OR c.seen_before < s.first_block)
-    WHERE %(sign)s > 0 AND s.day = counted_day(%(block_to)s)
+    WHERE %(sign)s > 0 AND s.day = day_of_block(%(block_to)s)
 )
 SELECT grown.list, c.address, grown.entries - grown.added
 FROM counted c

@@ -1,5 +1,4 @@
 -- The newest indexed block, and the totals up to and with it.
--- Blocks that are or are not traced are counted only after one that an older version wrote.
 -- params: none
 -- returns: no row when nothing is indexed; else number, hash, totals as writer.py's RowCounts (jsonb)
 -- index: blocks_pkey
@@ -8,10 +7,8 @@ SELECT number, hash, jsonb_build_object(
     'token_transfers', token_transfers_before + token_transfer_count,
     'dex_trades', dex_trades_before + dex_trade_count,
     'internal_transfers', internal_transfers_before + internal_transfer_count,
-    'traced', coalesce(traced_before + (traced IS TRUE)::integer,
-        (SELECT count(*) FROM blocks b WHERE b.traced)),
-    'untraced', coalesce(untraced_before + lacks_traces(blocks)::integer,
-        (SELECT count(*) FROM blocks b WHERE lacks_traces(b))),
+    'traced', traced_before + (traced IS TRUE)::integer,
+    'untraced', untraced_before + (traced IS FALSE)::integer,
     'logs', logs_before + log_count)
 FROM blocks
 ORDER BY number DESC

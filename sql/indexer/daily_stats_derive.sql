@@ -1,38 +1,28 @@
--- Counts blocks already written for their days, but for addresses: see indexer/addresses_derive. A day
--- that was begun without counting is not counted further.
+-- Counts blocks already written for their days, but for addresses: see indexer/addresses_derive.
 -- params: block_from bigint, block_to bigint
 -- returns: the first and the last of these blocks on each day, in their order
--- index: blocks_pkey, daily_stats_first_block_key, daily_stats_pkey, transactions_pkey,
+-- index: blocks_pkey, daily_stats_pkey, transactions_pkey,
 --   internal_transfers_pkey
-WITH before AS MATERIALIZED (
-    SELECT coalesce(s.day, greatest(day_of(b.timestamp), (SELECT max(o.day) FROM daily_stats o))) AS day,
-        s.day IS NOT NULL AS is_counted
-    FROM blocks b
-    LEFT JOIN daily_stats s ON s.day = counted_day(b.number)
-    WHERE b.number = %(block_from)s - 1
-), days AS MATERIALIZED (
+WITH days AS MATERIALIZED (
     SELECT day, min(number) AS first_block, max(number) AS last_block
     FROM (
         SELECT b.number, greatest(max(day_of(b.timestamp)) OVER (ORDER BY b.number),
-            (SELECT before.day FROM before)) AS day
+            (SELECT max(s.day) FROM daily_stats s)) AS day
         FROM blocks b
         WHERE b.number BETWEEN %(block_from)s AND %(block_to)s
     ) AS placed
     GROUP BY day
 ), counted AS (
-    INSERT INTO daily_stats AS s (day, first_block, last_block, last_hash, transaction_count,
+    INSERT INTO daily_stats AS s (day, first_block, last_block, transaction_count,
         failed_transaction_count, created_contract_count, token_transfer_count, dex_trade_count,
         gas_used, fees_wei, burnt_wei)
-    SELECT d.day, d.first_block, d.last_block, b.hash, t.transaction_count,
+    SELECT d.day, d.first_block, d.last_block, t.transaction_count,
         t.failed_transaction_count, t.created_contract_count, t.token_transfer_count,
         t.dex_trade_count, t.gas_used, t.fees_wei, t.burnt_wei
     FROM days d
-    JOIN blocks b ON b.number = d.last_block
     CROSS JOIN LATERAL block_totals(d.first_block, d.last_block) AS t
-    WHERE d.day IS DISTINCT FROM (SELECT before.day FROM before WHERE NOT before.is_counted)
     ON CONFLICT (day) DO UPDATE SET
         last_block = EXCLUDED.last_block,
-        last_hash = EXCLUDED.last_hash,
         transaction_count = s.transaction_count + EXCLUDED.transaction_count,
         failed_transaction_count = s.failed_transaction_count + EXCLUDED.failed_transaction_count,
         created_contract_count = s.created_contract_count + EXCLUDED.created_contract_count,

@@ -1,4 +1,4 @@
--- The blocks before which counted days begin, after a block.
+-- The blocks before which days begin, after a block.
 -- params: last_kept bigint
 -- returns: their numbers, the newest first
 -- index: daily_stats_first_block_key

@@ -1,15 +1,14 @@
 -- Takes back what the blocks after one count for their days, while their rows are still there; addresses
--- follow with indexer/addresses_forget and indexer/addresses_restore_last_seen. All blocks after it that
--- are counted are of one day.
+-- follow with indexer/addresses_forget and indexer/addresses_restore_last_seen. All blocks after it are of
+-- one day.
 -- params: last_kept bigint
--- returns: the day (text: it may be beyond calendars), where earlier blocks of it stay and are counted; else no row
--- index: daily_stats_first_block_key, blocks_pkey, transactions_pkey, internal_transfers_pkey
+-- returns: the day (text: it may be beyond calendars), where earlier blocks of it stay; else no row
+-- index: daily_stats_first_block_key, daily_stats_pkey, blocks_pkey, transactions_pkey, internal_transfers_pkey
 WITH lost AS (
     DELETE FROM daily_stats WHERE first_block > %(last_kept)s
 )
 UPDATE daily_stats s
-SET last_block = b.number,
-    last_hash = b.hash,
+SET last_block = %(last_kept)s,
     transaction_count = s.transaction_count - t.transaction_count,
     failed_transaction_count = s.failed_transaction_count - t.failed_transaction_count,
     created_contract_count = s.created_contract_count - t.created_contract_count,
@@ -18,8 +17,7 @@ SET last_block = b.number,
     gas_used = s.gas_used - t.gas_used,
     fees_wei = s.fees_wei - t.fees_wei,
     burnt_wei = s.burnt_wei - t.burnt_wei
-FROM blocks b
-JOIN daily_stats o ON o.day = counted_day(b.number + 1)
-CROSS JOIN LATERAL block_totals(b.number + 1, o.last_block) AS t
-WHERE b.number = %(last_kept)s AND s.day = o.day AND s.first_block <= %(last_kept)s
+FROM daily_stats o
+CROSS JOIN LATERAL block_totals(%(last_kept)s + 1, o.last_block) AS t
+WHERE o.day = day_of_block(%(last_kept)s) AND o.last_block > %(last_kept)s AND s.day = o.day
 RETURNING s.day::text;

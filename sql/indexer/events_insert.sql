@@ -16,7 +16,7 @@
 --   first_trade bigint, last_trade bigint, now timestamptz, watched_block_number bigint[],
 --   watched_log_index integer[], watched_transaction_index integer[], watched_address bytea[],
 --   watched_topics text[], watched_data bytea[], queue_events bigint, queue_bytes bigint,
---   block_events bigint, block_bytes bigint, largest_body_bytes bigint, queue_events_reason text,
+--   block_events bigint, block_bytes bigint, queue_events_reason text,
 --   queue_bytes_reason text, block_events_reason text, block_bytes_reason text
 -- returns: the number of queues with something new
 -- index: transactions_pkey, token_transfers_pkey, internal_transfers_pkey, dex_trades_pkey, blocks_pkey,
@@ -125,9 +125,7 @@ WITH events AS MATERIALIZED (
     SELECT w.id AS webhook_id, CASE
         WHEN q.pending_count + c.events > %(queue_events)s
             THEN %(queue_events_reason)s
-        -- No body is longer; the release before counts events down, but no bytes.
-        WHEN least(q.pending_bytes, q.pending_count * %(largest_body_bytes)s::bigint) + c.bytes
-                > %(queue_bytes)s
+        WHEN q.pending_bytes + c.bytes > %(queue_bytes)s
             THEN %(queue_bytes_reason)s
         WHEN sum(c.events) OVER (ORDER BY c.events, w.created_at, w.id)
                 > %(block_events)s::bigint * (%(block_to)s - %(block_from)s + 1)

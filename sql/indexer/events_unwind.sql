@@ -1,7 +1,7 @@
 -- Unwinds the events of orphaned blocks: what still waits is cancelled, also where an attempt
 -- is under way; what a receiver may have seen is followed by the same event with data.removed,
 -- the newest first, and at once: what undoes a block waits for no confirmation. `data` is the last key
--- of every body. Deliveries that the release before wrote have no body_id, and are revoked one by one.
+-- of every body.
 -- A delivery that was restored without its body cannot be revoked, and does not hold up the indexer.
 -- params: last_kept bigint, now timestamptz
 -- returns: nothing
@@ -14,24 +14,19 @@ WITH lost AS (
         finished_at = coalesce(finished_at, %(now)s),
         retry_at = NULL
     WHERE block_number > %(last_kept)s AND NOT orphaned
-    RETURNING id, webhook_id, event, body, body_id, sent
+    RETURNING id, webhook_id, event, body_id, sent
 ), sent AS (
-    SELECT min(l.event) AS event, min(l.body) AS body, min(l.body_id) AS body_id,
+    SELECT l.body_id, min(l.event) AS event,
         array_agg(l.id) AS delivery_ids, array_agg(l.webhook_id) AS webhook_ids
     FROM lost l
     JOIN webhooks w ON w.id = l.webhook_id AND w.active
     WHERE l.sent
-    GROUP BY coalesce(l.body_id, -l.id)
+    GROUP BY l.body_id
 ), revoked AS MATERIALIZED (
     SELECT nextval(pg_get_serial_sequence('event_bodies', 'id')) AS body_id, s.event,
-        left(s.body, -2) || ',"removed":true}}' AS body, s.delivery_ids, s.webhook_ids
-    FROM (
-        SELECT event, delivery_ids, webhook_ids,
-            coalesce(body, (SELECT e.body FROM event_bodies e WHERE e.id = sent.body_id)) AS body
-        FROM sent
-        OFFSET 0
-    ) AS s
-    WHERE s.body IS NOT NULL
+        left(e.body, -2) || ',"removed":true}}' AS body, s.delivery_ids, s.webhook_ids
+    FROM sent s
+    JOIN event_bodies e ON e.id = s.body_id
 ), stored AS (
     INSERT INTO event_bodies (id, body)
     SELECT body_id, body FROM revoked

@@ -1,7 +1,7 @@
--- The newest block of a range that lacks one of its later columns, each from a block of its own on, or
--- has a transaction that lacks its later ones. It walks over what is filled: a second for a million
--- transactions.
--- params: block_from bigint, block_to bigint, columns text[], columns_from bigint[]
+-- The newest block of a range that has null in one of these columns, each from a block of its own on, or
+-- has a transaction with null in one of these. It walks over what is filled.
+-- params: block_from bigint, block_to bigint, columns text[], columns_from bigint[],
+--   transaction_columns text[]
 -- returns: one number, null where nothing lacks
 -- index: transactions_pkey, blocks_pkey
 WITH ordinals AS MATERIALIZED (
@@ -10,8 +10,11 @@ WITH ordinals AS MATERIALIZED (
 SELECT greatest(
     (SELECT t.block_number
     FROM transactions t
-    WHERE (t.type IS NULL OR (t.blob_versioned_hashes IS NOT NULL AND t.blob_gas_price IS NULL))
+    WHERE cardinality(%(transaction_columns)s::text[]) > 0
         AND t.ordinal BETWEEN (SELECT first FROM ordinals) AND (SELECT last FROM ordinals)
+        AND EXISTS (SELECT
+            FROM unnest(%(transaction_columns)s::text[]) AS later (name)
+            WHERE to_jsonb(t) -> later.name = 'null')
     ORDER BY t.ordinal DESC
     LIMIT 1),
     (SELECT b.number

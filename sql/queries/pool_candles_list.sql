@@ -5,7 +5,7 @@
 -- params: address bytea, span_s bigint, first_s bigint, last_s bigint, limit integer
 -- literals: none
 -- returns: one row: index version, data (JSON text), the second before the oldest of them where the
---   range has older ones, whether all trades are counted
+--   range has older ones
 -- index: pool_candles_pkey, pools_pkey, tokens_pkey
 WITH pool AS MATERIALIZED (
     SELECT ('1e' || coalesce(k0.decimals, 0))::numeric AS unit0,
@@ -51,5 +51,4 @@ SELECT index_version(),
             c.volume0, c.volume1, c.trades), ',' ORDER BY c.start_s)
         FROM newest c)),
     CASE WHEN (SELECT count(*) FROM candles) > %(limit)s
-        THEN (SELECT min(c.start_s) - 1 FROM newest c) END,
-    has_all_candles();
+        THEN (SELECT min(c.start_s) - 1 FROM newest c) END;

@@ -23,13 +23,10 @@ WITH newest AS MATERIALIZED (
     WHERE p.address = %(address)s
 )
 SELECT index_version(), (
-    SELECT format('{"address":"%%s","complete":%%s,"volumes":%%s}', hex(p.address),
-        has_all_candles()::text, json_list((
-            SELECT string_agg(
-                CASE WHEN has_all_candles() THEN volume_record(v.name, v.start, v.volume0,
-                        v.volume1, v.trades::bigint)
-                    ELSE volume_record(v.name, v.start, NULL, NULL, NULL) END,
-                ',' ORDER BY v.place, v.start DESC)
-            FROM volumes v)))
+    SELECT format('{"address":"%%s","complete":true,"volumes":%%s}', hex(p.address), json_list((
+        SELECT string_agg(
+            volume_record(v.name, v.start, v.volume0, v.volume1, v.trades::bigint),
+            ',' ORDER BY v.place, v.start DESC)
+        FROM volumes v)))
     FROM pools p
     WHERE p.address = %(address)s);

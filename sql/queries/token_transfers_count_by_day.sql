@@ -1,22 +1,16 @@
--- How many transfers a token had on each of the chain's newest counted days since it was first seen,
--- exactly: by what its list has before the days' first blocks. Days before a gap in what is counted are
--- left out, and so are days without blocks.
+-- How many transfers a token had on each of the chain's newest days since it was first seen, exactly: by
+-- what its list has before the days' first blocks. Days without blocks are left out.
 -- params: address bytea, days integer
 -- literals: none
 -- returns: one row: index version, JSON text [{"time": Unix seconds, "transfers"}] oldest first
 -- index: tokens_pkey, daily_stats_pkey, blocks_pkey, list_checkpoints_pkey, token_transfers_by_token
 WITH whole AS MATERIALIZED (
     SELECT k.transfer_count AS entries, k.block_number FROM tokens k WHERE k.address = %(address)s
-), newest AS (
-    SELECT s.day, s.first_block, s.last_block,
-        lag(s.first_block) OVER (ORDER BY s.day DESC) <> s.last_block + 1 AS is_before_gap
+), days AS MATERIALIZED (
+    SELECT s.day, s.first_block, s.last_block
     FROM daily_stats s
     ORDER BY s.day DESC
     LIMIT %(days)s
-), days AS MATERIALIZED (
-    SELECT n.day, n.first_block, n.last_block
-    FROM newest n
-    WHERE NOT EXISTS (SELECT FROM newest g WHERE g.is_before_gap AND g.day >= n.day)
 ), bounds AS MATERIALIZED (
     SELECT d.day,
         entries_before('token_transfers_by_token', %(address)s, whole.entries,

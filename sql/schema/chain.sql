@@ -1,17 +1,5 @@
 -- Base tables: what the chain says.
 
--- The default of blocks.log_count, which only an indexer that knows of no logs leaves to it.
-CREATE OR REPLACE FUNCTION log_count_of_older_release() RETURNS integer
-LANGUAGE plpgsql STABLE AS $$
-BEGIN
-    IF EXISTS (SELECT FROM chain WHERE stored_logs <> 'none') THEN
-        RAISE 'this database stores logs, which a release before 0009 would leave out'
-            USING HINT = 'Start the indexer of the release that made it.';
-    END IF;
-    RETURN 0;
-END
-$$;
-
 -- The rows of transactions, token_transfers, dex_trades, internal_transfers and logs are numbered by
 -- their ordinal: from 0 in the chain's order, without gaps. *_before is how many rows older blocks have,
 -- which is the ordinal
@@ -31,19 +19,16 @@ CREATE TABLE IF NOT EXISTS blocks (
     gas_used numeric(78, 0) NOT NULL,
     gas_limit numeric(78, 0) NOT NULL,
     gas_price_sum numeric NOT NULL, -- over its transactions, for the network's average
-    base_fee_per_gas numeric(78, 0), -- null before EIP-1559, and where it is yet to be filled
-    internal_transfers_before bigint NOT NULL DEFAULT 0,
-    internal_transfer_count integer NOT NULL DEFAULT 0,
-    withdrawal_count integer,      -- null: it has no list of withdrawals, or an older version wrote it
-    -- Whether its traces were read; null: none are needed, since no transaction ran code. A block of
-    -- an older version needs them where it has transactions.
-    traced boolean DEFAULT false,
-    -- How many blocks before it were traced, and how many lack traces; null: an older version wrote it
-    traced_before bigint,
-    untraced_before bigint,
-    logs_before bigint NOT NULL DEFAULT 0, -- of those that are stored
-    log_count integer NOT NULL DEFAULT log_count_of_older_release(),
-    size bigint                    -- bytes of its RLP; null: its node gives none, or yet to be filled
+    base_fee_per_gas numeric(78, 0), -- null before EIP-1559
+    internal_transfers_before bigint NOT NULL,
+    internal_transfer_count integer NOT NULL,
+    withdrawal_count integer,      -- null: it has no list of withdrawals
+    traced boolean,                -- whether its traces were read; null: no transaction ran code
+    traced_before bigint NOT NULL, -- blocks before it that were traced
+    untraced_before bigint NOT NULL, -- blocks before it that lack traces
+    logs_before bigint NOT NULL,   -- of those that are stored
+    log_count integer NOT NULL,
+    size bigint                    -- bytes of its RLP; null: its node gives none
 );
 -- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
 -- may have changed unseen
@@ -53,11 +38,10 @@ CREATE INDEX IF NOT EXISTS blocks_by_miner ON blocks (miner, number);
 -- serves queries/history_list: blocks whose producer may have earned something
 CREATE INDEX IF NOT EXISTS blocks_with_fees ON blocks (miner, number) WHERE transaction_count > 0;
 
--- Amounts here are as rarely zero as they are round, and numeric takes 5 to 9 bytes for each. What
--- came with 0008 is kept as its transaction has it: unsigned, big-endian, without leading zeros (zero
+-- Amounts here are as rarely zero as they are round, and numeric takes 5 to 9 bytes for each. Integers
+-- from `type` on are kept as the transaction has them: unsigned, big-endian, without leading zeros (zero
 -- has no byte), which integer_text() reads: 22.5 bytes a row instead of 35, measured at 1 M rows, and
--- any uint256 fits. Rows from before have none of it, until `scan backfill fields` has filled them:
--- `type` is null in those alone. Else null means that the node gave no such field.
+-- any uint256 fits. There null means that the node gave no such field.
 CREATE TABLE IF NOT EXISTS transactions (
     ordinal bigint PRIMARY KEY,    -- its block's transactions_before + transaction_index
     block_number bigint NOT NULL,
@@ -70,7 +54,7 @@ CREATE TABLE IF NOT EXISTS transactions (
     value numeric(78, 0) NOT NULL,
     gas_price numeric(78, 0) NOT NULL,
     gas_used numeric(78, 0) NOT NULL,
-    type bytea,                    -- EIP-2718's
+    type bytea NOT NULL,           -- EIP-2718's
     nonce bytea,
     gas_limit bytea,
     max_fee_per_gas bytea,
@@ -79,7 +63,7 @@ CREATE TABLE IF NOT EXISTS transactions (
     cumulative_gas_used bytea,
     method bytea,                  -- the first bytes of its input, at most 4; null without input
     blob_versioned_hashes bytea[],
-    blob_gas_price bytea           -- null without blobs, or where it is yet to be filled
+    blob_gas_price bytea           -- null without blobs
 );
 -- A hash index takes a third of a btree's room; serves queries/transactions_get
 CREATE INDEX IF NOT EXISTS transactions_by_hash ON transactions USING hash (hash);

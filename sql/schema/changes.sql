@@ -132,26 +132,22 @@ LANGUAGE sql STABLE AS $$
     ) AS i
 $$;
 
--- Which row of daily_stats a block belongs to; null where its day is not counted.
-CREATE OR REPLACE FUNCTION counted_day(block bigint) RETURNS date LANGUAGE sql STABLE
-RETURN (SELECT CASE WHEN s.last_block >= block THEN s.day END
+-- Which row of daily_stats an indexed block belongs to.
+CREATE OR REPLACE FUNCTION day_of_block(block bigint) RETURNS date LANGUAGE sql STABLE
+RETURN (SELECT s.day
     FROM daily_stats s
     WHERE s.first_block <= block
     ORDER BY s.first_block DESC
     LIMIT 1);
-
--- Which blocks lack traces: an older version wrote them, or the node could not trace them.
-CREATE OR REPLACE FUNCTION lacks_traces(b blocks) RETURNS boolean LANGUAGE sql IMMUTABLE
-RETURN b.traced IS FALSE AND b.transaction_count > 0;
 
 -- How many blocks lack traces; null where some do and none was ever traced, so that nothing is known
 -- of internal transfers.
 CREATE OR REPLACE FUNCTION untraced_blocks() RETURNS bigint LANGUAGE sql STABLE AS $$
     SELECT CASE
         WHEN max(b.number) IS NULL THEN 0
-        WHEN max(b.untraced_before + lacks_traces(b)::integer) = 0
+        WHEN max(b.untraced_before + (b.traced IS FALSE)::integer) = 0
             OR max(b.traced_before + (b.traced IS TRUE)::integer) > 0
-            THEN max(b.untraced_before + lacks_traces(b)::integer)
+            THEN max(b.untraced_before + (b.traced IS FALSE)::integer)
         END
     FROM blocks b
     WHERE b.number = (SELECT max(newest.number) FROM blocks newest)

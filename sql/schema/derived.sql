@@ -160,19 +160,6 @@ CREATE TABLE IF NOT EXISTS pool_candles (
     PRIMARY KEY (pool_address, hour)
 ) WITH (fillfactor = 70);          -- the newest hour of a pool changes in place
 
--- Which trades pool_candles and the volumes of pools count: those from one on, in the blocks up to one.
--- An older version writes and takes back blocks without counting: then its hash is not the head's, and
--- all is counted anew, older trades by `scan backfill candles`.
-CREATE TABLE IF NOT EXISTS pool_candles_state (
-    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-    first_trade bigint NOT NULL,   -- ordinal; 0: all are counted
-    last_hash bytea                -- of the newest block; null before the first
-);
-
--- Whether candles and volumes count every trade.
-CREATE OR REPLACE FUNCTION has_all_candles() RETURNS boolean LANGUAGE sql STABLE
-RETURN coalesce((SELECT s.first_trade = 0 FROM pool_candles_state s), false);
-
 -- Every address seen, its exact counters, and its balance where the indexer has read it.
 CREATE TABLE IF NOT EXISTS addresses (
     address bytea PRIMARY KEY,
@@ -189,9 +176,9 @@ CREATE TABLE IF NOT EXISTS addresses (
     balance numeric(78, 0),
     balance_block bigint,          -- the block balance was read at; null: to be read
     item_count bigint,             -- items it has; null: none, which takes no room
-    internal_count bigint NOT NULL DEFAULT 0, -- of internal transfers
-    internal_sent_count bigint NOT NULL DEFAULT 0,
-    internal_received_count bigint NOT NULL DEFAULT 0,
+    internal_count bigint NOT NULL, -- of internal transfers
+    internal_sent_count bigint NOT NULL,
+    internal_received_count bigint NOT NULL,
     log_count bigint,              -- logs it emitted, of those that are stored; null: none
     -- Rows of its history that have no other counter; null: none
     coin_sent_count bigint,        -- transactions that sent coin, also to itself
@@ -205,15 +192,12 @@ CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwoun
 -- serves indexer/addresses_list_stale, and indexer/blocks_unwind: balances read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
 
--- What happened on a day (UTC), of days that were counted from their first block on: a day that an
--- older version began has no row until `scan backfill daily` has counted it. A block belongs to the
--- newest day that it or a block before it has, so that the blocks of a day follow each other whatever
--- their times say.
+-- What happened on a day (UTC). A block belongs to the newest day that it or a block before it has, so
+-- that the blocks of a day follow each other whatever their times say. A day without blocks has no row.
 CREATE TABLE IF NOT EXISTS daily_stats (
     day date PRIMARY KEY,
     first_block bigint NOT NULL UNIQUE,
-    last_block bigint NOT NULL,    -- of those that are counted
-    last_hash bytea NOT NULL,      -- that block's: an older version writes blocks without counting them
+    last_block bigint NOT NULL,
     transaction_count bigint NOT NULL,
     failed_transaction_count bigint NOT NULL,
     active_address_count bigint NOT NULL DEFAULT 0, -- addresses seen in its blocks

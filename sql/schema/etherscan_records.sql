@@ -19,7 +19,7 @@ RETURN format(
     CASE WHEN t.status THEN 0 ELSE 1 END, coalesce(hex(t.contract_address), ''), t.gas_used,
     head - t.block_number + 1, integer_text(t.nonce), integer_text(t.gas_limit),
     integer_text(t.cumulative_gas_used), coalesce(hex(t.method), '0x'), t.status::integer,
-    CASE WHEN t.type IS NULL OR (t.status AND t.type = '' AND b.base_fee_per_gas IS NULL) THEN 'all'
+    CASE WHEN t.status AND t.type = '' AND b.base_fee_per_gas IS NULL THEN 'all'
         WHEN t.method IS NOT NULL THEN 'input' END)::json;
 
 CREATE OR REPLACE FUNCTION etherscan_token_transfer_record(
@@ -30,13 +30,12 @@ RETURN format(
     '"contractAddress":"%s","to":"%s","value":"%s","tokenID":"%s","tokenName":%s,"tokenSymbol":%s,'
     '"tokenDecimal":"%s","transactionIndex":"%s","gasPrice":"%s","gasUsed":"%s",'
     '"confirmations":"%s","called":"%s","nonce":"%s","gas":"%s","cumulativeGasUsed":"%s",'
-    '"methodId":"%s","missing":"%s"}',
+    '"methodId":"%s"}',
     x.block_number, seconds(b.timestamp), hex(t.hash), hex(b.hash), hex(x.from_address),
     hex(x.token_address), hex(x.to_address), x.value, x.token_id, json_text(k.name),
     json_text(k.symbol), k.decimals, x.transaction_index, t.gas_price, t.gas_used,
     head - x.block_number + 1, hex(t.to_address), integer_text(t.nonce),
-    integer_text(t.gas_limit), integer_text(t.cumulative_gas_used), coalesce(hex(t.method), '0x'),
-    CASE WHEN t.type IS NULL THEN 'all' END)::json;
+    integer_text(t.gas_limit), integer_text(t.cumulative_gas_used), coalesce(hex(t.method), '0x'))::json;
 
 -- What the index does not have of it is empty.
 CREATE OR REPLACE FUNCTION etherscan_internal_transfer_record(

@@ -127,10 +127,10 @@ RETURN format(
     hex(transaction_hash), l.block_number, l.log_index, l.transaction_index, hex(l.address),
     topics_json(topic0, l.topics), hex(l.data), iso(mined_at))::json;
 
--- A day, as far as it is counted; a day without blocks counts nothing.
-CREATE OR REPLACE FUNCTION daily_stats_record(day date, s daily_stats, is_counted boolean)
-RETURNS text LANGUAGE sql STABLE
-RETURN CASE WHEN is_counted THEN format(
+-- A day; one without blocks, of which `s` is null, counts nothing.
+CREATE OR REPLACE FUNCTION daily_stats_record(day date, s daily_stats) RETURNS text
+LANGUAGE sql STABLE
+RETURN format(
     '{"date":"%s","blocks":%s,"transactions":%s,"failedTransactions":%s,"activeAddresses":%s,'
     '"newAddresses":%s,"contractsCreated":%s,"tokenTransfers":%s,"dexTrades":%s,"gasUsed":"%s",'
     '"fees":"%s","burntFees":"%s"}',
@@ -138,11 +138,7 @@ RETURN CASE WHEN is_counted THEN format(
     coalesce(s.failed_transaction_count, 0), coalesce(s.active_address_count, 0),
     coalesce(s.new_address_count, 0), coalesce(s.created_contract_count, 0),
     coalesce(s.token_transfer_count, 0), coalesce(s.dex_trade_count, 0), coalesce(s.gas_used, 0),
-    coalesce(s.fees_wei, 0), coalesce(s.burnt_wei, 0))
-ELSE format(
-    '{"date":"%s","blocks":null,"transactions":null,"failedTransactions":null,'
-    '"activeAddresses":null,"newAddresses":null,"contractsCreated":null,"tokenTransfers":null,'
-    '"dexTrades":null,"gasUsed":null,"fees":null,"burntFees":null}', day) END;
+    coalesce(s.fees_wei, 0), coalesce(s.burnt_wei, 0));
 
 -- What tells tokens of one name apart: holders and first seen, null for anything else.
 CREATE OR REPLACE FUNCTION search_record(
@@ -189,13 +185,12 @@ RETURNS text LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","dex":%s,"token0":"%s","token0Symbol":%s,"token0Decimals":%s,"token1":"%s",'
     '"token1Symbol":%s,"token1Decimals":%s,"tradeCount":%s,"lastTradeHash":%s,"lastTradeAt":%s,'
-    '"volume0":%s,"volume1":%s}',
+    '"volume0":"%s","volume1":"%s"}',
     hex(p.address), json_text(dex), hex(p.token0), json_text(token0.symbol),
     coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
     coalesce(token1.decimals::text, 'null'), p.trade_count,
     json_text(last_trade ->> 'transactionHash'), json_text(last_trade ->> 'timestamp'),
-    json_text(CASE WHEN has_all_candles() THEN p.volume0::text END),
-    json_text(CASE WHEN has_all_candles() THEN p.volume1::text END));
+    p.volume0, p.volume1);
 
 -- What was traded in a span of time; prices are null where no trade has one.
 CREATE OR REPLACE FUNCTION candle_record(
@@ -208,13 +203,12 @@ RETURN format(
     iso(start), json_text(trim_scale(open)::text), json_text(trim_scale(high)::text),
     json_text(trim_scale(low)::text), json_text(trim_scale(close)::text), volume0, volume1, trades);
 
--- What was traded in a pool since a time, or ever; null where candles do not count all trades yet.
+-- What was traded in a pool since a time, or ever.
 CREATE OR REPLACE FUNCTION volume_record(
     period text, start timestamptz, volume0 numeric, volume1 numeric, trades bigint)
 RETURNS text LANGUAGE sql STABLE
-RETURN format('{"period":"%s","timeFrom":%s,"volume0":%s,"volume1":%s,"trades":%s}', period,
-    json_text(iso(start)), json_text(volume0::text), json_text(volume1::text),
-    coalesce(trades::text, 'null'));
+RETURN format('{"period":"%s","timeFrom":%s,"volume0":"%s","volume1":"%s","trades":%s}', period,
+    json_text(iso(start)), volume0, volume1, trades);
 
 -- A row of an address's history. `place` is the log's index, the number of the internal transfer or of
 -- the withdrawal. The amount is exact: numeric has up to 16,383 digits after the point.

@@ -1,7 +1,7 @@
 -- What Scan knows of its own database, node and work.
 
--- What scan/migrate.py has brought this database to: through which files of migrations/ it went, or
--- with which it was born; and which schema.sql was applied last.
+-- What scan/database/migrations.py has brought this database to: which files of migrations/ it has been
+-- through, or was made with; and which schema.sql was applied last.
 CREATE TABLE IF NOT EXISTS migrations (
     number integer PRIMARY KEY,
     name text NOT NULL,

@@ -83,9 +83,8 @@ CREATE TABLE IF NOT EXISTS deliveries (
     finished_at timestamptz,
     response_code integer,
     error text,
-    body text,                     -- only of deliveries that the release before wrote or attempted
-    body_id bigint,                -- in event_bodies
-    body_bytes integer NOT NULL DEFAULT 0 -- its length; 0 where the release before wrote it
+    body_id bigint NOT NULL,       -- in event_bodies
+    body_bytes integer NOT NULL    -- its length
 );
 -- Receivers tell deliveries apart by id, so no id may be given twice. A standby that missed the last
 -- commits goes on from an older value of the sequence: before ids are given, the sequence moves on to
@@ -123,10 +122,10 @@ CREATE INDEX IF NOT EXISTS deliveries_delivered ON deliveries (finished_at)
 CREATE INDEX IF NOT EXISTS deliveries_given_up ON deliveries (finished_at)
     WHERE status IN ('failed', 'cancelled');
 -- serves delete_unused_event_bodies
-CREATE INDEX IF NOT EXISTS deliveries_by_body ON deliveries (body_id) WHERE body_id IS NOT NULL;
+CREATE INDEX IF NOT EXISTS deliveries_by_body ON deliveries (body_id);
 
 CREATE OR REPLACE FUNCTION delivery_body(d deliveries) RETURNS text LANGUAGE sql STABLE
-RETURN coalesce(d.body, (SELECT e.body FROM event_bodies e WHERE e.id = d.body_id));
+RETURN (SELECT e.body FROM event_bodies e WHERE e.id = d.body_id);
 
 -- Removes the bodies whose last deliveries were deleted. Locked first: of two transactions that delete
 -- deliveries of one body, the second sees what the first has deleted.
@@ -144,21 +143,6 @@ END $$;
 CREATE OR REPLACE TRIGGER deliveries_deleted AFTER DELETE ON deliveries
     REFERENCING OLD TABLE AS deleted
     FOR EACH STATEMENT EXECUTE FUNCTION delete_unused_event_bodies();
-
--- For the release before, which reads deliveries.body alone, while both are in use: it finds the body
--- there when it begins an attempt, or revokes an event. Sessions of this release say that they read
--- event_bodies (scan/database/connection.py). To be dropped with deliveries.body in the next release.
-CREATE OR REPLACE FUNCTION copy_event_body() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    NEW.body := delivery_body(NEW);
-    RETURN NEW;
-END $$;
-CREATE OR REPLACE TRIGGER deliveries_read_by_the_release_before
-    BEFORE UPDATE OF attempted_at, orphaned ON deliveries
-    FOR EACH ROW
-    WHEN (NEW.body IS NULL
-        AND current_setting('scan.reads_event_bodies', true) IS DISTINCT FROM 'on')
-    EXECUTE FUNCTION copy_event_body();
 
 CREATE OR REPLACE FUNCTION webhook_record(w webhooks, q delivery_queues) RETURNS json
 LANGUAGE sql STABLE

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from decimal import Decimal, getcontext
 from fractions import Fraction
@@ -39,13 +38,14 @@ VALUES ('{pool}', 0, 1, '{token0}', '{token1}'), ('{empty}', 0, 1, '{token0}', '
     ('{hostile}', 0, 1, '{token0}', '{wild}');
 INSERT INTO blocks (number, timestamp, transactions_before, token_transfers_before,
     dex_trades_before, transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash,
-    miner, gas_used, gas_limit, gas_price_sum)
+    miner, gas_used, gas_limit, gas_price_sum, internal_transfers_before, internal_transfer_count,
+    traced_before, untraced_before, logs_before, log_count)
 SELECT n, to_timestamp({start} + {spacing} * n), n, 0, {per_block} * n, 1, 0, {per_block},
-    sha256(n::text::bytea), sha256((n - 1)::text::bytea), '\\x00', 1, 2, 1
+    sha256(n::text::bytea), sha256((n - 1)::text::bytea), '\\x00', 1, 2, 1, 0, 0, 0, 0, 0, 0
 FROM generate_series(0, {blocks} - 1) AS n;
 INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash, from_address,
-    to_address, value, gas_price, gas_used)
-SELECT n, n, 0, true, sha256(('t' || n)::bytea), '\\x0a', '\\x0b', 0, 1, 1
+    to_address, value, gas_price, gas_used, type)
+SELECT n, n, 0, true, sha256(('t' || n)::bytea), '\\x0a', '\\x0b', 0, 1, 1, ''
 FROM generate_series(0, {blocks} - 1) AS n;
 """
 TRADE = (
@@ -77,7 +77,6 @@ def fill(
     if rows:
         database.execute_script(TRADE + ", ".join(rows))
     with database.transaction() as tx:
-        tx.execute("indexer/pool_candles_forget", head_hash=None, next_trade=0)
         derive(tx, read_block_range(tx, 0, BLOCKS - 1))
     database.execute_script("ANALYZE")
     database.close()
@@ -200,32 +199,6 @@ def test_a_whole_range_is_read_step_by_step(client: FlaskClient, interval: str) 
     assert len(right) > 1
 
 
-@pytest.mark.parametrize("interval", ["1h", "1d"])
-def test_candles_that_are_not_counted_are_made_of_the_trades(
-    client: FlaskClient, traded: str, interval: str
-) -> None:
-    counted = client.get(f"/api/v1/pools/{POOL}/candles?interval={interval}").json
-    assert client.get(f"/api/v1/pools/{POOL}/volume").json["complete"]
-    with uncounted(traded) as uncounting:
-        path = f"/api/v1/pools/{POOL}/candles?interval={interval}"
-        assert uncounting.get(path).json["candles"] == counted["candles"]
-        body = uncounting.get(f"/api/v1/pools/{POOL}/volume").json
-        assert not body["complete"]
-        assert {span["volume0"] for span in body["volumes"]} == {None}
-        assert {span["trades"] for span in body["volumes"]} == {None}
-        assert uncounting.get(f"/api/v1/pools/{POOL}").json["volume1"] is None
-
-
-@contextmanager
-def uncounted(url: str) -> Iterator[FlaskClient]:
-    """Asked while the first trade is still to be counted."""
-    execute(url, "UPDATE pool_candles_state SET first_trade = 1")
-    try:
-        yield create_app(settings_for(url, NOWHERE)).test_client()
-    finally:
-        execute(url, "UPDATE pool_candles_state SET first_trade = 0")
-
-
 def test_volumes_are_sums_of_the_trades(client: FlaskClient) -> None:
     newest_s = START_S + SPACING_S * (BLOCKS - 1)
     body = client.get(f"/api/v1/pools/{POOL}/volume").json
@@ -301,10 +274,10 @@ def test_too_many_trades_are_counted_and_not_read(
     assert 0 < sum(candle["trades"] for candle in body["candles"]) <= 30
     assert START_S < body["nextTimeTo"] < START_S + 30_000
     assert sum(c["trades"] for c in client.get(f"{path}?interval=1d").json["candles"]) == 800
-    with uncounted(traded) as uncounting:
-        response = uncounting.get(f"{path}?interval=1d&timeTo={START_S}")
-        require_parameter(response, "interval")
-        assert " trades, more than 30" in response.json["error"]
+    monkeypatch.setattr(pools, "MAX_TRADES", 1)
+    response = client.get(f"{path}?interval=5m")
+    require_parameter(response, "interval")
+    assert " trades, more than 1;" in response.json["error"]
     database = ExplainingDatabase(traded)
     database.prepared_row(
         "queries/pools_list_candles",

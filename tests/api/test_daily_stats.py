@@ -1,4 +1,4 @@
-"""GET /stats/daily: exact days, what is not counted, dates that are refused."""
+"""GET /stats/daily: exact days, dates that are refused."""
 
 import csv
 import io
@@ -98,19 +98,6 @@ def test_only_days_of_the_chain_are_listed(days: FlaskClient, query: str, dates:
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
 
 
-@pytest.mark.parametrize("gone", ["2023-11-16", "2023-11-14", LAST_DAY])
-def test_a_day_that_is_not_counted_is_null(database_url: str, gone: str) -> None:
-    """Also days beside it that no row is on: nobody knows yet that they have no blocks."""
-    fill(database_url)
-    execute(database_url, f"DELETE FROM daily_stats WHERE day = '{gone}'")  # noqa: S608
-    body = create_app(settings_for(database_url, NOWHERE)).test_client().get(PATH).json
-    assert not body["complete"] and len(body["days"]) == 7
-    unknown = [day["date"] for day in body["days"] if day["transactions"] is None]
-    assert unknown == ([gone, "2023-11-17"] if gone == "2023-11-16" else [gone])
-    [day] = [day for day in body["days"] if day["date"] == gone]
-    assert set(day.values()) == {gone, None}
-
-
 def test_days_as_csv(days: FlaskClient) -> None:
     response = days.get(f"{PATH}?format=csv&from=2023-11-14")
     assert response.content_type.startswith("text/csv")
@@ -161,7 +148,7 @@ def test_a_year_of_days_is_read_by_index(database_url: str) -> None:
     execute(
         database_url,
         "INSERT INTO daily_stats SELECT DATE '1990-01-01' + n::integer, -20000 + n, -20000 + n,"
-        " '', 1, 0, 1, 0, 0, 0, 0, 1, 1, 1 FROM generate_series(1, 11000) AS n",
+        " 1, 0, 1, 0, 0, 0, 0, 1, 1, 1 FROM generate_series(1, 11000) AS n",
     )
     database = ExplainingDatabase(database_url)
     dates = {"date_from": None, "date_to": None, "default_days": 366, "max_days": 366}

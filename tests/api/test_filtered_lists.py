@@ -255,8 +255,9 @@ def test_verified_contracts_go_on_behind_the_same_moment(database_url: str) -> N
     execute(
         database_url,
         "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-        " compiler_version, settings, abi, sources, verified_at)"
-        " SELECT address, code_hash, 'full', 'C', 'C.sol', 'v0.8.26', '{}', '[]', '{}',"
+        " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
+        " verified_at)"
+        " SELECT address, code_hash, 'full', 'C', 'C.sol', 'v0.8.26', '{}', '[]', '{}', 0, '', '',"
         " timestamptz '2026-01-01 00:00:00.123456Z' + get_byte(address, 19) / 4 * interval '1 us'"
         " FROM contracts",
     )

@@ -86,15 +86,17 @@ def test_large_values_of_many_runs_are_read_by_index(database_url: str) -> None:
         database_url,
         "INSERT INTO blocks (number, timestamp, transactions_before, token_transfers_before,"
         " dex_trades_before, transaction_count, token_transfer_count, dex_trade_count, hash,"
-        " parent_hash, miner, gas_used, gas_limit, gas_price_sum) SELECT n, to_timestamp(n),"
-        " 100 * n, 0, 0, 100, 0, 0, int4send(n), '', '', 1, 1, 1 FROM generate_series(0, 599) AS n",
+        " parent_hash, miner, gas_used, gas_limit, gas_price_sum, internal_transfers_before,"
+        " internal_transfer_count, traced_before, untraced_before, logs_before, log_count)"
+        " SELECT n, to_timestamp(n), 100 * n, 0, 0, 100, 0, 0, int4send(n), '', '', 1, 1, 1,"
+        " 0, 0, 0, 0, 0, 0 FROM generate_series(0, 599) AS n",
     )
     execute(
         database_url,
         "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
-        " from_address, to_address, value, gas_price, gas_used) SELECT n, n / 100,"
+        " from_address, to_address, value, gas_price, gas_used, type) SELECT n, n / 100,"
         " mod(n, 100), mod(n, 7) > 0, int4send(n), '', '', CASE WHEN mod(n, 20) = 0"
-        " THEN 10000000000000000000 + mod(n * 7919, 60013) ELSE n END, 1, 1"
+        " THEN 10000000000000000000 + mod(n * 7919, 60013) ELSE n END, 1, 1, ''"
         " FROM generate_series(0, 59999) AS n",
     )
     execute(database_url, "ANALYZE")

@@ -383,7 +383,8 @@ def test_history_counts_no_more_than_it_may(
         seeded.url,
         "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
         " received_count, transfer_count, transfer_sent_count, transfer_received_count,"
-        " trade_count, withdrawal_count) VALUES (decode(%s, 'hex'), 0, 600, 0,0,0,0,0,0,0, 10000)",
+        " trade_count, internal_count, internal_sent_count, internal_received_count,"
+        " withdrawal_count) VALUES (decode(%s, 'hex'), 0, 600, 0,0,0,0,0,0,0,0,0,0, 10000)",
         paid[2:],
     )
     _, whole = history_plan(seeded, paid, "limit=25")

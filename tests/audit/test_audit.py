@@ -40,7 +40,7 @@ CHANGED = (
     "UPDATE pools SET trade_count = 0, volume1 = 7",
     "UPDATE pool_candles SET high_amount1 = high_amount1 + 1, volume0 = 0",
     "UPDATE list_checkpoints SET block_number = 1, ordinal = 0",
-    "UPDATE daily_stats SET gas_used = 1, last_hash = '\\x01', burnt_wei = burnt_wei + 1",
+    "UPDATE daily_stats SET gas_used = 1, burnt_wei = burnt_wei + 1",
     "UPDATE chain SET token_count = 5",
     "UPDATE event_topics SET log_count = 1",
     "UPDATE blocks SET logs_before = logs_before + 1 WHERE number > 20",
@@ -65,8 +65,9 @@ LOST = (
 ADDED = (
     "UPDATE blocks SET token_transfer_count = 3 WHERE token_transfer_count = 0",
     "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
-    " received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count)"
-    " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+    " received_count, transfer_count, transfer_sent_count, transfer_received_count, trade_count,"
+    " internal_count, internal_sent_count, internal_received_count)"
+    " VALUES ('\\x01', 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
     COUNT_HOLDERS,
     "INSERT INTO token_holders SELECT '\\x01', address, 5 FROM tokens",
     "INSERT INTO token_holder_ranges SELECT address, -1, 1 FROM tokens",

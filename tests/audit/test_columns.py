@@ -54,7 +54,6 @@ NOT_COMPARED = {
         for column in ("address", "block_number", "dex_id", "token0", "token1")
     },
     "rejected_emitters.*": FROM_CONTRACT,
-    "pool_candles_state.*": "from where on candles are counted, which are compared with all trades",
     "orphaned_blocks.*": "a journal of what the chain has no more",
     **{
         f"{table}.*": "not of the chain"

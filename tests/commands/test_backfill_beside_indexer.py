@@ -10,27 +10,17 @@ from tests.support.database import Postgres, execute
 from tests.support.indexer_process import IndexerProcess
 from tests.support.table_digest import digest, fresh_digest
 
-COMMAND = [sys.executable, "-m", "scan", "backfill", "fields"]
+COMMAND = [sys.executable, "-m", "tests.support.later_columns", "backfill", "fields"]
 BLOCKS, PER_BLOCK = 24, 120  # more transactions than a write of the backfill takes
 DEEPEST = 20
+# Columns that nothing is derived from; the indexer writes them meanwhile.
 EMPTY = (
-    # Without base fees, nothing was burnt, and producers earned all that was paid for gas.
-    "UPDATE daily_stats SET burnt_wei = burnt_wei - ("
-    "SELECT coalesce(sum(base_fee_per_gas * gas_used), 0) FROM blocks"
-    " WHERE number BETWEEN first_block AND last_block)",
-    "WITH emptied AS (UPDATE blocks b SET base_fee_per_gas = NULL FROM blocks old"
-    " WHERE old.number = b.number"
-    " RETURNING b.miner, producer_fees(b) - producer_fees(old) AS fees)"
-    " UPDATE addresses a SET net_wei = nullif(coalesce(a.net_wei, 0) + s.fees, 0)"
-    " FROM (SELECT miner, sum(fees) AS fees FROM emptied GROUP BY miner) AS s"
-    " WHERE a.address = s.miner",
-    "UPDATE transactions SET type = NULL, nonce = NULL, gas_limit = NULL, max_fee_per_gas = NULL,"
-    " max_priority_fee_per_gas = NULL, max_fee_per_blob_gas = NULL, cumulative_gas_used = NULL,"
-    " method = NULL, blob_versioned_hashes = NULL",
+    "UPDATE blocks SET size = NULL",
+    "UPDATE transactions SET nonce = NULL, method = NULL, blob_versioned_hashes = NULL",
 )
 UNFILLED = (
-    "SELECT (SELECT count(*) FROM transactions WHERE type IS NULL)"
-    " + (SELECT count(*) FROM blocks WHERE base_fee_per_gas IS NULL)"
+    "SELECT (SELECT count(*) FROM transactions WHERE nonce IS NULL)"
+    " + (SELECT count(*) FROM blocks WHERE size IS NULL)"
 )
 
 

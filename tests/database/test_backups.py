@@ -24,7 +24,7 @@ INDEXED = {
     *("token_holders", "token_holder_ranges", "dexes", "pools", "rejected_emitters", "dex_trades"),
     *("addresses", "chain"),
     *("list_checkpoints", "daily_stats", "indexer_status", "migrations", "schema_state"),
-    *("pool_candles", "pool_candles_state", "label_state", "bulk_backfill", "transaction_failures"),
+    *("pool_candles", "label_state", "bulk_backfill", "transaction_failures"),
     *("verification_jobs", "token_items", "item_balances"),
     *("internal_transfers", "withdrawals", "logs", "event_topics", "orphaned_blocks"),
 }
@@ -119,8 +119,8 @@ def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
         [(last,)] = execute(new, "SELECT max(id) FROM deliveries")
         [(next_,)] = execute(
             new,
-            "INSERT INTO deliveries (webhook_id, event, created_at, body)"
-            " VALUES (1, 'tx', now(), '{}') RETURNING id",
+            "INSERT INTO deliveries (webhook_id, event, created_at, body_id, body_bytes)"
+            " VALUES (1, 'tx', now(), 1, 2) RETURNING id",
         )
         [(last_body, next_body)] = execute(
             new, "SELECT max(id), nextval('event_bodies_id_seq') FROM event_bodies"
@@ -152,13 +152,14 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
     )
     execute(
         url,
-        "INSERT INTO deliveries (webhook_id, block_number, event, created_at, body_id)"
-        " SELECT 1, 3, 'tx', now(), id FROM event_bodies",
+        "INSERT INTO deliveries (webhook_id, block_number, event, created_at, body_id, body_bytes)"
+        " SELECT 1, 3, 'tx', now(), id, 2 FROM event_bodies",
     )
     execute(
         url,
         "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-        " compiler_version, settings, abi, sources, verified_at)"
-        " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', '[]', '{}', now())",
+        " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
+        " verified_at)"
+        " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', '[]', '{}', 0, '', '', now())",
         *(owner, bytes(32)),
     )

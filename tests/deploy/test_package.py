@@ -104,7 +104,7 @@ def test_everything_beside_python_is_in_the_wheel(installed: Path) -> None:
     [package] = installed.parent.parent.glob("lib/python*/site-packages/scan")
     expected = {
         *((Path("resources") / path.relative_to(ROOT)) for path in ROOT.glob("sql/**/*.sql")),
-        *((Path("resources") / path.relative_to(ROOT)) for path in ROOT.glob("migrations/*")),
+        *((Path("resources") / path.relative_to(ROOT)) for path in ROOT.glob("migrations/*.sql")),
         *(Path("resources") / name for name in ("schema.sql", "gunicorn.conf.py")),
         *(
             path.relative_to(ROOT / "scan")

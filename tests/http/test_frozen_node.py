@@ -73,8 +73,9 @@ def served(postgres: Postgres, template: str) -> Iterator[Served]:
         execute(
             url,
             "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-            " compiler_version, settings, abi, sources, verified_at)"
-            " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', %s, '{}', now())",
+            " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
+            " verified_at)"
+            " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', %s, '{}', 0, '', '', now())",
             *(CONTRACT, code_hash, json.dumps(ABI)),
         )
         for number, key in enumerate(KEYS):

@@ -1,7 +1,6 @@
-"""Days are counted exactly, whatever forks, older versions and the blocks' times do."""
+"""Days are counted exactly, whatever forks and the blocks' times do."""
 
 import random
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -11,7 +10,6 @@ import pytest
 
 from scan.audit import derived_tables
 from scan.database.connection import Database
-from scan.indexer.daily_backfill import DailyBackfill
 from tests.audit.auditing import run
 from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import execute
@@ -130,73 +128,6 @@ def test_a_block_belongs_to_the_newest_day_up_to_it(database_url: str, chain: Ch
     chain.append(moves(chance), timestamp_s=MIDNIGHT_S)
     assert stored(database_url) == counted(database_url)
     assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
-
-
-def test_a_day_that_an_older_version_began_is_counted_by_the_backfill(
-    database: Database, database_url: str, chain: Chain
-) -> None:
-    chance = random.Random(2)
-    for hour in range(0, 100, 5):
-        chain.append(moves(chance), timestamp_s=MIDNIGHT_S + hour * 3_600)
-    execute(database_url, "DELETE FROM daily_stats")
-    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 96 * 3_600 - 1)
-    assert stored(database_url) == {}
-    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 130 * 3_600)
-    assert len(stored(database_url)) == 1
-    stop = threading.Event()
-    backfill = DailyBackfill(database, stop)
-    assert not backfill.run(lambda _: stop.set())  # interrupted after a day
-    assert backfill.counted == 1
-    backfill = DailyBackfill(database, threading.Event())
-    assert backfill.run(lambda _: None)
-    assert backfill.counted == 3
-    assert stored(database_url) == counted(database_url)
-    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 131 * 3_600)
-    chain.unwind(7)
-    assert stored(database_url) == counted(database_url)
-    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
-
-
-def test_the_newest_day_goes_on_after_the_backfill(
-    database: Database, database_url: str, chain: Chain
-) -> None:
-    chance = random.Random(3)
-    for minute in range(3):
-        chain.append(moves(chance), timestamp_s=MIDNIGHT_S + minute)
-    execute(database_url, "DELETE FROM daily_stats")
-    assert DailyBackfill(database, threading.Event()).run(lambda _: None)
-    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 9)
-    assert stored(database_url) == counted(database_url)
-
-
-@pytest.mark.parametrize("hours", [1, 30], ids=["same day", "next day"])
-def test_blocks_that_an_older_version_wrote_end_what_they_made_wrong(
-    database: Database, database_url: str, chain: Chain, hours: int
-) -> None:
-    """It took back the newest block and wrote others, without counting."""
-    chance = random.Random(4)
-    for day in range(3):
-        chain.append(moves(chance), timestamp_s=MIDNIGHT_S + day * DAY_S)
-    before = execute(database_url, "SELECT * FROM daily_stats ORDER BY day")
-    chain.unwind(1)
-    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 2 * DAY_S)
-    execute(database_url, "DELETE FROM daily_stats")
-    for row in before:
-        day, *rest = row
-        values = ", ".join(_literal(value) for value in (day, *rest))
-        execute(database_url, f"INSERT INTO daily_stats VALUES ({values})")  # noqa: S608
-    chain.append(moves(chance), timestamp_s=MIDNIGHT_S + 2 * DAY_S + hours * 3_600)
-    right = counted(database_url)
-    assert all(right[day] == row for day, row in stored(database_url).items())
-    assert len(stored(database_url)) == (2 if hours == 1 else 3)
-    assert DailyBackfill(database, threading.Event()).run(lambda _: None)
-    assert stored(database_url) == right
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, memoryview):
-        return f"'\\x{bytes(value).hex()}'"
-    return f"'{value}'"
 
 
 def test_a_time_beyond_every_calendar_is_a_day_like_others(database_url: str, chain: Chain) -> None:

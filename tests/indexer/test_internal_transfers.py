@@ -291,29 +291,6 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(
     assert balance_block(client, "person") == 5
 
 
-def test_blocks_of_an_older_version_lack_traces(database: Database, database_url: str) -> None:
-    """It knew none of the columns, so they have their defaults."""
-    chain = Chain(database)
-    chain.append()
-    chain.append([PAID])
-    chain.append([PAID])
-    execute(
-        database_url,
-        "UPDATE blocks SET traced = false, traced_before = NULL, untraced_before = NULL,"
-        " withdrawal_count = NULL",
-    )
-    assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
-    client = create_app(settings_for(database_url, NOBODY)).test_client()
-    asked = {"entity": "internal_transfers"}
-    assert client.post("/api/v1/query", json=asked).status_code == 404
-    later = Chain(database)  # an indexer of this version
-    later.append([PAID], internal_transfers=[a_transfer("purse", "a", 1)], is_traced=True)
-    later.append([PAID], is_traced=False)
-    found = client.post("/api/v1/query", json=asked).get_json()
-    assert (found["count"], found["untracedBlocks"]) == (1, 3)
-    assert run(settings_for(database_url, NOBODY)) == derived_tables.EXACT
-
-
 def steps_alone(calls: Calls, forward: Forward) -> Reply:
     """As Hardhat's node, which knows no tracer."""
     answers = forward(calls)

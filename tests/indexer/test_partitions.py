@@ -547,8 +547,8 @@ def insert_transactions(url: str, first: int, end: int) -> None:
     execute(
         url,
         "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
-        " from_address, value, gas_price, gas_used) SELECT n, 1, n, true, int4send(n), '',"
-        " n, 1, 1 FROM generate_series(%s, %s) AS n",
+        " from_address, value, gas_price, gas_used, type) SELECT n, 1, n, true, int4send(n), '',"
+        " n, 1, 1, '' FROM generate_series(%s, %s) AS n",
         *(first, end - 1),
     )
 

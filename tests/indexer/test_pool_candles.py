@@ -1,7 +1,6 @@
-"""Candles and volumes of pools are what their trades give, whatever forks and older versions do."""
+"""Candles and volumes of pools are what their trades give, whatever forks do."""
 
 import random
-import threading
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
@@ -12,8 +11,6 @@ import pytest
 from scan.audit import derived_tables
 from scan.database.connection import Database
 from scan.ethereum.events import Trade
-from scan.indexer import candle_backfill
-from scan.indexer.candle_backfill import CandleBackfill
 from tests.audit.auditing import run
 from tests.indexer.test_ordinals import NOWHERE
 from tests.support.database import Postgres, execute
@@ -124,11 +121,6 @@ def require_exact(url: str) -> None:
         volumes[pool] = volumes[pool][0] + values[2], volumes[pool][1] + values[3]
     rows = execute(url, "SELECT address, volume0, volume1 FROM pools")
     assert {bytes(pool): (v0, v1) for pool, v0, v1 in rows} == volumes
-    assert execute(
-        url,
-        "SELECT first_trade, last_hash = (SELECT hash FROM blocks ORDER BY number DESC LIMIT 1)"
-        " FROM pool_candles_state",
-    ) == [(0, True)]
 
 
 def test_random_forks_leave_what_the_trades_give(
@@ -168,63 +160,6 @@ def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(
     assert candles[POOLS[1], HOUR_BEGINS_S][4:] == (2, 4, 2, 4, 2, 4, 1, 2)
     assert candles[POOLS[2], HOUR_BEGINS_S][6:8] == (LARGEST, LARGEST - 1)
     assert candles[POOLS[2], HOUR_BEGINS_S][8:10] == (LARGEST - 1, LARGEST - 2)
-    require_exact(database_url)
-
-
-@pytest.mark.parametrize("has_unwound", [False, True], ids=["continued", "unwound"])
-def test_trades_of_an_older_version_are_counted_by_the_backfill(
-    database: Database,
-    database_url: str,
-    chain: Chain,
-    monkeypatch: pytest.MonkeyPatch,
-    *,
-    has_unwound: bool,
-) -> None:
-    """It wrote blocks without counting, or took some back and wrote others."""
-    chance = random.Random(3)
-    for n in range(1, 30):
-        chain.append([*trades(chance), trade(POOLS[1], 5, n)], timestamp_s=HOUR_BEGINS_S + 900 * n)
-    for table in ("pool_candles", "pool_candles_state", "pools"):
-        execute(database_url, f"CREATE TABLE kept_{table} AS TABLE {table}")
-    if has_unwound:
-        chain.unwind(chain.number - 3)
-    for n in range(30, 34):
-        chain.append([*trades(chance), trade(POOLS[1], 5, n)], timestamp_s=HOUR_BEGINS_S + 900 * n)
-    for table in ("pool_candles", "pool_candles_state"):
-        execute(database_url, f"DELETE FROM {table}")  # noqa: S608
-        execute(database_url, f"INSERT INTO {table} TABLE kept_{table}")
-    execute(
-        database_url,
-        "UPDATE pools p SET volume0 = k.volume0, volume1 = k.volume1 FROM kept_pools k"
-        " WHERE k.address = p.address",
-    )
-    chain.append([trade(POOLS[0], 7, 8)], timestamp_s=HOUR_BEGINS_S + 900 * 40)
-    assert len(stored(database_url)) == 1  # what was counted is not to be trusted
-    monkeypatch.setattr(candle_backfill, "TRADES", 4)
-    monkeypatch.setattr(candle_backfill, "REPORT_EVERY", 1)
-    stop = threading.Event()
-    assert not CandleBackfill(database, stop).run(lambda _: stop.set())  # interrupted
-    chain.append([trade(POOLS[1], 1, 900)], timestamp_s=HOUR_BEGINS_S + 900 * 40 + 1)
-    chain.unwind(chain.number - 2)
-    assert CandleBackfill(database, threading.Event()).run(lambda _: None)
-    require_exact(database_url)
-    backfill = CandleBackfill(database, threading.Event())
-    assert backfill.run(lambda _: None) and backfill.counted == 0
-    assert run(settings_for(database_url, NOWHERE)) == derived_tables.EXACT
-
-
-def test_a_fork_below_what_is_counted_leaves_what_is_above_to_count(
-    database: Database, database_url: str, chain: Chain
-) -> None:
-    for n in range(1, 9):
-        chain.append([trade(POOLS[1], 5, n)], timestamp_s=HOUR_BEGINS_S + 900 * n)
-    execute(database_url, "UPDATE pool_candles_state SET last_hash = NULL")
-    chain.append([trade(POOLS[1], 5, 9)], timestamp_s=HOUR_BEGINS_S + 900 * 9)
-    chain.unwind(3)
-    assert stored(database_url) == {}
-    assert execute(database_url, "SELECT first_trade FROM pool_candles_state") == [(4,)]
-    chain.append([trade(POOLS[1], 5, 2)], timestamp_s=HOUR_BEGINS_S + 900 * 9)
-    assert CandleBackfill(database, threading.Event()).run(lambda _: None)
     require_exact(database_url)
 
 

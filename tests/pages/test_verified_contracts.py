@@ -82,9 +82,10 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(forking: Explorer) -
             args=(
                 url,
                 "INSERT INTO verified_contracts (address, code_hash, match, contract_name,"
-                " file_path, compiler_version, settings, abi, sources, verified_at)"
-                " VALUES (%s, decode(%s, 'hex'), 'full', 'LogicE', '', '', '{}', '[]', '{}',"
-                " now())",
+                " file_path, compiler_version, settings, abi, sources, code_length, masked_hash,"
+                " variable_ranges, verified_at)"
+                " VALUES (%s, decode(%s, 'hex'), 'full', 'LogicE', '', '', '{}', '[]', '{}', 0, '',"
+                " '', now())",
                 key,
                 code_hash,
             ),

@@ -128,8 +128,10 @@ def verify(url: str, contracts: list[Contract]) -> dict[str, Any]:
         execute(
             url,
             "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
-            " compiler_version, settings, abi, sources, verified_at)"
-            " VALUES (decode(%s, 'hex'), %s, 'full', %s, '', '0.8.28', '{}', %s, '{}', now())",
+            " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
+            " verified_at)"
+            " VALUES (decode(%s, 'hex'), %s, 'full', %s, '', '0.8.28', '{}', %s, '{}', 0, '', '',"
+            " now())",
             *(address[2:], code_hash, contract.artifact.name, json.dumps(contract.artifact.abi)),
         )
     for address, code_hash in execute(

@@ -16,10 +16,11 @@ VALUES (1, sha256('genesis'), 0, 201);
 INSERT INTO blocks
     (number, timestamp, transactions_before, token_transfers_before, dex_trades_before,
      transaction_count, token_transfer_count, dex_trade_count, hash, parent_hash, miner,
-     gas_used, gas_limit, gas_price_sum)
+     gas_used, gas_limit, gas_price_sum, internal_transfers_before, internal_transfer_count,
+     traced_before, untraced_before, logs_before, log_count)
 SELECT n, timestamptz '2020-01-01 00:00:00+00' + n * interval '12 seconds', n * 100, n * 100, 0,
     100, 100, 0, sha256(int8send(n)), sha256(int8send(n - 1)), pg_temp.address_of('miner', n % 20),
-    14000000, 30000000, 100 * 20000000000::numeric
+    14000000, 30000000, 100 * 20000000000::numeric, 0, 0, 0, 0, 0, 0
 FROM generate_series(0, current_setting('items.transfers')::bigint / 100 - 1) AS n;
 
 INSERT INTO tokens
@@ -31,9 +32,9 @@ SELECT pg_temp.address_of('bazaar', 0), 0, 'BEP1155', 'Bazaar', 'BZR', 0, 1, 0, 
 
 INSERT INTO transactions
     (ordinal, block_number, transaction_index, status, hash, from_address, to_address, value,
-     gas_price, gas_used)
+     gas_price, gas_used, type)
 SELECT n, n / 100, n % 100, true, sha256(int8send(-1 - n)), pg_temp.address_of('person', n % 1000),
-    pg_temp.address_of('collection', 0), 0, 20000000000, 90000
+    pg_temp.address_of('collection', 0), 0, 20000000000, 90000, ''
 FROM generate_series(0, current_setting('items.transfers')::bigint / 100 * 100 - 1) AS n;
 
 INSERT INTO token_transfers

@@ -15,7 +15,6 @@ LEFT_OUT = frozenset(
         *("label_state", "list_checkpoints", "api_keys", "webhooks", "webhook_secrets"),
         *("delivery_queues", "event_bodies", "deliveries", "verification_jobs", "signatures"),
         *("transaction_failures", "log_emitters", "bulk_backfill"),
-        "pool_candles_state",
     )
 )
 _TABLE = re.compile(

@@ -190,56 +190,6 @@ def _waits_for_a_lock(url: str) -> bool:
     return execute(url, waiting) != [(0,)]
 
 
-# As the release before has them, but for the range of blocks and the line of the attempt.
-BEGIN_ATTEMPT_BEFORE = """
-    UPDATE deliveries d SET tried_since = now(), attempted_at = now(), retry_at = now(), sent = true
-    WHERE webhook_id = %s AND status = 'pending' RETURNING d.body"""
-UNWIND_BEFORE = """
-    WITH lost AS (
-        UPDATE deliveries SET orphaned = true, status = 'cancelled'
-        WHERE block_number > 0 AND NOT orphaned RETURNING webhook_id, event, body, sent)
-    INSERT INTO deliveries (webhook_id, event, removed, body, created_at)
-    SELECT webhook_id, event, true, jsonb_set(body::jsonb, '{data,removed}', 'true')::text, now()
-    FROM lost WHERE sent RETURNING body"""
-INSERT_BEFORE = """
-    INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)
-    VALUES (%s, 'tx', 1, '{"event":"tx","data":{"hash":"0x00"}}', now())"""
-
-
-def test_the_release_before_attempts_and_revokes_what_this_one_wrote(webhooks: Webhooks) -> None:
-    url = webhooks.settings.database_url
-    hook = webhooks.register(OWNER, URL)
-    webhooks.chain.append()
-    webhooks.chain.append([Move(OWNER, OTHER)])
-    [body] = bodies(webhooks)
-    assert execute(url, "SELECT body FROM deliveries") == [(None,)]
-    assert execute(url, BEGIN_ATTEMPT_BEFORE, hook.id) == [(body,)]
-    [(revoked,)] = execute(url, UNWIND_BEFORE)
-    event = json.loads(str(revoked))
-    assert event["data"].pop("removed") is True and event == json.loads(body)
-
-
-def test_what_the_release_before_wrote_is_sent_and_revoked(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
-    url = webhooks.settings.database_url
-    hook = webhooks.register(OWNER, receiver.url())
-    webhooks.chain.append()
-    webhooks.chain.append()
-    execute(url, INSERT_BEFORE, hook.id)
-    with webhooks.database.transaction() as tx:
-        tx.execute("webhooks/queues_refresh", webhook_ids=[hook.id])
-    with webhooks.delivering():
-        [sent] = receiver.wait_for(1)
-        wait_until(lambda: not webhooks.pending())
-        assert webhooks.deliveries(hook)[0]["payload"] == sent.event
-        webhooks.chain.unwind(0)
-        revoked = receiver.wait_for(2)[1]
-        wait_until(lambda: not webhooks.pending())
-    assert sent.body == b'{"event":"tx","data":{"hash":"0x00"}}'
-    assert revoked.body == b'{"event":"tx","data":{"hash":"0x00","removed":true}}'
-
-
 def test_deliveries_without_their_bodies_do_not_hold_up_a_reorganisation(
     webhooks: Webhooks,
 ) -> None:

@@ -159,32 +159,15 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(
     assert pending_counts(webhooks)[hooks[1].id] == 0
 
 
-def test_the_migration_keeps_the_hundred_oldest_webhooks_of_an_address(webhooks: Webhooks) -> None:
-    url = webhooks.settings.database_url
-    execute(
-        url,
-        "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
-        " SELECT n, '\\x01', '\\x02', 'https://example.com/', '{tx}', to_timestamp(1000 - n)"
-        " FROM generate_series(1, 130) n",
-    )
-    other = webhooks.register(OWNER, URL)
-    script = (ROOT / "migrations" / "0006_webhook_limits.sql").read_text(encoding="utf-8")
-    for _ in range(2):
-        execute(url, script.replace("%", "%%"))
-        active = execute(url, "SELECT id FROM webhooks WHERE active ORDER BY id")
-        assert [row[0] for row in active] == sorted([*range(31, 131), other.id])
-    reasons = execute(url, "SELECT DISTINCT stopped_reason FROM webhooks WHERE NOT active")
-    assert reasons == [("its address is watched by 100 older webhooks, the most",)]
-
-
 def fill(webhooks: Webhooks, hook: Hook, events: int) -> None:
     """As if so many had come while nothing was delivered."""
     execute(
         webhooks.settings.database_url,
-        "INSERT INTO deliveries (webhook_id, event, block_number, body, created_at)"
-        " SELECT %s, 'tx', 0, '{}', now() FROM generate_series(1, %s)",
-        hook.id,
+        "WITH stored AS (INSERT INTO event_bodies (body) SELECT '{}' FROM generate_series(1, %s)"
+        " RETURNING id) INSERT INTO deliveries (webhook_id, event, block_number, body_id,"
+        " body_bytes, created_at) SELECT %s, 'tx', 0, id, 2, now() FROM stored",
         events,
+        hook.id,
     )
     with webhooks.database.transaction() as tx:
         tx.execute("webhooks/queues_refresh", webhook_ids=[hook.id])

@@ -149,8 +149,8 @@ SCHEMAS: Json = {
             "tradeCount": number("Its trades.", 3),
             "lastTradeHash": nullable(hash32("The newest trade's transaction.")),
             "lastTradeAt": nullable(moment("Its time.")),
-            "volume0": ref("SumOrNull"),
-            "volume1": ref("SumOrNull"),
+            "volume0": ref("Sum"),
+            "volume1": ref("Sum"),
         },
     ),
 }

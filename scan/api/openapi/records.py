@@ -58,9 +58,8 @@ _PLACE: Json = {
 
 METHOD_ID = ref("MethodId")
 
-# Except for blockHash, null also in rows indexed before these fields were stored, until
-# `scan backfill fields` fills them.
-_NULL_UNTIL_FILLED: Json = {
+# Null where the node gives no such field.
+_NULL_WHERE_NOT_GIVEN: Json = {
     "blockHash": hash32("Its block's hash."),
     "nonce": nullable(number("Its nonce.", 7, format="uint64", maximum=2**64 - 1)),
     "gasLimit": nullable(amount("Its gas limit.", "60000")),
@@ -124,7 +123,7 @@ SCHEMAS: Json = {
             "timestamp": moment("Its block's time."),
             "transactionIndex": number("Its index in the block.", 0),
             "contractAddress": nullable(address("The contract it created, if any.")),
-            **_NULL_UNTIL_FILLED,
+            **_NULL_WHERE_NOT_GIVEN,
             "fee": amount(
                 "What the sender paid, in wei: gas used times gas price, and what its blobs cost.",
                 "55330000000000",

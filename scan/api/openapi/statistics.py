@@ -36,7 +36,7 @@ def _date(description: str) -> Json:
 PATHS: Json = {
     "/stats/daily": operation(
         "get", "listDays", "What happened on each day (UTC)", ref("DailyStats"),
-        description="Oldest first; null: indexed by an older version, not counted yet.",
+        description="Oldest first; a day without blocks counts nothing.",
         parameters=(
             query("from", _date(f"First day; by default {DEFAULT_DAYS} days.")),
             query("to", _date(f"Last day, at most {MAX_DAYS} in all; by default the newest.")),
@@ -103,20 +103,20 @@ SCHEMAS: Json = {
         {
             "from": nullable(_date("First day asked for; null before the first block.")),
             "to": nullable(_date("Last day.")),
-            "complete": flag("Whether all these days are counted."),
+            "complete": flag("Always true."),
             "days": array(ref("Day"), "Oldest first.", maxItems=MAX_DAYS),
         },
     ),
     "Day": record(
-        "A day, amounts in wei; null where it is not counted yet.",
+        "A day, amounts in wei.",
         {
             "date": _date("The day (UTC)."),
-            **{name: ref("CountOrNull") for name in _COUNTS},
+            **{name: ref("Count") for name in _COUNTS},
             **{
-                name: {**ref("CountOrNull"), "description": description}
+                name: {**ref("Count"), "description": description}
                 for name, description in _DESCRIBED_COUNTS.items()
             },
-            **{name: ref("AmountOrNull") for name in _AMOUNTS},
+            **{name: ref("Amount") for name in _AMOUNTS},
         },
     ),
     "Finality": record(
@@ -199,7 +199,7 @@ SCHEMAS: Json = {
         "In the tokens' smallest units.",
         {
             "address": address("The pool."),
-            "complete": flag("Whether all trades are counted; else everything is null."),
+            "complete": flag("Always true."),
             "volumes": array(ref("VolumeSpan"), "24h, 7d, all."),
         },
     ),
@@ -208,18 +208,11 @@ SCHEMAS: Json = {
         {
             "period": one_of("Which.", ["24h", "7d", "all"]),
             "timeFrom": nullable(moment("Its begin; null of all.")),
-            "volume0": ref("SumOrNull"),
-            "volume1": ref("SumOrNull"),
-            "trades": ref("CountOrNull"),
+            "volume0": ref("Sum"),
+            "volume1": ref("Sum"),
+            "trades": ref("Count"),
         },
     ),
     "Sum": text("A whole number, of any size.", "1500", pattern="^[0-9]+$"),
-    "SumOrNull": nullable(
-        text(
-            "What was traded, in a token's smallest unit; null: not counted yet.",
-            "1500",
-            pattern="^[0-9]+$",
-        )
-    ),
     "Price": nullable(text("A decimal number.", "1.5", pattern="^[0-9]+([.][0-9]+)?$")),
 }

@@ -1,0 +1,15 @@
+-- Keeps of fetched_blocks those whose hash is indexed, and numbers their transactions in
+-- fetched_transactions as the index does.
+-- params: none
+-- returns: rows: number of a fetched block that is not the indexed one
+-- index: blocks_pkey
+WITH numbered AS (
+    UPDATE fetched_transactions t
+    SET ordinal = b.transactions_before + t.transaction_index
+    FROM fetched_blocks f
+    JOIN blocks b ON b.number = f.number AND b.hash = f.hash
+    WHERE t.block_number = f.number
+)
+DELETE FROM fetched_blocks f
+WHERE NOT EXISTS (SELECT FROM blocks b WHERE b.number = f.number AND b.hash = f.hash)
+RETURNING f.number;
