@@ -5,6 +5,55 @@
 -- partition, <table>_0, of a partitioned table that takes its name. Later partitions are named by their
 -- first ordinal and made ahead. See docs/scaling.md.
 --
+-- What stands on a table and neither follows its name nor is allowed on a partitioned table; null: nothing.
+CREATE OR REPLACE FUNCTION partition_obstacle(source pg_class) RETURNS text LANGUAGE sql STABLE
+RETURN (SELECT 'it has ' || string_agg(DISTINCT o.name, ', ')
+    FROM (
+        SELECT format('materialized view %s', v.oid::regclass) AS name
+        FROM pg_depend d
+        JOIN pg_rewrite r ON r.oid = d.objid
+        JOIN pg_class v ON v.oid = r.ev_class AND v.relkind = 'm'
+        WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
+            AND d.refobjid = (source).oid
+        UNION ALL
+        SELECT format('trigger %I', t.tgname) FROM pg_trigger t
+        WHERE t.tgrelid = (source).oid AND NOT t.tgisinternal
+        UNION ALL
+        SELECT format('foreign key %I', k.conname) FROM pg_constraint k
+        WHERE k.contype = 'f' AND (source).oid IN (k.conrelid, k.confrelid)
+        UNION ALL
+        SELECT format('rule %I', r.rulename) FROM pg_rewrite r WHERE r.ev_class = (source).oid
+        UNION ALL
+        SELECT 'row security' WHERE (source).relrowsecurity
+        UNION ALL
+        SELECT 'a replica identity' WHERE (source).relreplident <> 'd'
+        UNION ALL
+        SELECT 'inheritance' FROM pg_inherits i WHERE (source).oid IN (i.inhrelid, i.inhparent)
+        UNION ALL
+        SELECT 'another owner' WHERE NOT pg_has_role((source).relowner, 'USAGE')
+    ) AS o);
+
+-- The functions of a table's row type, those whose parsed body reads it, and those that use these, in an
+-- order in which they can be made again.
+CREATE OR REPLACE FUNCTION dependent_functions(source pg_class) RETURNS oid[] LANGUAGE sql STABLE AS $$
+    WITH RECURSIVE dependent AS (
+        SELECT d.objid, 1 AS depth
+        FROM pg_depend d
+        WHERE d.classid = 'pg_proc'::regclass
+            AND ((d.refclassid = 'pg_class'::regclass AND d.refobjid = (source).oid)
+                OR (d.refclassid = 'pg_type'::regclass AND d.refobjid IN (
+                    SELECT t.oid FROM pg_type t
+                    WHERE t.oid = (source).reltype OR t.typelem = (source).reltype)))
+        UNION
+        SELECT d.objid, u.depth + 1
+        FROM dependent u
+        JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = u.objid
+            AND d.classid = 'pg_proc'::regclass
+    )
+    SELECT array_agg(f.objid ORDER BY f.depth, f.objid)
+    FROM (SELECT objid, max(depth) AS depth FROM dependent GROUP BY objid) AS f
+$$;
+
 -- Makes a plain table the first partition, of the ordinals below `bound`, without reading it: a valid
 -- constraint <table>_bound says so already. What refers to the table by its number and not by its name
 -- is made again: views, functions of its row type, rights, publications. Returns null, or why it
@@ -15,7 +64,6 @@ DECLARE
     source pg_class;
     parent text;
     part text;
-    obstacle text;
     functions oid[];
     outdated text;
     statement text;
@@ -25,57 +73,12 @@ BEGIN
     SELECT c.* INTO STRICT source FROM pg_class c WHERE c.oid = to_regclass(quote_ident(long_table));
     IF source.relkind = 'p' THEN
         RETURN NULL;
+    ELSIF partition_obstacle(source) IS NOT NULL THEN
+        RETURN partition_obstacle(source);
     END IF;
     parent := format('%s.%I', source.relnamespace::regnamespace, long_table);
     part := format('%s.%I', source.relnamespace::regnamespace, long_table || '_0');
-
-    SELECT string_agg(DISTINCT o.name, ', ') INTO obstacle
-    FROM (
-        SELECT format('materialized view %s', r.ev_class::regclass) AS name
-        FROM pg_depend d
-        JOIN pg_rewrite r ON r.oid = d.objid
-        JOIN pg_class v ON v.oid = r.ev_class AND v.relkind = 'm'
-        WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
-            AND d.refobjid = source.oid
-        UNION ALL
-        SELECT format('trigger %I', t.tgname) FROM pg_trigger t
-        WHERE t.tgrelid = source.oid AND NOT t.tgisinternal
-        UNION ALL
-        SELECT format('foreign key %I', k.conname) FROM pg_constraint k
-        WHERE k.contype = 'f' AND source.oid IN (k.conrelid, k.confrelid)
-        UNION ALL
-        SELECT format('rule %I', r.rulename) FROM pg_rewrite r WHERE r.ev_class = source.oid
-        UNION ALL
-        SELECT 'row security' WHERE source.relrowsecurity
-        UNION ALL
-        SELECT 'a replica identity' WHERE source.relreplident <> 'd'
-        UNION ALL
-        SELECT 'inheritance' FROM pg_inherits i WHERE source.oid IN (i.inhrelid, i.inhparent)
-        UNION ALL
-        SELECT 'another owner' WHERE NOT pg_has_role(source.relowner, 'USAGE')
-    ) AS o;
-    IF obstacle IS NOT NULL THEN
-        RETURN 'it has ' || obstacle;
-    END IF;
-
-    -- Those of its row type, those whose parsed body reads it, and those that use these.
-    functions := ARRAY(
-        WITH RECURSIVE dependent AS (
-            SELECT d.objid, 1 AS depth
-            FROM pg_depend d
-            WHERE d.classid = 'pg_proc'::regclass
-                AND ((d.refclassid = 'pg_class'::regclass AND d.refobjid = source.oid)
-                    OR (d.refclassid = 'pg_type'::regclass AND d.refobjid IN (
-                        SELECT t.oid FROM pg_type t
-                        WHERE t.oid = source.reltype OR t.typelem = source.reltype)))
-            UNION
-            SELECT d.objid, u.depth + 1
-            FROM dependent u
-            JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = u.objid
-                AND d.classid = 'pg_proc'::regclass
-        )
-        SELECT u.objid FROM dependent u GROUP BY u.objid ORDER BY max(u.depth), u.objid
-    );
+    functions := dependent_functions(source);
     statements := ARRAY(
         SELECT s.text
         FROM (
@@ -83,57 +86,56 @@ BEGIN
                 format('ALTER TABLE %s OWNER TO %s', parent, source.relowner::regrole) AS text
             WHERE source.relowner::regrole::text <> quote_ident(current_user)
             UNION ALL
-            SELECT 2, 0, format('GRANT %s ON %s TO %s%s', g.privilege_type, parent,
-                CASE WHEN g.grantee = 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
-                CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
-            FROM aclexplode(source.relacl) AS g
-            WHERE g.grantee <> source.relowner
-            UNION ALL
-            SELECT 2, a.attnum, format('GRANT %s (%I) ON %s TO %s%s', g.privilege_type, a.attname, parent,
-                CASE WHEN g.grantee = 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
-                CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' ELSE '' END)
-            FROM pg_attribute a
-            CROSS JOIN LATERAL aclexplode(a.attacl) AS g
-            WHERE a.attrelid = source.oid AND NOT a.attisdropped
-            UNION ALL
-            SELECT 3, a.attnum, format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s', parent,
+            SELECT 2, a.attnum, format('ALTER TABLE %s ALTER COLUMN %I SET STATISTICS %s', parent,
                 a.attname, a.attstattarget)
             FROM pg_attribute a
             WHERE a.attrelid = source.oid AND a.attnum > 0 AND NOT a.attisdropped
                 AND a.attstattarget >= 0
             UNION ALL
-            SELECT 4, 0, format('COMMENT ON TABLE %s IS %L', parent,
+            SELECT 3, 0, format('COMMENT ON TABLE %s IS %L', parent,
                 obj_description(source.oid, 'pg_class'))
             WHERE obj_description(source.oid, 'pg_class') IS NOT NULL
             UNION ALL
-            SELECT 5, i.indexrelid::bigint, CASE WHEN k.oid IS NULL THEN pg_get_indexdef(i.indexrelid)
+            SELECT 4, i.indexrelid::bigint, CASE WHEN k.oid IS NULL THEN pg_get_indexdef(i.indexrelid)
                 ELSE format('ALTER TABLE %s ADD CONSTRAINT %I %s', parent, k.conname,
                     pg_get_constraintdef(k.oid)) END
             FROM pg_index i
             LEFT JOIN pg_constraint k ON k.conindid = i.indexrelid AND k.conrelid = i.indrelid
             WHERE i.indrelid = source.oid AND i.indisvalid
             UNION ALL
-            SELECT 6, 0, format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (0) TO (%s)', parent,
+            SELECT 5, 0, format('ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (0) TO (%s)', parent,
                 part, bound)
             UNION ALL
-            SELECT 7, 0, format('ALTER TABLE %s DROP CONSTRAINT %I', part, long_table || '_bound')
+            SELECT 6, 0, format('ALTER TABLE %s DROP CONSTRAINT %I', part, long_table || '_bound')
             UNION ALL
-            SELECT 8, f.number, pg_get_functiondef(f.oid)
+            SELECT 7, f.number, pg_get_functiondef(f.oid)
             FROM unnest(functions) WITH ORDINALITY AS f(oid, number)
             UNION ALL
-            SELECT 9, f.number, format('REVOKE ALL ON FUNCTION %I.%I(%s) FROM PUBLIC',
-                p.pronamespace::regnamespace, p.proname, pg_get_function_identity_arguments(p.oid))
-            FROM unnest(functions) WITH ORDINALITY AS f(oid, number)
-            JOIN pg_proc p ON p.oid = f.oid AND p.proacl IS NOT NULL
+            SELECT 8, p.oid::bigint, format('REVOKE ALL ON FUNCTION %s FROM PUBLIC', n.name)
+            FROM pg_proc p
+            CROSS JOIN LATERAL (SELECT format('%s.%I(%s)', p.pronamespace::regnamespace, p.proname,
+                pg_get_function_identity_arguments(p.oid)) AS name) AS n
+            WHERE p.oid = ANY (functions) AND p.proacl IS NOT NULL
             UNION ALL
-            SELECT 10, f.number, format('GRANT EXECUTE ON FUNCTION %I.%I(%s) TO %s',
-                p.pronamespace::regnamespace, p.proname, pg_get_function_identity_arguments(p.oid),
-                CASE WHEN g.grantee = 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END)
-            FROM unnest(functions) WITH ORDINALITY AS f(oid, number)
-            JOIN pg_proc p ON p.oid = f.oid
-            CROSS JOIN LATERAL aclexplode(p.proacl) AS g
+            SELECT 9, 0, format('GRANT %s%s ON %s TO %s%s', g.privilege_type, o.part, o.name,
+                CASE WHEN g.grantee = 0 THEN 'PUBLIC' ELSE g.grantee::regrole::text END,
+                CASE WHEN g.is_grantable THEN ' WITH GRANT OPTION' END)
+            FROM (
+                SELECT source.relacl AS acl, '' AS part, parent AS name, source.relowner AS owner
+                UNION ALL
+                SELECT a.attacl, format(' (%I)', a.attname), parent, source.relowner
+                FROM pg_attribute a
+                WHERE a.attrelid = source.oid AND NOT a.attisdropped
+                UNION ALL
+                SELECT p.proacl, '', format('FUNCTION %s.%I(%s)', p.pronamespace::regnamespace,
+                    p.proname, pg_get_function_identity_arguments(p.oid)), NULL
+                FROM pg_proc p
+                WHERE p.oid = ANY (functions)
+            ) AS o
+            CROSS JOIN LATERAL aclexplode(o.acl) AS g
+            WHERE g.grantee IS DISTINCT FROM o.owner
             UNION ALL
-            SELECT 11, v.oid::bigint, format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass,
+            SELECT 10, v.oid::bigint, format('CREATE OR REPLACE VIEW %s%s AS %s', v.oid::regclass,
                 ' WITH (' || array_to_string(v.reloptions, ', ') || ')', pg_get_viewdef(v.oid))
             FROM pg_class v
             WHERE v.relkind = 'v' AND EXISTS (
@@ -144,12 +146,12 @@ BEGIN
                         OR (d.refclassid = 'pg_type'::regclass AND d.refobjid = source.reltype)
                         OR (d.refclassid = 'pg_proc'::regclass AND d.refobjid = ANY (functions))))
             UNION ALL
-            SELECT 12, q.oid::bigint, format('ALTER PUBLICATION %I DROP TABLE %s', q.pubname, part)
+            SELECT 11, q.oid::bigint, format('ALTER PUBLICATION %I DROP TABLE %s', q.pubname, part)
             FROM pg_publication_rel r
             JOIN pg_publication q ON q.oid = r.prpubid
             WHERE r.prrelid = source.oid
             UNION ALL
-            SELECT 13, q.oid::bigint, format('ALTER PUBLICATION %I SET (publish_via_partition_root = true)',
+            SELECT 12, q.oid::bigint, format('ALTER PUBLICATION %I SET (publish_via_partition_root = true)',
                 q.pubname)
             FROM pg_publication q
             WHERE NOT q.pubviaroot AND (q.puballtables
@@ -158,7 +160,7 @@ BEGIN
                 OR EXISTS (SELECT FROM pg_publication_namespace n
                     WHERE n.pnpubid = q.oid AND n.pnnspid = source.relnamespace))
             UNION ALL
-            SELECT 14, q.oid::bigint, format('ALTER PUBLICATION %I ADD TABLE %s%s%s', q.pubname, parent,
+            SELECT 13, q.oid::bigint, format('ALTER PUBLICATION %I ADD TABLE %s%s%s', q.pubname, parent,
                 (SELECT ' (' || string_agg(quote_ident(a.attname), ', ' ORDER BY a.attnum) || ')'
                     FROM pg_attribute a
                     WHERE a.attrelid = source.oid AND a.attnum = ANY (r.prattrs::smallint[])),
@@ -184,26 +186,24 @@ BEGIN
                 WHERE s.oid = source.reltablespace))
         UNION ALL
         SELECT format('ALTER TABLE %s DROP CONSTRAINT %I', parent, long_table || '_bound')
+        UNION ALL
+        SELECT * FROM unnest(statements)
     LOOP
         EXECUTE statement;
     END LOOP;
-    FOREACH statement IN ARRAY statements LOOP
-        EXECUTE statement;
-    END LOOP;
-    SELECT string_agg(p.oid::regprocedure::text, ', ') INTO outdated
+    SELECT 'DROP FUNCTION ' || string_agg(p.oid::regprocedure::text, ', ') INTO outdated
     FROM pg_proc p
     WHERE p.oid = ANY (functions) AND EXISTS (
         SELECT FROM pg_type t
         WHERE (t.oid = source.reltype OR t.typelem = source.reltype) AND t.oid = ANY (p.proargtypes));
     IF outdated IS NOT NULL THEN
-        EXECUTE 'DROP FUNCTION ' || outdated;
+        EXECUTE outdated;
     END IF;
     RETURN NULL;
+-- What an operator made cannot follow; anything else, such as a lock that is not granted, is raised.
 EXCEPTION
-    WHEN lock_not_available OR transaction_rollback OR insufficient_resources
-        OR operator_intervention OR system_error THEN
-        RAISE;
-    WHEN OTHERS THEN
+    WHEN syntax_error_or_access_rule_violation OR feature_not_supported
+        OR dependent_privilege_descriptors_still_exist THEN
         RETURN SQLERRM;
 END
 $$;
