@@ -8,6 +8,7 @@ from typing import NamedTuple
 from scan.bulk.warehouse import Warehouse
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
+from scan.exports.columns import KINDS
 from scan.indexer import partitions
 from scan.indexer.writer import NotTheWriter
 
@@ -30,6 +31,8 @@ COPY = {
     "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
 }
+# Columns of files that these statements have in another form.
+REPLACED = ("timestamp_s", "dex", "topic0")
 COUNTERS = "counters"
 ACCEPTED = ("daily_stats", "blocks")  # what shows that there is a chain, when all else is there
 # What is loaded before that, in this order.
@@ -203,7 +206,8 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
 
 
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
-    with warehouse.copy_text(COPY[table]) as (columns, file):
+    copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
+    with warehouse.copy_text(COPY[table], copied) as (columns, file):
         tx.copy_csv(target or table, columns, file)
 
 

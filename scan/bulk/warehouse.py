@@ -15,11 +15,21 @@ import pyarrow
 from duckdb.sqltypes import BLOB, HUGEINT, VARCHAR
 
 from scan.database.statements import load_statements
-from scan.exports.columns import LIMB_BITS
+from scan.exports.columns import (
+    ADDRESS,
+    BYTES,
+    HASH,
+    HASHES,
+    LIMB_BITS,
+    UINT256,
+    ColumnFormat,
+    limb_names,
+)
 
 FILE = "derived.duckdb"
 MACROS = (
     *("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text"),
+    "bulk/macros_bytea_array_text",
     "bulk/macros_in_bucket",
     "bulk/macros_in_partition",
 )
@@ -129,13 +139,18 @@ class Warehouse:
         files.create_view(f"{kind}_files")
 
     @contextmanager
-    def copy_text(self, statement: str) -> Iterator[tuple[Sequence[str], IO[bytes]]]:
+    def copy_text(
+        self, statement: str, columns: Mapping[str, ColumnFormat]
+    ) -> Iterator[tuple[Sequence[str], IO[bytes]]]:
         """Columns of the statement's rows, and a file of them as PostgreSQL's CSV.
+
+        Those given stand where the statement has %(columns)s.
 
         Where DuckDB fails, the end of the block raises: until then the file just ended early.
         """
-        rows = self._connection.sql(_text(statement))
-        columns = rows.columns
+        expressions = ", ".join(map(_copied, columns, columns.values()))
+        rows = self._connection.sql(_text(statement, columns=expressions))
+        names = rows.columns  # before the connection is busy
         read_end, write_end = os.pipe()
         failures: list[BaseException] = []
 
@@ -152,18 +167,27 @@ class Warehouse:
         thread.start()
         try:
             with os.fdopen(read_end, "rb") as file:
-                yield columns, file
+                yield names, file
         finally:
             thread.join()  # which fails to write when its reader is gone
         if failures:
             raise failures[0]
 
 
-def _text(statement: str) -> str:
-    """As DuckDB takes it: $name for a parameter."""
+def _text(statement: str, **texts: str) -> str:
+    """As DuckDB takes it: $name for a parameter, but for those whose text is given."""
     loaded = load_statements()[statement]
-    names: Mapping[str, str] = {name: f"${name}" for name in loaded.params}
+    names: Mapping[str, str] = {name: f"${name}" for name in loaded.params} | texts
     return loaded.text % names if "%" in loaded.text else loaded.text
+
+
+def _copied(name: str, column: ColumnFormat) -> str:
+    """The text of a column, by macros of sql/bulk; of a number or boolean DuckDB's own."""
+    if column.type == UINT256:
+        return f"uint256_text({', '.join(limb_names(name))}) AS {name}"
+    if column.type == HASHES:
+        return f"bytea_array_text({name}) AS {name}"
+    return f"bytea_text({name}) AS {name}" if column.type in (ADDRESS, HASH, BYTES) else name
 
 
 def _price_order(  # DuckDB counts parameters

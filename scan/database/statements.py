@@ -12,7 +12,7 @@ prepared text itself, as their values decide the shape of the plan; the others a
 import functools
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -137,6 +137,11 @@ def _types(declared: str) -> dict[str, str]:
         return {}
     words = [declaration.split() for declaration in declared.replace("\n--", " ").split(",")]
     return {name: " ".join(type_words).removesuffix(" null") for name, *type_words in words}
+
+
+def identifiers(names: Iterable[str]) -> AsIs:
+    """Names of columns, as a parameter of the type `identifiers`: they stand in the text itself."""
+    return AsIs(", ".join(names))
 
 
 class Prepared(NamedTuple):

@@ -83,7 +83,7 @@ class Transport:
             text = self._post_http(url, body, ends_at, most_bytes)
         finally:
             self._local.waited_s = self.waited_s + time.monotonic() - began
-        return (_raw_results if raw else _json)(text, most_bytes), len(text)
+        return read_answer(text, most_bytes, raw=raw), len(text)
 
     def _post_http(self, url: str, body: bytes, ends_at: float, most_bytes: int) -> bytes:
         _deadline.ends_at = ends_at
@@ -243,6 +243,11 @@ def _read_body(response: requests.Response, most_bytes: int) -> bytes:
         if size > most_bytes:
             raise too_large(most_bytes)
     return b"".join(pieces)
+
+
+def read_answer(text: bytes, most_bytes: int, *, raw: bool) -> Any:
+    """As Transport.post() has it."""
+    return (_raw_results if raw else _json)(text, most_bytes)
 
 
 def _raw_results(text: bytes, most_bytes: int) -> Any:

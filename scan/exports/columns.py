@@ -16,6 +16,9 @@ import numpy
 import pyarrow
 from pyarrow import parquet
 
+from scan.ethereum import column_types
+from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
+
 LIMBS = 4
 LIMB_BITS = 64
 UINT256_BYTES = 32
@@ -55,51 +58,47 @@ def _kind(**columns: ColumnType | ColumnFormat) -> dict[str, ColumnFormat]:
     }
 
 
+_TYPES: Mapping[column_types.ColumnType, ColumnType] = {
+    column_types.ADDRESS: ADDRESS,
+    column_types.HASH: HASH,
+    column_types.HASHES: HASHES,
+    column_types.BYTES: BYTES,
+    column_types.UNSIGNED: BYTES,
+    column_types.UINT256: UINT256,
+    column_types.BIGINT: pyarrow.int64(),
+    column_types.TIMESTAMP: pyarrow.int64(),
+    column_types.INTEGER: INDEX,
+    column_types.BOOLEAN: BOOLEAN,
+}
+
+
+def _declared(columns: Mapping[str, column_types.Column]) -> dict[str, ColumnFormat]:
+    """Rows from before the migration that added a column may lack it."""
+    return {
+        name: ColumnFormat(_TYPES[column.type], column.is_nullable or bool(column.added_by))
+        for name, column in columns.items()
+    }
+
+
 # Columns of each kind of row, named as those of the table. What is an unsigned integer in a column
 # of bytes is so in the table too: big-endian, without leading zeros.
+# Those of blocks and transactions follow from the records of scan/ethereum/blocks.py.
 KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
-    "blocks": _kind(
-        number=BLOCK_NUMBER,
-        timestamp_s=pyarrow.int64(),
-        hash=HASH,
-        parent_hash=HASH,
-        miner=ADDRESS,
-        gas_used=UINT256,
-        gas_limit=UINT256,
-        gas_price_sum=TEXT,  # decimal: it may exceed a uint256
-        base_fee_per_gas=_optional(UINT256),
-        withdrawal_count=_optional(INDEX),
-        traced=_optional(BOOLEAN),
-        size=_optional(pyarrow.int64()),
-        transaction_count=INDEX,
-        internal_transfer_count=INDEX,
-        log_count=INDEX,
-        # Null where contracts were not inspected yet.
-        token_transfer_count=_optional(INDEX),
-        dex_trade_count=_optional(INDEX),
-    ),
-    "transactions": _kind(
-        block_number=BLOCK_NUMBER,
-        transaction_index=INDEX,
-        hash=HASH,
-        from_address=ADDRESS,
-        to_address=_optional(ADDRESS),
-        contract_address=_optional(ADDRESS),
-        value=UINT256,
-        gas_price=UINT256,
-        gas_used=UINT256,
-        status=BOOLEAN,
-        type=_optional(BYTES),
-        nonce=_optional(BYTES),
-        gas_limit=_optional(BYTES),
-        max_fee_per_gas=_optional(BYTES),
-        max_priority_fee_per_gas=_optional(BYTES),
-        max_fee_per_blob_gas=_optional(BYTES),
-        cumulative_gas_used=_optional(BYTES),
-        method=_optional(BYTES),
-        blob_versioned_hashes=_optional(HASHES),
-        blob_gas_price=_optional(BYTES),
-    ),
+    "blocks": {
+        **_declared(BLOCK_COLUMNS),
+        **_kind(
+            gas_price_sum=TEXT,  # decimal: it may exceed a uint256
+            withdrawal_count=_optional(INDEX),
+            traced=_optional(BOOLEAN),
+            transaction_count=INDEX,
+            internal_transfer_count=INDEX,
+            log_count=INDEX,
+            # Null where contracts were not inspected yet.
+            token_transfer_count=_optional(INDEX),
+            dex_trade_count=_optional(INDEX),
+        ),
+    },
+    "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(TRANSACTION_COLUMNS),
     "internal_transfers": _kind(
         block_number=BLOCK_NUMBER,
         transaction_index=INDEX,

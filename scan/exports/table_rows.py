@@ -1,9 +1,11 @@
 """Rows of whole tables by ranges of blocks, a few thousand at once."""
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import NamedTuple
 
 from scan.database.connection import Database
+from scan.database.statements import identifiers
 from scan.exports.columns import KINDS, TEXT, UINT256, ColumnFormat
 
 ROWS_AT_ONCE = 10_000
@@ -57,7 +59,12 @@ def count_rows(database: Database, block_from: int, block_to: int) -> list[Block
 def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> Iterator[Values]:
     """The values of each column, for consecutive blocks; a uint256 is an int."""
     for first, last in _batches(table, blocks):
-        rows = database.rows(f"exports/{table}_get_range", block_from=first, block_to=last)
+        rows = database.rows(
+            f"exports/{table}_get_range",
+            columns=identifiers(KINDS[table]),
+            block_from=first,
+            block_to=last,
+        )
         yield _values(table, rows)
 
 
@@ -94,6 +101,8 @@ def _value(value: object, column: ColumnFormat) -> object:
         return None
     if column.type == UINT256:
         return int(str(value))
+    if isinstance(value, Decimal):
+        return str(value)
     if isinstance(value, memoryview):
         return bytes(value)
     if isinstance(value, list):

@@ -1,5 +1,6 @@
 -- In DuckDB: the text of rows of log_emitters.
--- params: none
+-- params: columns expressions
 -- returns: the table's columns
 -- index: none
-SELECT bytea_text(address) AS address, block_number FROM log_emitters_files;
+SELECT %(columns)s
+FROM log_emitters_files;

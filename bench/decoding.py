@@ -1,0 +1,93 @@
+"""What reading a block takes of the processor, from the text of a node's answer to rows.
+
+    python -m bench.decoding
+
+Microseconds a transaction of the synthetic chain, medians, on standard output as JSON: parsed and
+decoded, as COPY text, and as columns of Parquet. Each step includes those before it.
+"""
+
+import gc
+import json
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from statistics import median
+
+from bench.chain import TRANSACTIONS, Chain
+from scan.bulk.block_columns import RangeTables
+from scan.bulk.spool import FETCH_BLOCKS
+from scan.ethereum.blocks import decode_block
+from scan.ethereum.client import MAX_ANSWER_BYTES
+from scan.ethereum.transport import read_answer
+from scan.indexer.block_rows import make_block_rows
+from scan.indexer.block_source import FetchedBlock
+from scan.indexer.log_selection import NO_LOGS
+from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
+
+BLOCKS = 60
+RUNS = 7
+
+
+def main() -> None:
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    texts = _texts()
+    steps: dict[str, Callable[[], object]] = {
+        "decode": partial(_decode, texts),
+        "copy": partial(_copy, texts),
+        "parquet": partial(_parquet, texts),
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in steps}
+    for _ in range(RUNS):  # alternating
+        for name, step in steps.items():
+            began = time.process_time()
+            step()
+            seconds[name].append(time.process_time() - began)
+    transactions = BLOCKS * TRANSACTIONS
+    microseconds = {name: median(runs) / transactions * 1e6 for name, runs in seconds.items()}
+    print(json.dumps({"microseconds_a_transaction": microseconds}, indent=1))
+
+
+def _texts() -> list[bytes]:
+    """Answers to requests of several blocks with their receipts."""
+    chain = Chain()
+    return [
+        b"[%s]"
+        % b",".join(
+            b'{"jsonrpc":"2.0","id":%d,"result":%s}' % (2 * place + part, result)
+            for place, number in enumerate(range(first, first + FETCH_BLOCKS))
+            for part, result in enumerate((chain.block(number), chain.receipts(number)))
+        )
+        for first in range(0, BLOCKS, FETCH_BLOCKS)
+    ]
+
+
+def _fetched(texts: list[bytes]) -> Iterator[list[FetchedBlock]]:
+    for request, text in enumerate(texts):
+        results = [reply["result"] for reply in read_answer(text, MAX_ANSWER_BYTES, raw=True)]
+        pairs = zip(results[::2], results[1::2], strict=True)
+        yield [
+            FetchedBlock(decode_block(*pair, number), [], (), False)
+            for number, pair in enumerate(pairs, start=request * FETCH_BLOCKS)
+        ]
+
+
+def _decode(texts: list[bytes]) -> None:
+    for _ in _fetched(texts):
+        pass
+
+
+def _copy(texts: list[bytes]) -> None:
+    for blocks in _fetched(texts):
+        for block in blocks:
+            make_block_rows(block, NO_LOGS)
+
+
+def _parquet(texts: list[bytes]) -> None:
+    tables = RangeTables(NO_LOGS)
+    for blocks in _fetched(texts):
+        tables.add(blocks)
+    tables.finish()
+
+
+if __name__ == "__main__":
+    main()
