@@ -1,0 +1,80 @@
+"""A field that scan/ethereum/blocks.py declares is in all the places that CONTRIBUTING.md names."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
+from scan.ethereum.column_types import Column
+
+ROOT = Path(__file__).resolve().parent.parent
+COLUMNS = {"blocks": BLOCK_COLUMNS, "transactions": TRANSACTION_COLUMNS}
+RECORD = {"blocks": "block_record", "transactions": "transaction_record"}
+# Keys of records that are not the column's name in camel case.
+KEYS = {"timestamp_s": "timestamp", "method": "methodId"}
+STORED_AS = {"timestamp_s": "timestamp"}
+# Columns that a place leaves out, and why.
+NOT_IN_RECORDS = {"blob_gas_price": "it is part of the fee"}
+NOT_ON_PAGES = NOT_IN_RECORDS | {
+    "cumulative_gas_used": "it says nothing of the transaction itself",
+    "method": "the page names the function that was called",
+}
+
+
+def key_of(name: str) -> str:
+    first, *others = name.split("_")
+    return KEYS.get(name, first + "".join(map(str.title, others)))
+
+
+def part(path: str, begins: str, ends: str) -> str:
+    """Of a file, from one pattern to the next."""
+    text = (ROOT / path).read_text(encoding="utf-8")
+    found = re.search(f"{begins}.*?(?={ends})", text, re.S | re.M)
+    assert found is not None, f"{path} has nothing that begins with {begins}"
+    return found.group()
+
+
+def places_without(table: str, name: str) -> list[str]:
+    """Where a declared column is missing, with what is to be done there."""
+    record, key, stored = RECORD[table], key_of(name), STORED_AS.get(name, name)
+    template = f"scan/pages/templates/{table.removesuffix('s')}.html"
+    created = part("sql/schema/chain.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
+    shown = part("sql/schema/records.sql", rf"^CREATE OR REPLACE FUNCTION {record}\(", r";$")
+    expected = part("tests/support/truth.py", rf"^def {record}\(", r"^def |\Z")
+    page = (ROOT / template).read_text(encoding="utf-8")
+    documented = (ROOT / "scan/api/openapi/records.py").read_text(encoding="utf-8")
+    missing = {
+        f"sql/schema/chain.sql: the column {stored} of {table}": not re.search(
+            rf"^\s+{stored}\b", created, re.M
+        )
+    }
+    if name not in NOT_IN_RECORDS:
+        missing |= {
+            f"sql/schema/records.sql: the key {key} of {record}()": f'"{key}"' not in shown,
+            f"scan/api/openapi/records.py: the key {key}": f'"{key}"' not in documented,
+            f"tests/support/truth.py: the key {key} of {record}()": f'"{key}"' not in expected,
+        }
+    if name not in NOT_ON_PAGES:
+        missing[f"{template}: the key {key}, or NOT_ON_PAGES of this test"] = (
+            re.search(rf"\.{key}\b", page) is None
+        )
+    return [place for place, is_missing in missing.items() if is_missing]
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_every_declared_column_stands_in_every_place(table: str) -> None:
+    missing = {name: places_without(table, name) for name in COLUMNS[table]}
+    lines = [
+        f"{table}.{name} lacks {place}" for name, places in missing.items() for place in places
+    ]
+    assert not lines, "\n".join(lines)
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
+    derived = {"transaction_index"}  # from the order of the transactions
+    for name, column in COLUMNS[table].items():
+        assert isinstance(column, Column) and (column.json_name or name in derived), (
+            f"{table}.{name}: its Column in scan/ethereum/blocks.py names no field of JSON"
+        )
