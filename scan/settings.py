@@ -1,4 +1,4 @@
-"""The environment, read once into a frozen value; nothing else looks at os.environ."""
+"""Reads the environment once into a frozen value; nothing else looks at os.environ."""
 
 import ipaddress
 import os
@@ -86,7 +86,7 @@ class Settings:
 
     @property
     def base_url(self) -> str:
-        """Where this machine reaches what HOST and PORT serve."""
+        """Return the URL at which this machine reaches what HOST and PORT serve."""
         host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         return f"http://[{host}]:{self.port}" if ":" in host else f"http://{host}:{self.port}"
 
@@ -96,7 +96,7 @@ class Settings:
 
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
-        """Raises SettingError naming the variable and its value."""
+        """Return the settings; raises SettingError naming the variable and its value."""
 
         def read(name: str, parse: Callable[[str], _T], default: _D) -> _T | _D:
             text = environ.get(name, "").strip()
@@ -159,7 +159,7 @@ class Settings:
 
 
 def without_password(text: str) -> str:
-    """Neither before the host nor among the parameters."""
+    """Return a URL with its password hidden, before the host as among the parameters."""
     text = re.sub(r"(://[^:/@\s]*):[^@\s]*@", r"\1:***@", text)
     return re.sub(r"(password\s*=\s*)('[^']*'?|[^&\s]*)", r"\1***", text)
 
@@ -183,7 +183,7 @@ def _one_of(*words: str) -> Callable[[str], str]:
 
 
 def _bulk_backfill(text: str) -> int | None:
-    """How many blocks an empty index must lack."""
+    """Return how many blocks an empty index must lack for a bulk backfill."""
     if text in ("auto", "off"):
         return FAR_BEHIND if text == "auto" else None
     try:
@@ -208,14 +208,14 @@ def _short(max_characters: int) -> Callable[[str], str]:
 
 
 def _contact(text: str) -> str:
-    """A URI of RFC 9116, in one line."""
+    """Return a URI of RFC 9116, in one line."""
     if not re.fullmatch(r"(mailto:|https://|tel:)[!-~]{1,200}", text):
         raise ValueError("must begin with mailto:, https:// or tel:")
     return text
 
 
 def _path(text: str) -> str:
-    """Without the slash at its end, so that paths of ours follow on it."""
+    """Return a URL without the slash at its end, so that paths of ours follow on it."""
     if not re.fullmatch(r"(/[A-Za-z0-9._~-]+)*/?", text):
         raise ValueError("must be a path such as /bsc")
     first, *below = text.strip("/").split("/")
@@ -227,7 +227,7 @@ def _path(text: str) -> str:
 
 
 def _primary_url(text: str) -> str:
-    """Of several hosts only the one that takes writes may be used.
+    """Refuse several hosts unless only the one that takes writes may be used.
 
     Without target_session_attrs libpq takes the first that answers: a standby, or an old primary
     that is back after a failover and does not know of it.
@@ -268,7 +268,7 @@ def _rpc_urls(text: str) -> tuple[str, ...]:
 
 
 def _require_port(address: SplitResult) -> None:
-    """urlsplit itself looks at a port only when it is asked for."""
+    """Check a URL's port, which urlsplit itself does only when it is read."""
     try:
         is_usable = address.port != 0
     except ValueError:
@@ -300,17 +300,17 @@ def _networks(text: str) -> tuple[Network, ...]:
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
-    """For `scan key request` alone: never part of Settings, which processes are started with."""
+    """Return the key for `scan key request`: never part of Settings, which processes are given."""
     return environ.get("SCAN_PRIVATE_KEY", "").strip()
 
 
 def client_api_key(environ: Mapping[str, str] = os.environ) -> str:
-    """For `scan mcp` alone, which is a client of a service; empty for none."""
+    """Return the API key for `scan mcp`, which is a client of a service; empty for none."""
     return environ.get("SCAN_API_KEY", "").strip()
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
-    """The environment for processes that `scan run` starts: ours, with what it has filled in."""
+    """Return the environment of processes that `scan run` starts: ours, with its additions."""
     return os.environ | {
         "DATABASE_URL": settings.database_url,
         "READ_DATABASE_URL": settings.read_database_url,

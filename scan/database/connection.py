@@ -1,4 +1,4 @@
-"""Connections to PostgreSQL: named statements from sql/, one connection for each thread."""
+"""Connections to PostgreSQL that run named statements from sql/, one for each thread."""
 
 import logging
 import math
@@ -55,7 +55,7 @@ class Database:
         name: str = "scan",
         session: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
-        """`session`: more settings of PostgreSQL for each connection."""
+        """`session` has more settings of PostgreSQL for each connection."""
         self._url = url
         self._settings = {
             "statement_timeout": str(statement_timeout_ms),
@@ -77,7 +77,7 @@ class Database:
         self._local = threading.local()
 
     def value(self, statement: str, **params: object) -> Any:
-        """The first column of the first row, or None without a row."""
+        """Return the first column of the first row, or None without a row."""
         row = self.row(statement, **params)
         return None if row is None else row[0]
 
@@ -86,7 +86,7 @@ class Database:
         return rows[0] if rows else None
 
     def rows(self, statement: str, **params: object) -> list[Row]:
-        """All rows; a read whose connection had died is asked once more on a new one."""
+        """Return all rows; a read whose connection had died is repeated once on a new one."""
         loaded = self._statements[statement]
         try:
             return self._run(loaded, params)
@@ -106,13 +106,13 @@ class Database:
         return rows[0] if rows else None
 
     def prepared_value(self, statement: str, **params: object) -> Any:
-        """The first column of prepared_row(), or None without a row."""
+        """Return the first column of prepared_row(), or None without a row."""
         row = self.prepared_row(statement, **params)
         return None if row is None else row[0]
 
     @contextmanager
     def transaction(self, *, snapshot: bool = False) -> Iterator["Transaction"]:
-        """One transaction: committed at the end of the block, rolled back when it raises.
+        """Begin a transaction, committed at the end of the block, rolled back when it raises.
 
         With `snapshot` all its statements see the database as the first one does.
         """
@@ -131,7 +131,7 @@ class Database:
             cursor.execute("COMMIT")
 
     def execute_script(self, text: str) -> None:
-        """Several statements at once, in one transaction: schema.sql."""
+        """Run several statements in one transaction, such as schema.sql."""
         with self._working() as connection, connection.cursor() as cursor:
             cursor.execute(text)
 
@@ -165,7 +165,7 @@ class Database:
             return rows
 
     def _prepare(self, cursor: Any, statement: Statement, params: dict[str, object]) -> Prepared:
-        """What this connection has prepared for such literals."""
+        """Return the statement that this connection has prepared for such literals."""
         of_connection: OrderedDict[tuple[object, ...], Prepared] = self._local.prepared
         key = (statement.name, *map(params.get, statement.literals or ()))
         prepared = of_connection.get(key)
@@ -180,7 +180,7 @@ class Database:
         return prepared
 
     def new_connection(self) -> Any:
-        """One for the caller alone, in autocommit; raises Unavailable.
+        """Return a connection for the caller alone, in autocommit; raises Unavailable.
 
         While the server cannot be reached one thread tries, and the others are refused at once.
         """
@@ -204,12 +204,12 @@ class Database:
 
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:
-        """For what runs on a connection of new_connection(); raises as all methods do."""
+        """Give what runs on a connection of new_connection() the errors of all methods."""
         with translated_errors(), _deadlines.limit(connection, self._deadline_s):
             yield
 
     def _open(self) -> Any:
-        """A connection with our settings; the first finds out whether a pooler shares sessions."""
+        """Open a connection with our settings; the first checks if a pooler shares sessions."""
         connection = self._new_connection()
         try:
             with translated_errors():
@@ -238,12 +238,12 @@ class Database:
         return connection
 
     def _working(self) -> "_Work":
-        """This thread's connection, for one statement or transaction within the deadline."""
+        """Give this thread's connection to one statement or transaction, within the deadline."""
         return _Work(self)
 
 
 class _Work:
-    """What Database._working() returns; three nested generators took 8 us a statement."""
+    """Database._working() returns this, since three nested generators took 8 us a statement."""
 
     __slots__ = ("_database", "_deadline")
 

@@ -1,4 +1,4 @@
-"""Values as PostgreSQL's COPY reads them in its text format. Pure."""
+"""Makes the text that PostgreSQL's COPY reads of values. Pure."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -7,7 +7,7 @@ _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
 
 
 def line(row: Iterable[object]) -> str:
-    """A row of ints, bytes, bools, text, tuples of bytes and None, with its end."""
+    """Return a row of ints, bytes, bools, text, tuples of bytes and None, with its end."""
     # What a transaction has most of comes first, and without a call: a sixth faster.
     texts = [
         f"\\\\x{value.hex()}"

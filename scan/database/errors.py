@@ -1,4 +1,4 @@
-"""psycopg2's errors as errors of ours."""
+"""Translates psycopg2's errors into errors of ours."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from scan.errors import Unavailable
 
 
 class Conflict(Exception):
-    """A row that a constraint of schema.sql does not allow; `constraint` is its name."""
+    """A row violates the constraint `constraint` of schema.sql."""
 
     def __init__(self, constraint: str) -> None:
         super().__init__(constraint)
@@ -47,7 +47,7 @@ class QueryTooSlow(Unavailable):
 
 @contextmanager
 def translated_errors() -> Iterator[None]:
-    """Raises Unavailable and its subclasses above, or Conflict, for psycopg2's errors."""
+    """Raise Unavailable and its subclasses above, or Conflict, for psycopg2's errors."""
     try:
         yield
     except psycopg2.errors.QueryCanceled as error:

@@ -1,4 +1,4 @@
-"""The database's schema brought up to date: schema.sql for what is new, migrations/ for the rest.
+"""Brings the database's schema up to date: schema.sql for what is new, migrations/ for the rest.
 
 schema.sql is the whole truth and safe to repeat, so a new table, index or function needs no more
 than its lines there. What "IF NOT EXISTS" passes over (another column, another condition of an
@@ -53,7 +53,7 @@ class Migration(NamedTuple):
 
 
 class ExpectedSchema(NamedTuple):
-    """What this version of Scan expects of its database."""
+    """The schema and the migrations that this version of Scan expects in its database."""
 
     schema: str
     migrations: tuple[Migration, ...]
@@ -64,7 +64,7 @@ class ExpectedSchema(NamedTuple):
 
     @property
     def newest(self) -> int:
-        """The number of the newest migration, 0 without one."""
+        """Return the number of the newest migration, 0 without one."""
         return max((migration.number for migration in self.migrations), default=0)
 
 
@@ -78,21 +78,23 @@ def expected_schema() -> ExpectedSchema:
 
 
 def read_schema() -> str:
-    """The text of schema.sql, of the files of sql/schema/ that it includes, and of RENDERED."""
+    """Return the text of schema.sql, of the files that it includes, and of RENDERED."""
     text = (ROOT / SCHEMA).read_text(encoding="utf-8")
     whole = _INCLUDE.sub(lambda line: (ROOT / line[1]).read_text(encoding="utf-8"), text)
     return f"{whole}\n{render(RENDERED)}"
 
 
 def run(settings: Settings) -> list[str]:
-    """Names of the files applied; safe to repeat, and while other instances do the same."""
+    """Return the names of the files applied; safe to repeat, and beside other instances."""
     database = Database(settings.database_url, statement_timeout_ms=0, name="scan-schema")
     with closing(database):
         return bring_up(database, expected_schema())
 
 
 def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
-    """A fault leaves a migration either applied or not; the next start goes on from there.
+    """Apply what the database lacks, and return the names of the files applied.
+
+    A fault leaves a migration either applied or not; the next start goes on from there.
 
     Raises Unavailable where others have held a lock for PATIENCE_S.
     """
@@ -118,7 +120,7 @@ class PlannedFile(NamedTuple):
 
 
 def plan(database: Database) -> list[PlannedFile] | None:
-    """What the next start will apply; None where the schema is of a newer version."""
+    """Return what the next start will apply; None where the schema is of a newer version."""
     expected, state = expected_schema(), _read_state(database)
     if state.is_newer(expected):
         return None
@@ -135,7 +137,7 @@ def _summary(text: str) -> str:
 
 
 class _SchemaState(NamedTuple):
-    """What a database has been through."""
+    """What is recorded in a database about its schema."""
 
     has_tables: bool
     applied: frozenset[int]
@@ -185,7 +187,7 @@ def _retry_while_locked(
 
 
 def _migrate(database: Database, migration: Migration) -> bool:
-    """Whether it was still to be applied."""
+    """Apply a migration; return whether another process had not done so before."""
     *first, _ = migration.parts
     for part in first:  # safe to repeat
         while _retry_while_locked(_apply_part, database, (migration.number, part)):
@@ -194,7 +196,7 @@ def _migrate(database: Database, migration: Migration) -> bool:
 
 
 def _apply_part(database: Database, numbered_part: tuple[int, str]) -> bool:
-    """Whether it has to be applied again."""
+    """Apply a part of a migration; return whether it has to be applied again."""
     number, part = numbered_part
     with _locked(database, LOCK_WAIT_MS) as tx:
         if number in _read_state(tx).applied:
@@ -214,7 +216,7 @@ def _finish(database: Database, migration: Migration) -> bool:
 
 
 def _build_indexes(database: Database, schema: str) -> bool:
-    """Those of schema.sql that its tables lack; one that was interrupted is built anew."""
+    """Build the indexes that tables lack; one whose build was interrupted is built anew."""
     statements = {match[1]: match[0] for match in _INDEX.finditer(schema)}
     tables = {match[1]: match[2] for match in _INDEX.finditer(schema)}
     if not database.value("database/index_builds_lock"):
@@ -240,8 +242,8 @@ def _build_index(database: Database, name: str, statement: str, is_interrupted: 
 
 
 def _build_in_partitions(database: Database, name: str, table: str, statement: str) -> None:
-    """PostgreSQL builds no index of a partitioned table CONCURRENTLY: it is made without those of
-    partitions, and valid once each partition has one that is attached to it."""
+    """Build an index of a partitioned table, which PostgreSQL cannot do CONCURRENTLY: it is made
+    without those of partitions, and valid once each partition has one that is attached."""
     with _locked(database, LOCK_WAIT_MS) as tx:
         tx.script(statement.replace(f" ON {table}", f" ON ONLY {table}", 1))
     for partition, part_name, is_interrupted in database.rows(
@@ -256,7 +258,7 @@ def _build_in_partitions(database: Database, name: str, table: str, statement: s
 
 
 def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:
-    """It may wait longer: none of its locks keeps a reader waiting."""
+    """Apply schema.sql, which may wait longer: none of its locks keeps a reader waiting."""
     with _locked(database, SCHEMA_LOCK_WAIT_MS) as tx:
         if not _read_state(tx).is_newer(expected):
             tx.script(expected.schema)
@@ -266,7 +268,7 @@ def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:
 
 @contextmanager
 def _locked(database: Database, wait_ms: int) -> Iterator[Transaction]:
-    """A transaction that alone changes the schema; raises LockNotGranted."""
+    """Begin a transaction that alone changes the schema; raises LockNotGranted."""
     with database.transaction() as tx:
         tx.execute("database/lock_timeout_set", milliseconds=str(wait_ms))
         tx.execute("database/migrations_lock")

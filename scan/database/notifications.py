@@ -1,4 +1,4 @@
-"""Notifications of a channel, received on one connection for all threads."""
+"""Receives the notifications of a channel, on one connection for all threads."""
 
 import select
 import threading
@@ -32,7 +32,7 @@ class Listener:
         return self._connection is not None
 
     def poll(self) -> list[str] | None:
-        """The payloads that have come since; None while there is no connection. Never waits."""
+        """Return the payloads that have come since; None without a connection. It never waits."""
         with self._lock:
             connection = self._connection
             if connection is None:
@@ -51,7 +51,7 @@ class Listener:
             return payloads
 
     def wait(self, timeout_s: float, wake: int) -> list[str]:
-        """The payloads, once there are any, the file `wake` is readable, or time is up.
+        """Return the payloads once there are any, the file `wake` is readable, or time is up.
 
         Raises ConnectionLost. For one thread, which alone connects and closes.
         """
@@ -90,7 +90,7 @@ class Listener:
             self._connecting.release()
 
     def close(self) -> None:
-        """connect() may be called at once after this."""
+        """Close the connection; connect() may be called at once after this."""
         with self._lock:
             connection, self._connection, self._retry_at = self._connection, None, 0.0
         if connection is not None:

@@ -1,4 +1,4 @@
-"""An open transaction: statements by name, and COPY."""
+"""Runs statements by name, and COPY, in an open transaction."""
 
 import io
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +13,7 @@ COPY_BYTES = 1 << 18  # read from a file at once
 
 
 class Transaction:
-    """See Database.transaction(), which begins and ends it."""
+    """An open transaction, which Database.transaction() begins and ends."""
 
     def __init__(self, cursor: Any, statements: Mapping[str, Statement]) -> None:
         self._cursor = cursor
@@ -31,13 +31,13 @@ class Transaction:
         return rows[0] if rows else None
 
     def execute(self, statement: str, **params: object) -> int:
-        """Run it; how many rows it touched."""
+        """Run a statement; return how many rows it touched."""
         run(self._cursor, self._statements[statement], params)
         return int(self._cursor.rowcount)
 
     def script(self, text: str) -> bool:
-        """Several statements at once, without parameters: schema.sql, or a file of migrations/;
-        whether the last one returned a row."""
+        """Run several statements without parameters, as of schema.sql or a file of migrations/;
+        return whether the last one returned a row."""
         self._cursor.execute(text)
         return self._cursor.description is not None and self._cursor.rowcount > 0
 
@@ -56,14 +56,14 @@ class Transaction:
             self._cursor.copy_expert(target, io.StringIO(text))
 
     def copy_csv(self, table: str, columns: Iterable[str], file: IO[bytes]) -> int:
-        """COPY from a file of PostgreSQL's CSV; how many rows it had."""
+        """COPY from a file of PostgreSQL's CSV; return how many rows it had."""
         target = f"COPY {table} ({', '.join(columns)}) FROM STDIN (FORMAT csv)"
         self._cursor.copy_expert(target, file, COPY_BYTES)
         return int(self._cursor.rowcount)
 
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:
-    """The rows of a statement; raises StatementError where it takes other parameters."""
+    """Return the rows of a statement; raises StatementError where it takes other parameters."""
     if statement.params != params.keys():
         raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
     cursor.execute(statement.text, params)
