@@ -131,6 +131,15 @@ def grown_by(table: str) -> Mapping[str, str]:
     return {name: c.column for name, c in counted.items() if c is not None and c.table == table}
 
 
+def ways_into_lists() -> list[tuple[Entity, Entries, tuple[List, ...]]]:
+    """Each way by which rows are in lists that have checkpoints, with all lists that have it."""
+    ways: dict[tuple[str, Entries], list[List]] = {}
+    for each in all_lists().values():
+        for entries in each.entries if each.counter else ():
+            ways.setdefault((each.table, entries), []).append(each)
+    return [(all_entities()[table], entries, (*ls,)) for (table, entries), ls in ways.items()]
+
+
 def _list(
     name: str,
     table: str,

@@ -103,7 +103,11 @@ def test_the_wheel_knows_its_version(installed: Path) -> None:
 def test_everything_beside_python_is_in_the_wheel(installed: Path) -> None:
     [package] = installed.parent.parent.glob("lib/python*/site-packages/scan")
     expected = {
-        *((Path("resources") / path.relative_to(ROOT)) for path in ROOT.glob("sql/**/*.sql")),
+        *(
+            Path("resources") / path.relative_to(ROOT)
+            for pattern in ("sql/**/*.sql", "sql/**/*.j2", "sql/*.toml")
+            for path in ROOT.glob(pattern)
+        ),
         *((Path("resources") / path.relative_to(ROOT)) for path in ROOT.glob("migrations/*.sql")),
         *(Path("resources") / name for name in ("schema.sql", "gunicorn.conf.py")),
         *(
