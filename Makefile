@@ -21,7 +21,7 @@ help: ## list the targets
 run: $(VENV)/.run ## install, then run the API, indexer and webhooks until Ctrl-C
 	@exec $(BIN)/scan run
 
-test: install servers ## install, then run all tests but the long ones; at most 10 minutes on 2 cores
+test: install servers ## install, then run all tests but the long ones; at most 8 minutes on 2 cores
 	@exec $(BIN)/pytest $(PARALLEL) -m 'not long' $(ARGS)
 
 test-long: install servers $(VENV)/.spark ## install, then run all tests

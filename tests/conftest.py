@@ -85,34 +85,21 @@ def _end_workers(*_: object) -> None:
         worker.terminate()
 
 
-# What `make check` leaves out: tests with a server of the session's, or servers of their own.
-COSTLY = {"postgres", "anvil", "scenario"}
-COSTLY_FILES = {
-    *("test_compiler", "test_embedded", "test_outages", "test_package", "test_run", "test_sender"),
-    *("test_deploy", "test_openapi_tools"),
-}
-
-
-# What `make test` leaves to `make test-long`, beside single tests that are marked: several servers
-# that are lost or shared, chance at length, and other people's programs one after the other.
-LONG_FILES = {
-    *("test_backups", "test_failover", "test_frozen_servers", "test_poolers", "test_replica"),
-    *("test_rolling_restart", "test_storm", "test_clients", "test_schemathesis", "test_faults"),
-    *("test_high_availability", "test_redis_cluster", "test_processes", "test_killed_consumer"),
-    *("test_node_faults", "test_frozen_node", "test_other_nodes", "test_hostile_chain"),
-    *("test_hostile_clients", "test_response_freshness", "test_prefetch_process"),
-    *("test_query_property", "test_fetch_limit", "test_sockets", "test_verify", "test_signatures"),
-}
+# Fixtures that start servers; what uses one is no part of `make check` by the mark of its file.
+COSTLY = {"postgres", "own_postgres", "anvil", "scenario", "demo_node", "solc_dir"}
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks what is quick and what is long, which begins."""
-    for item in items:
-        if item.path.stem in LONG_FILES:
-            item.add_marker(pytest.mark.long)
-        is_costly = COSTLY & set(getattr(item, "fixturenames", ()))
-        if not is_costly and item.path.stem not in COSTLY_FILES | LONG_FILES:
-            item.add_marker(pytest.mark.check)
+    """Long tests begin, so that none of them runs alone at the end."""
+    costly = [
+        f"{item.nodeid} is marked check by its file and uses {', '.join(sorted(used))}"
+        for item in items
+        if item.get_closest_marker("check")
+        and not any(mark.name == "check" for mark in item.own_markers)
+        and (used := COSTLY & set(getattr(item, "fixturenames", ())))
+    ]
+    if costly:
+        raise pytest.UsageError("\n".join(costly))
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
 
 

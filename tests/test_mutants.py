@@ -4,6 +4,8 @@ import pytest
 
 from tests.support.sql_mutants import mutants
 
+pytestmark = pytest.mark.check
+
 
 @pytest.mark.parametrize(
     ("text", "changed"),

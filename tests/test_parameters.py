@@ -9,6 +9,8 @@ from scan import parameters
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
 from scan.http.lists import window_of
 
+pytestmark = pytest.mark.check
+
 ADDRESS = "0x" + 20 * "aB"
 BIGGEST = 2**63 - 1
 

@@ -13,6 +13,8 @@ from scan.errors import SettingError
 from scan.settings import Settings
 from tests.support.serving import ROOT
 
+pytestmark = pytest.mark.check
+
 SEVERAL_HOSTS = "postgresql://h1:1,h2:2/d?target_session_attrs=read-write"
 
 

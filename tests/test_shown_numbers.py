@@ -4,9 +4,12 @@ import ast
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
 from jinja2 import Environment, nodes
 
 from tests.support.serving import ROOT
+
+pytestmark = pytest.mark.check
 
 SHOWING = ("pages", "exports", "etherscan", "sourcify")
 # They are given numbers, and no record: units, percentages, cells.

@@ -15,6 +15,8 @@ from scan.accounts.wallet_signatures import (
     recover_signer,
 )
 
+pytestmark = pytest.mark.check
+
 WALLET = Account.from_key("0x" + "4c" * 32)
 OWNER = bytes.fromhex(WALLET.address[2:])
 MESSAGE = key_request_message(OWNER, 1_700_000_000_000)

@@ -113,6 +113,7 @@ def test_instructions_are_those_of_the_code(
     assert {"JUMPDEST", "PUSH0", "CALLDATALOAD"} < {line["opcode"] for line in held["disassembly"]}
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("code", "lines"),
     [
@@ -127,6 +128,7 @@ def test_disassembly(code: str, lines: list[str]) -> None:
     assert [instruction.text() for instruction in disassemble(bytes.fromhex(code))] == lines
 
 
+@pytest.mark.check
 def test_disassembly_is_bounded() -> None:
     assert sum(1 for _ in disassemble(bytes(10**6))) == 49_152
     assert sum(1 for _ in disassemble(bytes(10**6), most=10)) == 10
@@ -223,6 +225,7 @@ def test_hostile_paths_stay_in_the_archive(explorer: Explorer) -> None:
     assert page.status_code == 200 and "\u202e" not in page.text
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("path", HOSTILE_PATHS)
 def test_safe_paths_have_a_name(path: str) -> None:
     assert safe_path(path) and not safe_path(path).startswith(("/", "../"))

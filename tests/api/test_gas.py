@@ -61,6 +61,7 @@ def test_the_next_base_fee_is_the_nodes(client: FlaskClient, scenario: Played) -
     )
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("newest", "following"),
     [

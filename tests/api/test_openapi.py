@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from flask.testing import FlaskClient
 from openapi_spec_validator import validate
 
@@ -29,6 +30,7 @@ def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
             yield from nodes(below, f"{at}/{number}")
 
 
+@pytest.mark.check
 def test_the_document_is_openapi_3_1() -> None:
     validate(DOCUMENT)
     assert DOCUMENT["openapi"].startswith("3.1.")
@@ -48,6 +50,7 @@ def test_every_path_of_the_code_is_documented_and_no_other(client: FlaskClient) 
     } == {(method, path) for method, path in served if path not in PAGES}
 
 
+@pytest.mark.check
 def test_every_error_of_the_code_is_documented() -> None:
     codes = {(error.status, error.code) for error in ScanError.__subclasses__()}
     documented = {(status, code) for status, (*_, codes) in ERRORS.items() for code in codes}
@@ -57,6 +60,7 @@ def test_every_error_of_the_code_is_documented() -> None:
     }
 
 
+@pytest.mark.check
 def test_every_name_in_the_document_is_explained() -> None:
     for at, node in nodes(DOCUMENT):
         if at.endswith(("/properties", "/headers")) or "$ref" in node:
@@ -65,6 +69,7 @@ def test_every_name_in_the_document_is_explained() -> None:
             assert node.get("description"), at
 
 
+@pytest.mark.check
 def test_every_field_and_parameter_has_an_example() -> None:
     for at, node in nodes(DOCUMENT["components"]["schemas"]):
         if re.search(r"/properties/[^/]+$", at) and not {"$ref", "const", "enum"} & node.keys():
@@ -76,6 +81,7 @@ def test_every_field_and_parameter_has_an_example() -> None:
             assert node.get("examples"), at
 
 
+@pytest.mark.check
 def test_examples_are_what_their_schemas_say() -> None:
     for at, node in nodes(DOCUMENT):
         for example in node.get("examples", []) if isinstance(node.get("examples"), list) else []:
@@ -85,6 +91,7 @@ def test_examples_are_what_their_schemas_say() -> None:
                 check(node["schema"], named["value"], at)
 
 
+@pytest.mark.check
 def test_a_field_shows_its_own_example_and_not_that_of_its_type() -> None:
     schemas = DOCUMENT["components"]["schemas"]
     token, block = schemas["Token"]["properties"], schemas["Block"]["properties"]
@@ -94,6 +101,7 @@ def test_a_field_shows_its_own_example_and_not_that_of_its_type() -> None:
     assert block["burntFees"]["$ref"].endswith("/AmountOrNull")
 
 
+@pytest.mark.check
 def test_ids_of_operations_differ() -> None:
     names = [operation["operationId"] for _, _, operation in OPERATIONS]
     assert len(set(names)) == len(names)
@@ -108,6 +116,7 @@ def test_the_document_is_short_and_lists_what_is_offered(client: FlaskClient) ->
     assert "- `logs`: getLogs" in offered and "eth_getBlockByNumber" in offered
 
 
+@pytest.mark.check
 def test_no_parameter_is_described_twice() -> None:
     seen = [repr(p) for _, _, operation in OPERATIONS for p in operation.get("parameters", [])]
     inline = [parameter for parameter in seen if "$ref" not in parameter[:8]]

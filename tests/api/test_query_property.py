@@ -20,6 +20,8 @@ from tests.support.brute_force import KEYS, Chain, bodies, require_same
 from tests.support.database import Postgres
 from tests.support.indexing import settings_for
 
+pytestmark = pytest.mark.long
+
 # The chain and the database stand; nothing is to be set up anew for an example.
 many = settings(
     max_examples=60,

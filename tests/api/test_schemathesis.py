@@ -15,6 +15,8 @@ from schemathesis.specs.openapi.checks import (
 from scan.http.indexed_block import REQUIRED
 from tests.support.openapi_document import OPERATIONS
 
+pytestmark = pytest.mark.long
+
 CHECKS = (
     schemathesis.checks.not_a_server_error,
     status_code_conformance,

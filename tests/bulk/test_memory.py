@@ -42,14 +42,17 @@ def machine(tmp_path: Path) -> tuple[Path, Path]:
     return tmp_path / "proc", tmp_path / "cgroup"
 
 
+@pytest.mark.check
 def test_without_a_group_it_is_the_machines_memory(machine: tuple[Path, Path]) -> None:
     assert (available_bytes(*machine), total_bytes(*machine)) == (4_096_000, 8_192_000)
 
 
+@pytest.mark.check
 def test_another_system_tells_nothing(tmp_path: Path) -> None:
     assert (available_bytes(tmp_path, tmp_path), total_bytes(tmp_path, tmp_path)) == (None, 0)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("limited", ["a", "a/b"])
 def test_the_limit_of_a_group_or_of_one_around_it_counts(
     machine: tuple[Path, Path], limited: str
@@ -63,6 +66,7 @@ def test_the_limit_of_a_group_or_of_one_around_it_counts(
     assert (available_bytes(*machine), total_bytes(*machine)) == (2_500_000, 3_000_000)
 
 
+@pytest.mark.check
 def test_groups_of_version_1_count_where_a_container_mounts_its_own(
     machine: tuple[Path, Path],
 ) -> None:
@@ -77,6 +81,7 @@ def test_groups_of_version_1_count_where_a_container_mounts_its_own(
     assert (available_bytes(*machine), total_bytes(*machine)) == (600_000, 2_000_000)
 
 
+@pytest.mark.check
 def test_a_group_above_its_limit_leaves_nothing(machine: tuple[Path, Path]) -> None:
     proc, cgroups = machine
     write(proc / "self", cgroup="0::/../../x\n")
@@ -84,12 +89,14 @@ def test_a_group_above_its_limit_leaves_nothing(machine: tuple[Path, Path]) -> N
     assert available_bytes(*machine) == 0
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("text", ["", "MemAvailable:\n", "MemAvailable: x kB\n"])
 def test_a_text_of_another_form_tells_nothing(tmp_path: Path, text: str) -> None:
     write(tmp_path, meminfo=text)
     assert available_bytes(tmp_path, tmp_path) is None
 
 
+@pytest.mark.check
 def test_what_does_not_fit_names_the_option_to_lower() -> None:
     spool, load = spool_need(8, 100_000), load_need(2_000 * MEGABYTE, 2, 250 * MEGABYTE)
     assert spool.size == 8 * 250 * MEGABYTE + 250 * MEGABYTE

@@ -155,6 +155,7 @@ def test_a_machine_stops_when_its_files_are_not_needed_any_more(
     assert not is_current(folder, plan)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     "text",
     [
@@ -169,6 +170,7 @@ def test_a_plan_of_another_form_is_refused(tmp_path: Path, text: str) -> None:
         share(tmp_path, "http://127.0.0.1:9")
 
 
+@pytest.mark.check
 def test_without_a_backfill_there_is_nothing_to_fetch(tmp_path: Path) -> None:
     with Machine("http://127.0.0.1:9", tmp_path, "1/2") as machine:
         code, output = machine.wait()
@@ -180,6 +182,7 @@ def test_a_node_of_another_chain_is_refused(folder: Path) -> None:
         share(folder, other.url)
 
 
+@pytest.mark.check
 def test_the_own_part_comes_first_and_others_from_the_end() -> None:
     assert in_order(RANGES, ALL, RANGES) == RANGES
     missing = RANGES[2:]
@@ -188,6 +191,7 @@ def test_the_own_part_comes_first_and_others_from_the_end() -> None:
     assert in_order(RANGES, Part(2, 3), missing) == own + others
 
 
+@pytest.mark.check
 def test_files_that_are_being_written_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "blocks").mkdir()
     file = tmp_path / "blocks" / ".x"
@@ -199,6 +203,7 @@ def test_files_that_are_being_written_are_left_alone(tmp_path: Path) -> None:
     assert not file.exists()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("text", ["", "2", "0/2", "3/2", "1/1001", "-1/2", "1/2/3", "a/b"])
 def test_a_part_is_one_of_so_many(text: str) -> None:
     with Machine("http://127.0.0.1:9", Path("/nowhere"), text) as machine:

@@ -41,6 +41,7 @@ def labels(url: str) -> dict[str, str]:
     return {str(address): str(label) for address, label in rows}
 
 
+@pytest.mark.check
 def test_help_names_every_command_in_a_sentence() -> None:
     done = scan("--help")
     assert done.returncode == 0
@@ -49,6 +50,7 @@ def test_help_names_every_command_in_a_sentence() -> None:
         assert scan(command, "--help").returncode == 0
 
 
+@pytest.mark.check
 def test_without_a_command_or_an_action_it_prints_help() -> None:
     for arguments in ([], ["labels"], ["signatures"], ["key"], ["solc"]):
         called = scan(*arguments)
@@ -57,11 +59,13 @@ def test_without_a_command_or_an_action_it_prints_help() -> None:
         assert called.stderr == ""
 
 
+@pytest.mark.check
 def test_the_version_is_the_packages() -> None:
     done = scan("--version")
     assert (done.returncode, done.stdout) == (0, f"scan {metadata.version('scan')}\n")
 
 
+@pytest.mark.check
 def test_where_there_is_no_compiler_the_list_says_so(tmp_path: Path) -> None:
     done = scan("solc", "list", SCAN_SOLC_DIR=str(tmp_path))
     assert (done.returncode, done.stdout) == (0, "")
@@ -71,6 +75,7 @@ def test_where_there_is_no_compiler_the_list_says_so(tmp_path: Path) -> None:
 NOBODY = "postgresql://nobody@127.0.0.1:1/none"
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("arguments", "environment", "named"),
     [
@@ -192,6 +197,7 @@ def test_a_label_shows_in_answers_that_were_kept(
         assert found == (label or None)
 
 
+@pytest.mark.check
 def test_status_of_nobody(tmp_path) -> None:
     done = scan("status", "--json", PORT="1")
     assert done.returncode == 1
@@ -252,6 +258,7 @@ def test_a_disk_in_a_closed_folder_is_not_forecast(
     assert forecast(Database(database_url, statement_timeout_ms=10_000)) is None
 
 
+@pytest.mark.check
 def test_the_application_starts_without_a_database() -> None:
     """It answers 503 until there is one."""
     app = create_app(settings_for("postgresql://127.0.0.1:1/none", "http://127.0.0.1:1"))

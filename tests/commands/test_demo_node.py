@@ -13,6 +13,8 @@ import requests
 from scan.commands.demo_node import DemoNode, start
 from scan.ethereum.client import Node, RpcError
 
+pytestmark = pytest.mark.check
+
 TOKEN = "0x" + 20 * "ab"
 HOLDER = "0x" + 20 * "cd"
 NAME = "0x06fdde03"

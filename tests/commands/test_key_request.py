@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 
+import pytest
 import requests
 from eth_account.messages import encode_defunct
 
@@ -53,6 +54,7 @@ def test_a_refusal_is_printed_in_the_servers_words(shared_server):
     assert "signature is malformed" in refused.stderr
 
 
+@pytest.mark.check
 def test_without_owner_or_private_key_it_says_what_to_give():
     refused = scan_key_request()
     assert refused.returncode == 1

@@ -29,6 +29,8 @@ from scan.contracts.read_calls import reverted
 from scan.errors import CallReverted
 from scan.ethereum.call_failures import MAX_DATA, CallFailure, revert_data
 
+pytestmark = pytest.mark.check
+
 CHECKSUMMED = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed"
 PAIR = {
     "type": "tuple",

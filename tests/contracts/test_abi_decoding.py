@@ -18,6 +18,8 @@ from scan.contracts.abi_decoding import (
 )
 from scan.contracts.signature_text import canonical
 
+pytestmark = pytest.mark.check
+
 HOLDER = bytes.fromhex("f39fd6e51aad88f6f4ce6ab8827279cfffb92266")
 ADDRESS = "0x" + HOLDER.hex()
 TRANSFER = keccak(text="Transfer(address,address,uint256)")

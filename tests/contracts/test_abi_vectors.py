@@ -11,6 +11,8 @@ from scan.contracts.abi import decode, encode, parse_types, selector, signature
 from scan.contracts.abi_json import coerce_all, render
 from tests.support.solidity import NODE
 
+pytestmark = pytest.mark.check
+
 VECTORS = NODE / "node_modules/@ethersproject/testcases/testcases"
 INTERFACES = ("contract-interface", "contract-interface-abi2")
 

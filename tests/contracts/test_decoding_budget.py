@@ -17,6 +17,8 @@ from scan.contracts.abi_decoding import (
 )
 from scan.contracts.decoding_budget import ATTEMPT, DecodingBudget
 
+pytestmark = pytest.mark.check
+
 TRANSFER = keccak(text="Transfer(address,address,uint256)")
 PARTY = (1).to_bytes(32, "big")
 

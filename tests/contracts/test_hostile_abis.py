@@ -8,6 +8,8 @@ import pytest
 from scan.contracts.abi import AbiError, parse_types
 from scan.contracts.function_calls import Function, constructor_values, result
 
+pytestmark = pytest.mark.check
+
 LONG_NAME = "n" * 100_000
 WORD = 32
 

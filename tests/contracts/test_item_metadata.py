@@ -15,6 +15,8 @@ from scan.contracts.item_metadata import (
     remote_url,
 )
 
+pytestmark = pytest.mark.check
+
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(4) + b"IHDR" + (8).to_bytes(4) + (8).to_bytes(4) + bytes(20)
 SVG = b'<svg xmlns="http://www.w3.org/2000/svg"><rect width="9" height="9"/></svg>'
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"

@@ -10,6 +10,8 @@ from eth_utils import keccak
 from scan.contracts.abi_decoding import STANDARDS, Entry, standard_abis
 from tests.support.solidity import NODE
 
+pytestmark = pytest.mark.check
+
 OPENZEPPELIN = NODE / "node_modules/@openzeppelin/contracts/build/contracts"
 UNISWAP = NODE / "node_modules/@uniswap"
 V3 = UNISWAP / "v3-core/artifacts/contracts"

@@ -12,6 +12,8 @@ from scan.contracts.transaction_details import DecodedLog, TransactionDetails
 from scan.contracts.transaction_summary import ACTIONS, FORMS, Summary, summarise
 from scan.ethereum.transaction_reader import TransactionLog
 
+pytestmark = pytest.mark.check
+
 ZERO = "0x" + "00" * 20
 ALICE, BOB, TOKEN, OTHER, POOL = ("0x" + f"{n:02x}" * 20 for n in (17, 34, 51, 68, 85))
 MOST = 2**256 - 1

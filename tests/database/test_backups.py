@@ -17,6 +17,8 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import NOWHERE, gunicorn
 from tests.support.table_digest import digest
 
+pytestmark = pytest.mark.long
+
 # What the chain says, or follows from it, or is of no use after a restore, as orphaned_blocks: a
 # journal of forks, of which a new index has seen none.
 INDEXED = {

@@ -33,6 +33,7 @@ ADDED = [
 ]
 
 
+@pytest.mark.check
 def test_what_a_migration_adds_is_filled_in_older_rows() -> None:
     for migration, table, column in ADDED:
         known = annotated_columns(RECORDS[table]).get(column, Column(TEXT))
@@ -43,6 +44,7 @@ def test_what_a_migration_adds_is_filled_in_older_rows() -> None:
         )
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("table", RECORDS)
 def test_a_field_names_the_migration_that_added_its_column(table: str) -> None:
     for name, column in annotated_columns(RECORDS[table]).items():

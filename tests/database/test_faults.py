@@ -18,6 +18,8 @@ from tests.support.indexing import Indexing
 from tests.support.postgres_wires import CommitCutter
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.long
+
 
 @contextmanager
 def administering(database_url: str) -> Iterator[psycopg2.extensions.cursor]:

@@ -18,6 +18,8 @@ from tests.support.database import Postgres
 from tests.support.postgres_wires import DeadNetwork
 from tests.support.serving import NOWHERE, gunicorn, wait_until
 
+pytestmark = pytest.mark.long
+
 STATEMENT_TIMEOUT_S = 1.0
 # The time-out, what the client adds to it, and one attempt to connect; then room for the machine.
 PATIENCE_S = STATEMENT_TIMEOUT_S + 2.0 + 10.0

@@ -334,12 +334,14 @@ def test_a_migration_in_parts_goes_on_where_it_was_interrupted(first_url: str) -
     ]
 
 
+@pytest.mark.check
 def test_no_two_migrations_have_one_number() -> None:
     """The second one would count as applied."""
     numbers = [migration.number for migration in migrations.expected_schema().migrations]
     assert len(set(numbers)) == len(numbers)
 
 
+@pytest.mark.check
 def test_schema_sql_changes_nothing_that_readers_would_wait_for() -> None:
     """ALTER and DROP belong into a migration, which is tried again with a short wait."""
     statements = re.sub(

@@ -26,6 +26,8 @@ from tests.support.indexing import settings_for
 from tests.support.pgbouncer import pgbouncer
 from tests.support.serving import NOWHERE, ROOT, free_port, gunicorn, gunicorn_started, wait_until
 
+pytestmark = pytest.mark.long
+
 SHARING = [
     pytest.param(mode, settings, id=f"{mode} {' '.join(settings)}")
     for mode in ("transaction", "statement")

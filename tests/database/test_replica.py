@@ -21,6 +21,8 @@ from tests.support.indexing import Indexing
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import NOWHERE, free_port, gunicorn, redis_server, wait_until
 
+pytestmark = pytest.mark.long
+
 NEWEST = "/api/v1/blocks?limit=1"
 SETTINGS = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute"}
 

@@ -54,6 +54,7 @@ def indexes() -> set[str]:
 INDEXES = indexes()
 
 
+@pytest.mark.check
 def test_headers_state_purpose_parameters_result_and_index() -> None:
     lacking = [
         f"{statement} has no line '-- {part}:' in its header"
@@ -69,6 +70,7 @@ def test_headers_state_purpose_parameters_result_and_index() -> None:
     assert not lacking, _listed(lacking)
 
 
+@pytest.mark.check
 def test_parameters_are_declared_with_types() -> None:
     untyped = [
         f"{statement}: '{part.strip()}' is not a name and a type"
@@ -80,6 +82,7 @@ def test_parameters_are_declared_with_types() -> None:
     assert not untyped, _listed(untyped)
 
 
+@pytest.mark.check
 def test_indexes_named_exist() -> None:
     unknown = [
         f"{statement} names the index {name}, which schema.sql does not create"
@@ -90,6 +93,7 @@ def test_indexes_named_exist() -> None:
     assert not unknown, _listed(unknown)
 
 
+@pytest.mark.check
 def test_a_file_holds_one_statement() -> None:
     several = []
     for statement, text in TEXTS.items():
@@ -99,6 +103,7 @@ def test_a_file_holds_one_statement() -> None:
     assert not several, _listed(several)
 
 
+@pytest.mark.check
 def test_something_runs_every_statement() -> None:
     unused = [f"{name} is named nowhere in scan/ and bench/" for name in TEXTS if not is_run(name)]
     assert not unused, _listed(unused)
@@ -119,6 +124,7 @@ def is_run(statement: str) -> bool:
     )
 
 
+@pytest.mark.check
 def test_columns_are_spelled_out() -> None:
     whole_rows = []
     for statement, text in TEXTS.items():
@@ -133,11 +139,13 @@ def _listed(offenders: list[str]) -> str:
     return "\n".join(["", *offenders])
 
 
+@pytest.mark.check
 def test_indexes_in_the_schema_name_statements_that_exist() -> None:
     served = " ".join(re.findall(r"serves? (.+?)(?::.*)?$", SCHEMA, re.M))
     assert set(re.findall(r"\w+/\w+", served)) - TEXTS.keys() - {"sql/lists"} == set()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -155,6 +163,7 @@ def test_a_header_that_does_not_fit_stops_the_start(tmp_path: Path, text: str, r
     assert str(caught.value).startswith("things_list") and reason in str(caught.value)
 
 
+@pytest.mark.check
 def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -> None:
     text = "-- A.\n-- params: a text,\n--   b bigint null\nSELECT %(a)s, %(b)s, %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
@@ -163,6 +172,7 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path: Path) -
     assert statement.text == "SELECT %(a)s, %(b)s, %(a)s"
 
 
+@pytest.mark.check
 def test_a_header_may_name_literals(tmp_path: Path) -> None:
     text = "-- A.\n-- params: a text, b bigint\n-- literals: b\nSELECT %(a)s, %(b)s;\n"
     (tmp_path / "things_list.sql").write_text(text)
@@ -172,6 +182,7 @@ def test_a_header_may_name_literals(tmp_path: Path) -> None:
     assert load_statements(tmp_path)["things_list"].literals == set()
 
 
+@pytest.mark.check
 def test_literals_have_to_be_parameters(tmp_path: Path) -> None:
     text = "-- A.\n-- params: a text\n-- literals: c\nSELECT %(a)s;\n"
     (tmp_path / "things_list.sql").write_text(text)

@@ -39,11 +39,13 @@ def cursor(indexed: Indexing, role: tuple[str, str]) -> Iterator["psycopg2.exten
     connection.close()
 
 
+@pytest.mark.check
 def test_the_document_is_what_the_schema_says() -> None:
     message = "run python -m tests.support.tables_document"
     assert DOCUMENT.read_text(encoding="utf-8") == whole(), message
 
 
+@pytest.mark.check
 def test_there_are_ten_queries() -> None:
     assert len(QUERIES) == 10
 

@@ -30,6 +30,7 @@ def promtool(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.check
 def test_promtool_accepts_the_rules() -> None:
     checked = promtool("check", "rules", RULES)
     assert checked.returncode == 0, checked.stdout + checked.stderr
@@ -133,6 +134,7 @@ def test_a_lost_database_fires_its_alert(database: tuple[str, Anvil], tmp_path: 
     assert fires(tmp_path, "ScanDatabaseDown", constant(metrics, "scan_database_up"))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("alert", "series"),
     [
@@ -191,6 +193,7 @@ def panels_with(alert: str) -> list[set[str]]:
     ]
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("alert", sorted(ALERTS))
 def test_the_dashboard_has_a_panel_for_each_alert(alert: str) -> None:
     [shown] = panels_with(alert)

@@ -20,6 +20,8 @@ from tests.support.high_availability.report import GOOD, line, suffer
 from tests.support.high_availability.stand import Stand, standing
 from tests.support.serving import ROOT, program
 
+pytestmark = pytest.mark.long
+
 SEED = 18
 FAULTS = (
     ("indexer", "killed"),

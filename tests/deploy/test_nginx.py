@@ -164,6 +164,7 @@ def slow_instance() -> Iterator[str]:
         yield url
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("path", "accept", "status"),
     [

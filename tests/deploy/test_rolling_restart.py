@@ -8,11 +8,14 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import pytest
 import requests
 
 from scan.accounts.api_keys import NewKey, new_key
 from tests.support.database import execute
 from tests.support.serving import free_port, gunicorn_started, nginx, stop, wait_for
+
+pytestmark = pytest.mark.long
 
 CLIENTS = 6  # with a key each, so that they meet different instances
 

@@ -15,6 +15,8 @@ from scan.ethereum.client import NodeError, RpcError
 from scan.hex import to_hex
 from tests.ethereum import plain_decoder
 
+pytestmark = pytest.mark.check
+
 FIRST = 7
 AMOUNTS = st.integers(0, 2**256 - 1) | st.sampled_from(
     [0, 1, 2**63, 2**64 - 1, 2**64, 2**127, 2**128, 10**38 - 1, 10**38, 2**255, 2**256 - 1]

@@ -10,6 +10,8 @@ from scan.ethereum.blocks import (
     decode_block,
 )
 
+pytestmark = pytest.mark.check
+
 BLOCK_HASH = "0x" + 64 * "b"
 SENDER, RECIPIENT, CREATED = ("0x" + 40 * digit for digit in "123")
 HASHES = ["0x" + 64 * "a", "0x" + 64 * "c"]

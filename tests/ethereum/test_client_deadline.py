@@ -7,6 +7,8 @@ import pytest
 
 from scan.ethereum.client import Call, Node, NodeError
 
+pytestmark = pytest.mark.check
+
 
 def test_a_deadline_is_for_all_of_a_batch() -> None:
     """Halves of a batch that timed out are not asked for anew, each with a deadline of its own."""

@@ -20,6 +20,8 @@ from tests.support import faulty_node
 from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.serving import NOWHERE
 
+pytestmark = pytest.mark.check
+
 
 class Counting(FaultyNode):
     """Answers every call with its method; while `held` is cleared, calls of eth_call wait."""

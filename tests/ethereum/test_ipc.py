@@ -37,6 +37,7 @@ def ipc_anvil(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Anvil,
         yield anvil, path
 
 
+@pytest.mark.check
 def test_a_node_answers_as_over_http(ipc_anvil: tuple[Anvil, str]) -> None:
     anvil, path = ipc_anvil
     calls = [Call("eth_getBlockByNumber", (hex(number), True)) for number in range(30)]
@@ -91,6 +92,7 @@ def answer(request: Any, result: str) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("end", [b"", b"\n", b" \r\n"], ids=["none", "newline", "space"])
 @pytest.mark.parametrize(
     "text", ["}", "{{", '"]', "plain"], ids=["close", "open", "quote", "plain"]
@@ -106,6 +108,7 @@ def test_brackets_in_texts_end_no_answer(tmp_path: Path, text: str, end: bytes) 
     assert len(requests) == 3
 
 
+@pytest.mark.check
 def test_an_answer_in_two_halves_is_waited_for(tmp_path: Path) -> None:
     def serve(connection: socket.socket, request: Any) -> None:
         whole = answer(request, "}}}]" * 5)
@@ -141,6 +144,7 @@ def nested(connection: socket.socket, request: Any) -> None:
     connection.sendall(b"[" * 100_000 + b"]" * 100_000)
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("serve", "error"),
     [
@@ -160,6 +164,7 @@ def test_a_faulty_node_holds_nobody_up(
             node.call("eth_chainId", most_bytes=1 << 20)
 
 
+@pytest.mark.check
 def test_a_late_answer_is_nobodys(tmp_path: Path) -> None:
     def serve(connection: socket.socket, request: Any) -> None:
         if request["method"] == "slow":
@@ -174,6 +179,7 @@ def test_a_late_answer_is_nobodys(tmp_path: Path) -> None:
         assert node.call("quick") == "quick"
 
 
+@pytest.mark.check
 def test_a_restarted_node_is_reached_anew(tmp_path: Path) -> None:
     def serve(connection: socket.socket, request: Any) -> None:
         connection.sendall(answer(request, request["method"]))

@@ -5,6 +5,8 @@ from eth_abi import encode
 
 from scan.ethereum import token_metadata
 
+pytestmark = pytest.mark.check
+
 WORD = 32
 
 

@@ -15,6 +15,8 @@ from scan.ethereum.traces import (
 )
 from scan.hex import to_hex
 
+pytestmark = pytest.mark.check
+
 BLOCK_HASH = bytes.fromhex("bb" * 32)
 Frame = dict[str, Any]
 

@@ -286,6 +286,7 @@ def test_the_chain_has_to_be_ours(ask: Asking) -> None:
         assert ask("proxy", "eth_blockNumber", chainId=other)["status"] == "0"
 
 
+@pytest.mark.check
 def test_the_guide_names_every_action_and_no_other() -> None:
     guide = (Path(__file__).parents[2] / "docs" / "clients.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (\w+) \| (.+) \|$", guide.split("## Supported actions")[1], re.M)
@@ -297,6 +298,7 @@ def test_the_guide_names_every_action_and_no_other() -> None:
     assert named == {module: set(actions) for module, actions in MODULES.items()}
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("value", [2**70, "\ud800", {"data": ["\udfff\0", -(2**64)]}])
 def test_whatever_json_a_node_gives_is_passed_on(value: Any) -> None:
     assert json.loads(RpcReply("result", value).body())["result"] == value

@@ -34,6 +34,8 @@ from tests.support.receiver import Authority
 from tests.support.serving import gunicorn, wait_until
 from tests.support.solidity import NODE, artifact, node_script
 
+pytestmark = pytest.mark.long
+
 UNSEEN = "0x" + "9d" * 20
 WAGMI = """
 import { blockExplorer } from '@wagmi/cli/plugins'

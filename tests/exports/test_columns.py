@@ -11,6 +11,8 @@ from scan.ethereum.blocks import DecodedTransaction
 from scan.exports import columns
 from scan.exports.columns import KINDS, UINT256, ColumnFormat
 
+pytestmark = pytest.mark.check
+
 EDGES = [0, 1, 2**63, 2**64 - 1, 2**64, 2**127, 10**38, 2**128 - 1, 2**192, 2**256 - 1]
 AMOUNTS = {"value": ColumnFormat(UINT256, is_nullable=True)}
 

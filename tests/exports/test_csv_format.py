@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from scan.exports import csv_format
 
+pytestmark = pytest.mark.check
+
 FORMULA_SIGNS = "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
 
 

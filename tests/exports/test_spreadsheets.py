@@ -14,6 +14,8 @@ from scan.exports import csv_format
 from scan.exports.csv_columns import Context, columns
 from tests.support.serving import program
 
+pytestmark = pytest.mark.check
+
 HOSTILE = [
     "=1+1",
     "+1",

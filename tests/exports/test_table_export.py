@@ -201,6 +201,7 @@ def test_a_folder_holds_one_kind_of_export(indexed: Indexing, tmp_path: Path) ->
         export(database, options(tmp_path, tables=("blocks",)))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("format_", FORMATS)
 def test_a_file_that_cannot_be_written_leaves_nothing(format_: str, tmp_path: Path) -> None:
     path = tmp_path / "withdrawals" / f"0.{format_}"

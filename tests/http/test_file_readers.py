@@ -109,6 +109,7 @@ def test_a_killed_worker_leaves_no_file(tokens_url: str, tmp_path: Path) -> None
             assert [*(tmp_path / "files").iterdir()] == []
 
 
+@pytest.mark.check
 def test_a_buffer_sends_a_file_in_pieces_and_closes_it(tmp_path: Path) -> None:
     content = os.urandom(3 * PIECE_BYTES + 1)
     (tmp_path / "file").write_bytes(content)
@@ -132,6 +133,7 @@ def test_a_buffer_sends_a_file_in_pieces_and_closes_it(tmp_path: Path) -> None:
         assert (taken + buffer.taken_file_bytes(), closed) == (len(content), [True])
 
 
+@pytest.mark.check
 def test_a_buffer_whose_client_left_closes_its_file(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(bytes(10 * PIECE_BYTES))
     ours, theirs = socket.socketpair()

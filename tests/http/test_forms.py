@@ -31,6 +31,7 @@ def multipart(**fields: str) -> bytes:
     return ("".join(parts) + f"--{BOUNDARY}--\r\n").encode()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("name", ["apikey", "apiKey", "APIKEY"])
 @pytest.mark.parametrize("write", [lambda **fields: urlencode(fields).encode(), multipart])
 def test_a_key_is_read_from_raw_bytes(write, name: str) -> None:
@@ -38,6 +39,7 @@ def test_a_key_is_read_from_raw_bytes(write, name: str) -> None:
     assert key_in_form(write(**{name: KEY, "sourceCode": "contract C {}" * 1000})) == KEY
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("write", [lambda **fields: urlencode(fields).encode(), multipart])
 def test_a_key_in_another_field_is_none(write) -> None:
     for fields in (
@@ -50,6 +52,7 @@ def test_a_key_in_another_field_is_none(write) -> None:
         assert key_in_form(write(**fields)) is None
 
 
+@pytest.mark.check
 def test_a_part_with_more_heads_has_its_key_read() -> None:
     form = (
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="apikey"; x=y\r\n'
@@ -58,6 +61,7 @@ def test_a_part_with_more_heads_has_its_key_read() -> None:
     assert key_in_form(form.encode()) == KEY
 
 
+@pytest.mark.check
 def test_looking_for_a_key_is_no_work_worth_an_attack() -> None:
     """Texts that look like keys, or like heads of fields, in five megabytes: 20 ms, not hours."""
     for attack in (KEY.encode() * 70_000, b"&apikey=" * 600_000, b'; name="apikey"\r\n' * 300_000):
@@ -180,6 +184,7 @@ def test_a_form_that_ends_early_is_refused(server: str) -> None:
 TEXT = st.text(st.sampled_from("a=&+% \r\n\t_.ä€\x00~"), max_size=20)
 
 
+@pytest.mark.check
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4))
 def test_a_large_form_is_read_as_a_small_one(fields: list[tuple[str, str]]) -> None:
     body = urlencode(fields)
@@ -187,6 +192,7 @@ def test_a_large_form_is_read_as_a_small_one(fields: list[tuple[str, str]]) -> N
     assert Counter(read) == Counter(parse_qsl(body, keep_blank_values=True))
 
 
+@pytest.mark.check
 @pytest.mark.parametrize("body", [b"a=%", b"a=%4", b"a=%zz", b"%%41=b", b"a=%\n"])
 def test_a_large_form_with_malformed_escapes_is_refused(body: bytes) -> None:
     with pytest.raises(InvalidParameter):

@@ -18,6 +18,8 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.serving import gunicorn, wait_until
 
+pytestmark = pytest.mark.long
+
 CONTRACT = bytes.fromhex("c0de" * 10)
 CODE = bytes.fromhex("6000")
 ABI = [{"type": "function", "name": "f", "inputs": [], "outputs": [], "stateMutability": "view"}]

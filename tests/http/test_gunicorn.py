@@ -30,6 +30,7 @@ def exit_message(*arguments: str, **environment: str) -> str:
     return stderr.decode()
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("arguments", "environment"),
     [((), {"WEB_CONCURRENCY": "2"}), (("-w", "2"), {}), (("--workers=4",), {})],
@@ -40,6 +41,7 @@ def test_more_workers_than_one_are_refused_for_limits_in_memory(arguments, envir
     assert "redis://" in message
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -13,6 +13,8 @@ from gunicorn.workers.gthread import PollableMethodQueue, ThreadWorker
 from scan.server.chunked_body import ChunkedBody
 from scan.server.received_bytes import MoreNeeded, ReceivedBytes
 
+pytestmark = pytest.mark.check
+
 CLASSES: list[tuple[Any, list[str]]] = [
     (ThreadWorker, ["accept", "run", "murder_pending", "set_accept_enabled", "load_wsgi"]),
     (PollableMethodQueue, ["defer"]),

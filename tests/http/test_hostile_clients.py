@@ -25,6 +25,8 @@ from tests.support.serving import (
     wait_until,
 )
 
+pytestmark = pytest.mark.long
+
 OWNER = "/api/v1/keys?owner=0x" + "00" * 20  # takes a thread and the database
 POST = b"POST /api/v1/query HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 CHUNKED = POST + b"Transfer-Encoding: chunked\r\n\r\n"

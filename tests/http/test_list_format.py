@@ -5,6 +5,8 @@ import pytest
 from scan.exports.list_file import Format
 from scan.http.list_format import accepted_file
 
+pytestmark = pytest.mark.check
+
 FIREFOX = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 
 

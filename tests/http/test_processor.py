@@ -6,6 +6,7 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+import pytest
 import requests
 
 from scan.verification.sandbox import Program
@@ -29,6 +30,7 @@ waiting.set()
 """
 
 
+@pytest.mark.check
 def test_threads_are_confined_and_set_free_for_a_moment() -> None:
     result = subprocess.run(
         [sys.executable, "-c", CHECKS], capture_output=True, text=True, check=True, timeout=30
@@ -61,6 +63,7 @@ def _threads(pid: str) -> list[int]:
     return [int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir()]
 
 
+@pytest.mark.check
 def test_a_compiler_may_use_all(tmp_path: Path) -> None:
     script = tmp_path / "compiler"
     script.write_text(f"#!{sys.executable}\nimport os\nprint(sorted(os.sched_getaffinity(0)))\n")

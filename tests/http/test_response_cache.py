@@ -43,6 +43,7 @@ def response(text: bytes) -> WsgiResponse:
     return WsgiResponse("200 OK", [], text)
 
 
+@pytest.mark.check
 def test_a_response_is_served_until_a_newer_version_is_known() -> None:
     version = GivenVersion()
     cache = cache_of(version)
@@ -52,6 +53,7 @@ def test_a_response_is_served_until_a_newer_version_is_known() -> None:
         assert cache.find(CacheKey("/a")) is None
 
 
+@pytest.mark.check
 def test_a_response_of_an_older_version_is_not_stored() -> None:
     version = GivenVersion()
     cache = cache_of(version)
@@ -64,6 +66,7 @@ def test_a_response_of_an_older_version_is_not_stored() -> None:
     assert cache.find(CacheKey("/b")) is None
 
 
+@pytest.mark.check
 def test_a_newer_version_takes_the_place_of_all_older_ones() -> None:
     version = GivenVersion()
     cache = cache_of(version)
@@ -73,6 +76,7 @@ def test_a_newer_version_takes_the_place_of_all_older_ones() -> None:
     assert cache.find(CacheKey("/a")) is None and cache.find(CacheKey("/b")) is not None
 
 
+@pytest.mark.check
 def test_responses_of_commits_that_a_failover_lost_are_gone() -> None:
     """The same number then means something else."""
     version = GivenVersion()
@@ -86,6 +90,7 @@ def test_responses_of_commits_that_a_failover_lost_are_gone() -> None:
     assert cache.find(CacheKey("/a")) is None
 
 
+@pytest.mark.check
 def test_all_that_a_key_holds_counts_as_memory() -> None:
     """A client chooses the path, the query, the type of the body and the body."""
     cache = cache_of(GivenVersion())
@@ -104,6 +109,7 @@ def test_all_that_a_key_holds_counts_as_memory() -> None:
         assert held <= response_cache.MAX_BYTES
 
 
+@pytest.mark.check
 def test_a_full_cache_drops_the_oldest_responses_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     cache = cache_of(GivenVersion())
     body = b"x" * 1000
@@ -115,6 +121,7 @@ def test_a_full_cache_drops_the_oldest_responses_alone(monkeypatch: pytest.Monke
     assert kept == list(range(15, 25))
 
 
+@pytest.mark.check
 def test_some_responses_are_served_for_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
@@ -126,6 +133,7 @@ def test_some_responses_are_served_for_a_time(monkeypatch: pytest.MonkeyPatch) -
     assert cache.find(CacheKey("/")) is None
 
 
+@pytest.mark.check
 def test_few_responses_are_stored_for_a_time() -> None:
     cache = cache_of(GivenVersion())
     for number in range(10 * response_cache.MAX_TIMED):
@@ -177,6 +185,7 @@ def test_a_lower_version_read_later_shows_that_commits_were_lost(database: Datab
     assert (version.newest(), version.rewinds) == (5, 1)
 
 
+@pytest.mark.check
 def test_replicas_may_be_behind_each_other() -> None:
     version = IndexVersion(None)
     version.record(7, time.monotonic())
@@ -222,6 +231,7 @@ def test_a_version_that_was_not_read_for_long_is_unknown(
     assert version.newest() == 7
 
 
+@pytest.mark.check
 def test_without_a_listener_reading_alone_counts_and_for_a_moment() -> None:
     version = IndexVersion(None)
     version.record(7, time.monotonic())

@@ -24,6 +24,8 @@ from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn, wait_until
 
+pytestmark = pytest.mark.long
+
 NEWEST = "/api/v1/blocks?limit=1"
 UNLIMITED = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "SCAN_STATEMENT_TIMEOUT_MS": "20000"}
 

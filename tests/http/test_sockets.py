@@ -24,6 +24,8 @@ from tests.support.serving import (
     wait_for,
 )
 
+pytestmark = pytest.mark.long
+
 BLOCKS = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\n\r\n"
 UNCACHED = b"GET /api/v1/blocks?limit=100 HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\nx"
 LONG = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"

@@ -9,6 +9,8 @@ from scan.indexer import batch_reader, prefetch
 from scan.indexer.block_rows import BlockContracts, BlockRows
 from scan.indexer.prefetch_process import FetchedRows
 
+pytestmark = pytest.mark.check
+
 TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
 
 

@@ -21,6 +21,8 @@ from tests.support.indexing import PATIENCE_S, Indexing
 from tests.support.scenario import ETHER, Stage
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.long
+
 FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
 ACTS = (
     scenario.honest_tokens,

@@ -14,6 +14,8 @@ from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> FetchLimit:

@@ -9,6 +9,8 @@ from tests.support.database import execute
 from tests.support.indexer_process import IndexerProcess
 from tests.support.memory import PeakMemory
 
+pytestmark = pytest.mark.long
+
 MOST_MEBIBYTES = 400
 GAS = 500_000_000
 

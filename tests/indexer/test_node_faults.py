@@ -23,6 +23,8 @@ from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def node(anvil: Anvil) -> Iterator[FaultyNode]:

@@ -27,6 +27,8 @@ from tests.support.indexing import PATIENCE_S, Indexing, settings_for
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
+pytestmark = pytest.mark.long
+
 LONG = prefetch.MIN_PROCESS_BLOCKS + 100  # blocks
 
 

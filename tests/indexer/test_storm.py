@@ -11,6 +11,8 @@ from tests.support.indexer_process import IndexerProcess
 from tests.support.storm import Storm
 from tests.support.table_digest import digest, fresh_digest
 
+pytestmark = pytest.mark.long
+
 STEPS = 120
 SEED = int(os.environ.get("STORM_SEED", "1"))
 

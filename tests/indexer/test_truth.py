@@ -101,6 +101,7 @@ def test_pools_without_tokens_make_no_trades(scenario: Played) -> None:
         assert scenario.stage.contracts[key].address not in pools
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("amounts", "expected"),
     [
@@ -118,6 +119,7 @@ def test_direction(amounts: tuple[int, int], expected: tuple[bool, int, int]) ->
     assert direction(*amounts) == expected
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -134,6 +136,7 @@ def test_text_of(answer: bytes | None, expected: str) -> None:
     assert text_of(answer, 50) == expected
 
 
+@pytest.mark.check
 def test_creations_that_were_undone_are_none() -> None:
     undone = {"type": "CREATE", "to": "0xaa", "error": "execution reverted", "calls": []}
     frame = {"type": "CALL", "to": "0xbb", "calls": [undone, {"type": "CREATE2", "to": "0xCC"}]}

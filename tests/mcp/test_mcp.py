@@ -299,6 +299,7 @@ def test_calls_are_charged_to_the_callers_address_or_key(
         assert with_key["result"]["isError"] is False
 
 
+@pytest.mark.check
 def test_the_command_says_what_it_cannot_reach() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "scan", "mcp", "--url", "http://127.0.0.1:1"],

@@ -68,6 +68,7 @@ def test_json_lines_are_json(lines: io.StringIO, client: FlaskClient) -> None:
         assert second["message"] == "two\nlines and a ü"
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("text", "secret"),
     [
@@ -106,6 +107,7 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(
     assert [secret for secret in secrets if secret in lines.getvalue()] == []
 
 
+@pytest.mark.check
 def test_hashes_and_addresses_stay_readable(lines: io.StringIO) -> None:
     text = f"block 0x{32 * 'ab'} by 0x{20 * 'cd'}"
     logging.getLogger("scan").info(text)
@@ -167,6 +169,7 @@ def test_the_state_of_the_index_is_told(client: FlaskClient) -> None:
     assert value(families, "scan_indexed_blocks_total") >= head
 
 
+@pytest.mark.check
 def test_metrics_answer_without_a_database() -> None:
     url = "postgresql://127.0.0.1:1/none"
     families = scrape(create_app(settings_for(url, "http://127.0.0.1:1")).test_client())

@@ -4,6 +4,8 @@ import pytest
 
 from scan.pages.charts import HEIGHT, WIDTH, Point, bar_chart, line_chart
 
+pytestmark = pytest.mark.check
+
 
 def values(*numbers: int) -> list[Point]:
     return [Point(1_700_000_000 + 3600 * index, value) for index, value in enumerate(numbers)]

@@ -7,6 +7,8 @@ import pytest
 from scan.pages import formatting
 from scan.pages.charts import candle_chart, short_price
 
+pytestmark = pytest.mark.check
+
 
 @pytest.mark.parametrize(
     ("value", "decimals", "whole", "short"),

@@ -57,6 +57,7 @@ def test_errors_are_json_for_programs_and_pages_for_people(
     assert client.get(path, headers=both).content_type.startswith("text/html")
 
 
+@pytest.mark.check
 def test_hostile_text_does_not_become_markup() -> None:
     name = "&lt;script&gt;x&lt;/script&gt; [click](javascript:1) | # head"
     html = f"<main><h1>Token</h1><table><tr><td>{name}</td></tr></table></main>"
@@ -65,6 +66,7 @@ def test_hostile_text_does_not_become_markup() -> None:
     assert "<script>" not in text
 
 
+@pytest.mark.check
 def test_a_page_too_large_is_refused() -> None:
     with pytest.raises(TooLarge):
         to_markdown("<main>" + "x" * MAX_HTML_BYTES + "</main>")

@@ -521,6 +521,7 @@ def test_the_chain_has_a_name_and_a_coin(
     assert name in page and f"<bdi>{symbol}</bdi>" in page
 
 
+@pytest.mark.check
 def test_home_says_why_nothing_else_answers() -> None:
     client = create_app(settings_for(NOWHERE, "http://127.0.0.1:9")).test_client()
     answer = client.get("/")

@@ -6,6 +6,8 @@ import pytest
 
 from scan.rate_limits.client_address import client_address
 
+pytestmark = pytest.mark.check
+
 PROXY = "10.0.0.1"
 
 

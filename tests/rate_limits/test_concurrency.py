@@ -9,6 +9,8 @@ import pytest
 from scan.errors import Unavailable
 from scan.rate_limits.concurrency import WaitingThreads
 
+pytestmark = pytest.mark.check
+
 
 def test_half_of_the_threads_wait_and_two_for_one_client() -> None:
     places = WaitingThreads()

@@ -23,6 +23,8 @@ from scan.rate_limits.windows import RateLimitResult, Window, refuse
 from scan.settings import Settings
 from tests.support.serving import free_port, redis_server, wait_until
 
+pytestmark = pytest.mark.check
+
 TEN_A_MINUTE = parse("10/minute")
 
 

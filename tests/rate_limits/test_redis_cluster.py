@@ -21,6 +21,8 @@ from tests.support.http_client import Client, busy_threads
 from tests.support.serving import NOWHERE, at_once, gunicorn, redis_cluster, statuses, wait_until
 from tests.support.source_address import new_client
 
+pytestmark = pytest.mark.long
+
 
 @contextmanager
 def frozen(process: int) -> Iterator[None]:

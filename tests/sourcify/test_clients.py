@@ -26,6 +26,8 @@ from tests.support.receiver import Authority
 from tests.support.serving import gunicorn
 from tests.support.solidity import node_script
 
+pytestmark = pytest.mark.long
+
 
 class Served(NamedTuple):
     """A server as it is run, and what it serves."""

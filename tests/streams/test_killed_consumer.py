@@ -6,6 +6,7 @@ import threading
 from contextlib import ExitStack
 from typing import Any
 
+import pytest
 import requests
 
 from scan.database.connection import Database
@@ -13,6 +14,8 @@ from tests.streams.conftest import WITHOUT_LIMITS, announce_blocks
 from tests.support.event_source import EventSource
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import gunicorn
+
+pytestmark = pytest.mark.long
 
 TYPES = ("heads", "transactions", "token_transfers")
 PEOPLE = [address(name) for name in ("anna", "bert", "carl")]

@@ -15,6 +15,8 @@ from scan.verification.bytecode_comparison import (
 from scan.verification.bytecode_metadata import compiler_version, hash_kind, read_metadata
 from scan.verification.metadata_hash import bzzr0, bzzr1, ipfs
 
+pytestmark = pytest.mark.check
+
 CODE = bytes.fromhex("6080604052600080fd") + bytes(range(40))
 
 

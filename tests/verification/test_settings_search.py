@@ -12,6 +12,8 @@ from scan.verification.metadata_hash import ipfs
 from scan.verification.metadata_search import find_variant, likely_paths
 from scan.verification.settings_search import InferredSettings, candidate_settings, infer_settings
 
+pytestmark = pytest.mark.check
+
 ON = {"enabled": True, "runs": 200}
 OFF = {"enabled": False, "runs": 200}
 OLD, SHANGHAI = InferredSettings({}, push0=False), InferredSettings({}, push0=True)

@@ -11,6 +11,8 @@ from scan.verification import verifier
 from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
 from tests.support.solidity import NODE, artifact
 
+pytestmark = pytest.mark.long
+
 BOX = """// SPDX-License-Identifier: MIT
 pragma solidity >=0.4.22;
 

@@ -180,6 +180,7 @@ def test_the_documented_receivers_refuse_other_signatures(
     assert webhooks.deliveries(hook)[0]["responseCode"] == 401
 
 
+@pytest.mark.check
 @RECEIVERS
 def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(
     command: list[str],

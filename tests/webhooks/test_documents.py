@@ -23,6 +23,8 @@ from scan.webhooks.documents import DocumentFetcher, NotFetched
 from scan.webhooks.sender import AttemptTimeouts, tls_context
 from tests.support.receiver import Answer, Authority, Handler, Receiver
 
+pytestmark = pytest.mark.check
+
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SHORT = AttemptTimeouts(total_s=1.0, connect_s=0.5)
 CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"

@@ -3,6 +3,8 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+import pytest
+
 from scan.indexer.webhook_events import (
     MAX_BLOCK_EVENTS,
     MAX_BLOCK_MIB,
@@ -201,6 +203,7 @@ def settled(webhooks: Webhooks) -> bool:
     return rows == [(False,)]
 
 
+@pytest.mark.check
 def test_the_documentation_names_the_limits() -> None:
     text = (ROOT / "docs" / "webhooks.md").read_text()
     assert f"had {MAX_QUEUE_EVENTS:,} undelivered events, or {MAX_QUEUE_MIB} MiB of them" in text

@@ -8,10 +8,14 @@ import sys
 import threading
 import time
 
+import pytest
+
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Receiver
 from tests.support.serving import ROOT, free_port, wait_until
 from tests.support.webhooks import NO_NODE, Webhooks
+
+pytestmark = pytest.mark.long
 
 OWNERS = [address(f"owner {number}") for number in range(10)]
 KILLS = 25

@@ -6,6 +6,8 @@ import pytest
 
 from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_after_s, retry_delay_s
 
+pytestmark = pytest.mark.check
+
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 
 

@@ -9,6 +9,8 @@ import pytest
 from scan.webhooks import urls
 from scan.webhooks.urls import NotResolved, Purpose, RefusedUrl
 
+pytestmark = pytest.mark.check
+
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 PUBLIC = [ipaddress.ip_address("93.184.215.14")]
 
