@@ -51,12 +51,12 @@ from scan.ethereum.client import Node
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.ethereum.transaction_traces import TransactionTraces
 from scan.etherscan import blueprint as etherscan
 from scan.etherscan.actions import PUBLISHED
+from scan.etherscan.function_names import FUNCTION_NAMES, new_function_names
 from scan.etherscan.replies import ETHERSCAN
-from scan.etherscan.transactions import FUNCTION_NAMES, new_function_names
 from scan.http.credentials import Credentials
 from scan.http.file_places import FilePlaces
 from scan.http.index_version import CHANNEL, IndexVersion
@@ -70,6 +70,8 @@ from scan.http.request_state import request_state_of
 from scan.http.requests import MAX_BODY_BYTES, reader
 from scan.http.responses import JsonResponse
 from scan.http.services import Services
+from scan.item_media.document_fetcher import DocumentFetcher
+from scan.item_media.media import ItemMedia
 from scan.mcp import endpoint as mcp_endpoint
 from scan.pages import accounts as page_accounts
 from scan.pages import addresses as page_addresses
@@ -83,7 +85,6 @@ from scan.pages import statistics as page_statistics
 from scan.pages import tokens as page_tokens
 from scan.pages import transactions as page_transactions
 from scan.pages.site import Site
-from scan.queries.item_media import ItemMedia
 from scan.queries.reader import ChainId, PartitionedTables, Sources
 from scan.rate_limits.concurrency import ConcurrencyLimit, WaitingThreads
 from scan.rate_limits.limiter import counts_in_process, make_limiter
@@ -96,7 +97,6 @@ from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.jobs import VerificationJobs
 from scan.verification.verifier import Verifier
-from scan.webhooks.documents import DocumentFetcher
 from scan.webhooks.sender import tls_context
 
 log = logging.getLogger(__name__)

@@ -26,7 +26,7 @@ from app import create_app
 from scan.commands.demo_node import STATE_METHODS, Recording
 from scan.contracts.token_uri import SELECTORS
 from scan.ethereum.block_parameter import NO_BLOCK
-from scan.ethereum.transaction_traces import CALLS, STATE
+from scan.ethereum.trace_reader import CALLS, STATE
 from tests.support.anvil import Anvil, Contract, Node
 from tests.support.database import Postgres, execute
 from tests.support.explorer import place_compilers

@@ -18,6 +18,7 @@ FLOORS = (
     "database ethereum rate_limits",
     "contracts accounts",
     "indexer webhooks verification",
+    "item_media",
     "queries audit server",
     "exports",
     "http streams bulk",
@@ -35,7 +36,7 @@ FLASK = (
 PLACES = {
     "psycopg2": ("scan.database",),
     "requests": ("scan.ethereum", "scan.webhooks"),
-    "urllib3": ("scan.ethereum", "scan.webhooks"),
+    "urllib3": ("scan.ethereum", "scan.webhooks", "scan.item_media"),
     "flask": FLASK,
     "werkzeug": (*FLASK, "scan.mcp"),
     "mcp": ("scan.mcp", "scan.commands"),

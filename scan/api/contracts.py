@@ -5,8 +5,8 @@ import orjson
 from flask import Blueprint, request
 
 from scan import parameters
+from scan.contracts.calldata_encoding import constructor_values
 from scan.contracts.disassembly import disassemble
-from scan.contracts.function_calls import constructor_values
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex

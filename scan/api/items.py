@@ -4,12 +4,12 @@ import orjson
 from flask import Blueprint
 
 from scan import parameters
-from scan.contracts.item_metadata import MAX_IMAGE_URI
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
+from scan.item_media.item_metadata import MAX_IMAGE_URI
+from scan.item_media.media import Media
 from scan.queries import items
-from scan.queries.item_media import Media
 
 blueprint = Blueprint("items", __name__)
 

@@ -8,9 +8,7 @@ from typing import Any, NamedTuple
 from scan.contracts.abi import MAX_VALUES, AbiError, AbiType
 from scan.contracts.abi_decoding import AbiIndex, index_abi
 from scan.contracts.abi_json import coerce
-from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.failure_reasons import UNKNOWN_DATA, decode_reason
-from scan.contracts.function_calls import (
+from scan.contracts.calldata_encoding import (
     Function,
     NoSuchFunction,
     NotReadOnly,
@@ -19,7 +17,9 @@ from scan.contracts.function_calls import (
     prepare,
     result,
 )
+from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.proxy_contracts import Proxy, proxy_at
+from scan.contracts.revert_reasons import UNKNOWN_DATA, decode_reason
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
 from scan.ethereum import past_state

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.failure_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
 from scan.contracts.read_calls import stopped_in_contract
+from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
 from scan.database.connection import Database
 from scan.database.errors import Conflict
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -27,13 +27,13 @@ from scan.ethereum.call_failures import (
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.gateway import NodeSession
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
     TransactionReader,
     TransactionUnavailable,
 )
-from scan.ethereum.transaction_traces import TransactionTraces
 from scan.hex import data, to_hex
 
 log = logging.getLogger(__name__)

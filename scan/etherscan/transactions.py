@@ -1,24 +1,20 @@
 """Completes rows of transactions and token transfers with fields from the node and names."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
-from flask import current_app
 
-from scan.contracts.function_names import function_names
-from scan.contracts.proxy_contracts import clone_of
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
     NodeTransaction,
     TransactionUnavailable,
 )
-from scan.hex import data, to_hex
+from scan.etherscan.function_names import FunctionNames
+from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.http.services import services
 
 Row = dict[str, Any]
 
@@ -32,13 +28,6 @@ _TRANSFER = (
     "{}", "tokenName", "tokenSymbol", "tokenDecimal", "transactionIndex", "gas", "gasPrice",
     "gasUsed", "cumulativeGasUsed", "input", "methodId", "functionName", "confirmations",
 )  # fmt: skip
-FUNCTION_NAMES = "scan.function_names"  # of the application: by verified contract
-_CACHE_BYTES = 16 * 1024 * 1024
-_ENTRY_BYTES = 150  # per name in the cache, besides its text
-
-
-def new_function_names() -> SizedCache[Mapping[str, str]]:
-    return SizedCache(_CACHE_BYTES)
 
 
 def _transfer(*value: str, without: str = "") -> tuple[str, ...]:
@@ -56,7 +45,7 @@ TRANSFERS = {
 
 def complete_transactions(records: str) -> list[object]:
     rows = _complete(orjson.loads(records))
-    names = _FunctionNames(row["to"] for row in rows)
+    names = FunctionNames(row["to"] for row in rows)
     return [
         _ordered(row | {"functionName": names.name(row["to"], row["methodId"])}, TRANSACTION)
         for row in rows
@@ -66,7 +55,7 @@ def complete_transactions(records: str) -> list[object]:
 def complete_transfers(records: str, token_type: str) -> list[object]:
     """`records` have one more key, `called`: the address called by the transaction."""
     rows = orjson.loads(records)
-    names = _FunctionNames(row["called"] for row in rows)
+    names = FunctionNames(row["called"] for row in rows)
     return [
         _ordered(
             row
@@ -128,48 +117,3 @@ def _of_node(row: Row, transaction: NodeTransaction) -> Row:
         "methodId": fields["input"][:10],
         "txreceipt_status": "" if status is None else str(status),
     }
-
-
-class _FunctionNames:
-    """Names of functions, from the verified ABIs of contracts or of clones' implementations."""
-
-    def __init__(self, called: Iterable[str]) -> None:
-        self._names: dict[str, Mapping[str, str]] = {}
-        contracts = _contracts({bytes.fromhex(address[2:]) for address in called if address})
-        clones = {row["address"]: clone_of(data(row["code"])) for row in contracts if row["code"]}
-        implementations = {address for address in clones.values() if address is not None}
-        for contract in (*contracts, *_contracts(implementations)):
-            if contract["codeHash"]:
-                self._names[contract["address"]] = _names_of(contract)
-        for clone, implementation in clones.items():
-            if implementation is not None:
-                self._names[clone] = self._names.get(to_hex(implementation), {})
-
-    def name(self, address: str, method_id: str) -> str:
-        return self._names.get(address, {}).get(method_id, "")
-
-
-def _contracts(addresses: Collection[bytes]) -> list[dict[str, str]]:
-    """The rows of verified_contracts_find."""
-    if not addresses:
-        return []
-    [records] = reader().row("queries/verified_contracts_find", addresses=sorted(addresses))
-    contracts: list[dict[str, str]] = orjson.loads(records)
-    return contracts
-
-
-def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
-    key = tuple(verification[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
-    cache: SizedCache[Mapping[str, str]] = current_app.extensions[FUNCTION_NAMES]
-    names = cache.get(key)
-    if names is None:
-        names = function_names(
-            services().reads.value(
-                "queries/verified_contracts_list_functions",
-                code_hash=data(verification["codeHash"]),
-                address=data(verification["verifiedAddress"]),
-            )
-        )
-        size = sum(_ENTRY_BYTES + len(name) for name in names.values())
-        cache.store(key, names, _ENTRY_BYTES + size)
-    return names

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import Argument
-from scan.contracts.function_calls import READ_ONLY, constructor_values, function_of
+from scan.contracts.calldata_encoding import READ_ONLY, constructor_values, function_of
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.hex import to_hex

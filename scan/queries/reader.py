@@ -15,9 +15,9 @@ from scan.database.transaction import Row
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.gateway import NodeGateway, NodeSession
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.trace_reader import TransactionTraces
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.ethereum.transaction_traces import TransactionTraces
-from scan.queries.item_media import ItemMedia
+from scan.item_media.media import ItemMedia
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
 PLACE_WAIT_S = 0.25

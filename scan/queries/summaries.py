@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from scan.contracts import transaction_summary
-from scan.contracts.failure_reasons import ERROR, UNKNOWN
+from scan.contracts.revert_reasons import ERROR, UNKNOWN
 from scan.contracts.summary_facts import Facts
 from scan.contracts.summary_parts import Names
 from scan.contracts.transaction_details import TransactionDetails

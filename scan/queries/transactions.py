@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from scan.contracts.decoded_traces import DecodedFrame, decode_trace
+from scan.contracts.trace_decoding import DecodedFrame, decode_trace
 from scan.contracts.transaction_details import TransactionDetails
 from scan.contracts.transaction_failures import TransactionFailure
 from scan.ethereum.state_changes import StateChanges
+from scan.ethereum.trace_reader import TransactionTrace, with_gas_of_transaction
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.ethereum.transaction_traces import TransactionTrace, with_gas_of_transaction
 from scan.queries.filters import Value
 from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader

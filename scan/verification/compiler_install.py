@@ -39,7 +39,7 @@ WAIT_IN_REQUEST_S = 8.0
 REMEMBER_FAILURE_S = 300.0
 MOST_QUEUED = 4
 
-_SOLC_SELECT = "from solc_select.__main__ import solc_select; solc_select()"
+_SOLC_SELECT = Path(__file__).with_name("solc_select_process.py")
 _WRAPPER = Path(__file__).with_name("solc.js")
 _NPM_DIGESTS = Path(__file__).with_name("npm_digests.json")
 _NOT_PUBLISHED = re.compile(r"E404|No match(ing version)? found|ETARGET")
@@ -84,7 +84,7 @@ def _native(version: SolcVersion, staging: Path) -> Path:
     """
     _probe()
     name = f"solc-{dotted(version)}"
-    command = [sys.executable, "-c", _SOLC_SELECT, "install", dotted(version)]
+    command = [sys.executable, "-P", str(_SOLC_SELECT), dotted(version)]
     _finish(["env", f"VIRTUAL_ENV={staging}", *command], staging, NATIVE_TIMEOUT_S)
     folder = staging / ".solc-select" / "artifacts" / name
     if not (folder / name).is_file():

@@ -2,7 +2,7 @@
 
 import re
 from binascii import unhexlify
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import orjson
@@ -17,26 +17,21 @@ MAX_LIBRARIES = 200
 MAX_CONSTRUCTOR_BYTES = 48 * 1024
 UNNAMED_PATH = "contract.sol"
 
-FIELDS = (
-    "address",
-    "sourceCode",
-    "compilerVersion",
-    "license",
-    "contractName",
-    "optimizationUsed",
-    "runs",
-    "evmVersion",
-    "viaIR",
-    "constructorArguments",
-    "libraries",
-)
-# The settings of a standard JSON input that change code or metadata. Others are not passed on:
-# modelChecker, for example, can keep a compiler busy for ever.
-_SETTINGS = ("optimizer", "evmVersion", "viaIR", "remappings", "libraries", "metadata", "debug")
+# The settings of a standard JSON input that change code or metadata, with their types. Others are
+# not passed on: modelChecker, for example, can keep a compiler busy for ever.
+_SETTINGS: Mapping[str, type] = {
+    "optimizer": dict,
+    "evmVersion": str,
+    "viaIR": bool,
+    "remappings": list,
+    "libraries": dict,
+    "metadata": dict,
+    "debug": dict,
+}
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,199}")
-_LICENSE = re.compile(r"[A-Za-z0-9.+() -]{0,100}")
-_EVM_VERSION = re.compile(r"[A-Za-z]{1,30}")
 _SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": True}
+
+Parser = Callable[[Any, str], Any]
 
 
 class Submission(NamedTuple):
@@ -59,49 +54,75 @@ class Submission(NamedTuple):
 
 
 class _Source(NamedTuple):
-    sources: Mapping[str, str]
-    settings: Mapping[str, Any] | None  # None for a single file
+    """A single file's text, or the files and settings of a standard JSON input."""
+
+    text: str = ""
+    files: Mapping[str, str] = {}
+    settings: Mapping[str, Any] | None = None
 
 
 def parse(body: Mapping[str, Any]) -> Submission:
     """Raises InvalidParameter or TooLarge."""
     parameters.only_known(body, FIELDS, "field")
-    address, source_code, version = (
-        parameters.required(body, name) for name in ("address", "sourceCode", "compilerVersion")
-    )
-    contract_path, contract_name = _contract_name(body.get("contractName", ""))
-    source = _source(source_code, contract_path)
-    given = _settings_given(body)
-    settings = given if source.settings is None else source.settings
+    for name in REQUIRED:
+        parameters.required(body, name)
+    fields = {name: read(body[name], name) for name, read in FIELDS.items() if name in body}
+    path, name = fields.get("contractName", (None, None))
+    source: _Source = fields["sourceCode"]
+    settings = _settings(fields) if source.settings is None else source.settings
     return Submission(
-        address=parameters.address(address),
-        version=parse_version(version),
-        sources=source.sources,
+        address=fields["address"],
+        version=fields["compilerVersion"],
+        sources=source.files or {path or UNNAMED_PATH: source.text},
         settings={key: value for key, value in settings.items() if key != "libraries"},
-        libraries=_libraries(settings.get("libraries", {})) | _libraries(body.get("libraries", {})),
-        path_is_known=contract_path is not None or source.settings is not None,
-        contract_path=contract_path,
-        contract_name=contract_name,
-        constructor_arguments=_constructor_arguments(body),
-        license=_license(body.get("license", "")),
+        libraries=_libraries(settings.get("libraries", {}), "libraries")
+        | fields.get("libraries", {}),
+        path_is_known=path is not None or source.settings is not None,
+        contract_path=path,
+        contract_name=name,
+        constructor_arguments=fields.get("constructorArguments"),
+        license=fields.get("license", "").strip() or None,
     )
 
 
-def _contract_name(value: object) -> tuple[str | None, str | None]:
+def _settings(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the compiler's settings that were given beside a single file."""
+    settings: dict[str, Any] = {}
+    keys = {"optimizationUsed": "enabled", "runs": "runs"}
+    if optimizer := {key: fields[name] for name, key in keys.items() if name in fields}:
+        settings["optimizer"] = optimizer
+    if fields.get("evmVersion", "").lower() not in ("", "default"):
+        settings["evmVersion"] = fields["evmVersion"]
+    if "viaIR" in fields:
+        settings["viaIR"] = fields["viaIR"]
+    return settings
+
+
+def _matching(pattern: str, description: str) -> Parser:
+    """Return the parser of a text that matches `pattern` as a whole."""
+
+    def read(value: object, name: str) -> str:
+        if not isinstance(value, str) or not re.fullmatch(pattern, value):
+            raise InvalidParameter(f"{name} must be {description}.", field=name)
+        return value
+
+    return read
+
+
+def _contract_name(value: object, name: str) -> tuple[str | None, str | None]:
     """(path, name) from `contracts/Token.sol:Token` or `Token`."""
-    text = parameters.text(value, "contractName", most=500)
-    path, _, name = text.rpartition(":")
-    if text and not _NAME.fullmatch(name):
+    text = parameters.text(value, name, most=500)
+    path, _, contract = text.rpartition(":")
+    if text and not _NAME.fullmatch(contract):
         raise InvalidParameter(
-            "contractName must be a name, or a file and a name: contracts/Token.sol:Token.",
-            field="contractName",
+            f"{name} must be a name, or a file and a name: contracts/Token.sol:Token.", field=name
         )
-    return path or None, name or None
+    return path or None, contract or None
 
 
-def _source(value: object, path: str | None) -> _Source:
+def _source(value: object, name: str) -> _Source:
     if not isinstance(value, str) or not value.strip():
-        raise InvalidParameter("sourceCode must be Solidity source text.", field="sourceCode")
+        raise InvalidParameter(f"{name} must be Solidity source text.", field=name)
     if len(value) > 4 * MAX_SOURCE_BYTES:
         raise _too_large()
     text = value.strip()
@@ -110,7 +131,7 @@ def _source(value: object, path: str | None) -> _Source:
     if text.startswith("{"):
         return _standard_json(text)
     _check_size({"": value})
-    return _Source({path or UNNAMED_PATH: value}, None)
+    return _Source(value)
 
 
 def _check_text(content: str) -> bytes:
@@ -146,7 +167,7 @@ def _standard_json(text: str) -> _Source:
         raise _bad_input(f"its sources must be 1 to {MAX_FILES} files")
     contents = {path: _content(path, source) for path, source in sources.items()}
     _check_size(contents)
-    return _Source(contents, _standard_settings(value.get("settings", {})))
+    return _Source(files=contents, settings=_standard_settings(value.get("settings", {})))
 
 
 def _bad_input(reason: str) -> InvalidParameter:
@@ -168,12 +189,10 @@ def _standard_settings(settings: object) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise _bad_input("its settings are not an object")
     kept = {name: settings[name] for name in _SETTINGS if name in settings}
-    for name in ("optimizer", "metadata", "libraries", "debug"):
-        if not isinstance(kept.get(name, {}), dict):
-            raise _bad_input(f"settings.{name} is not an object")
-    for name, kind in (("remappings", list), ("evmVersion", str), ("viaIR", bool)):
-        if name in kept and not isinstance(kept[name], kind):
-            raise _bad_input(f"settings.{name} has the wrong type")
+    for name, value in kept.items():
+        if not isinstance(value, _SETTINGS[name]):
+            fault = "is not an object" if _SETTINGS[name] is dict else "has the wrong type"
+            raise _bad_input(f"settings.{name} {fault}")
     try:
         size = len(orjson.dumps(kept))
     except orjson.JSONEncodeError:  # such as a number of 100 digits
@@ -181,37 +200,6 @@ def _standard_settings(settings: object) -> dict[str, Any]:
     if size > MAX_SOURCE_BYTES:
         raise _bad_input("its settings are too large")
     return kept
-
-
-def _settings_given(body: Mapping[str, Any]) -> dict[str, Any]:
-    settings: dict[str, Any] = {}
-    optimizer = _optimizer(body)
-    if optimizer:
-        settings["optimizer"] = optimizer
-    evm_version = body.get("evmVersion", "")
-    if not isinstance(evm_version, str) or (
-        evm_version and not _EVM_VERSION.fullmatch(evm_version)
-    ):
-        raise InvalidParameter("evmVersion must be a name such as paris.", field="evmVersion")
-    if evm_version.lower() not in ("", "default"):
-        settings["evmVersion"] = evm_version
-    if "viaIR" in body:
-        settings["viaIR"] = _switch(body["viaIR"], "viaIR")
-    return settings
-
-
-def _optimizer(body: Mapping[str, Any]) -> dict[str, Any]:
-    optimizer: dict[str, Any] = {}
-    if "optimizationUsed" in body:
-        optimizer["enabled"] = _switch(body["optimizationUsed"], "optimizationUsed")
-    if "runs" in body:
-        runs = body["runs"]
-        if isinstance(runs, str) and re.fullmatch(r"[0-9]{1,10}", runs, re.ASCII):
-            runs = int(runs)
-        optimizer["runs"] = parameters.integer(
-            {"runs": runs}, "runs", default=200, least=0, most=2**32 - 1
-        )
-    return optimizer
 
 
 def _switch(value: object, name: str) -> bool:
@@ -223,44 +211,51 @@ def _switch(value: object, name: str) -> bool:
     raise InvalidParameter(f"{name} must be true or false (or 1 or 0).", field=name)
 
 
-def _libraries(value: object) -> dict[str, bytes]:
+def _runs(value: object, name: str) -> int:
+    if isinstance(value, str) and re.fullmatch(r"[0-9]{1,10}", value):
+        value = int(value)
+    return parameters.integer({name: value}, name, default=200, least=0, most=2**32 - 1)
+
+
+def _libraries(value: object, name: str) -> dict[str, bytes]:
     """Addresses by name, or by name in an object per file."""
     if not isinstance(value, dict):
-        raise InvalidParameter(
-            "libraries must be an object of names and addresses.", field="libraries"
-        )
+        raise InvalidParameter(f"{name} must be an object of names and addresses.", field=name)
     if sum(len(item) if isinstance(item, dict) else 1 for item in value.values()) > MAX_LIBRARIES:
-        raise InvalidParameter(
-            f"libraries may have at most {MAX_LIBRARIES} entries.", field="libraries"
-        )
+        raise InvalidParameter(f"{name} may have at most {MAX_LIBRARIES} entries.", field=name)
     libraries: dict[str, bytes] = {}
-    for name, item in value.items():
-        if not isinstance(item, dict):
-            item = {"": item}
-        for member, address in item.items():
-            key = f"{name}:{member}" if member else name
-            libraries[key] = parameters.address(address, "libraries")
+    for file, item in value.items():
+        members = item if isinstance(item, dict) else {"": item}
+        for member, address in members.items():
+            key = f"{file}:{member}" if member else file
+            libraries[key] = parameters.address(address, name)
     return libraries
 
 
-def _constructor_arguments(body: Mapping[str, Any]) -> bytes | None:
-    if "constructorArguments" not in body:
-        return None
-    value = body["constructorArguments"]
+def _constructor_arguments(value: object, name: str) -> bytes:
     try:
         if isinstance(value, str) and len(value) <= 2 + 2 * MAX_CONSTRUCTOR_BYTES:
             return unhexlify(value[2:] if value[:2] in ("0x", "0X") else value)
     except ValueError:
         pass
     raise InvalidParameter(
-        f"constructorArguments must be hex of at most {MAX_CONSTRUCTOR_BYTES} bytes.",
-        field="constructorArguments",
+        f"{name} must be hex of at most {MAX_CONSTRUCTOR_BYTES} bytes.", field=name
     )
 
 
-def _license(value: object) -> str | None:
-    if not isinstance(value, str) or not _LICENSE.fullmatch(value):
-        raise InvalidParameter(
-            "license must be an SPDX identifier such as MIT or GPL-3.0-or-later.", field="license"
-        )
-    return value.strip() or None
+REQUIRED = ("address", "sourceCode", "compilerVersion")
+FIELDS: Mapping[str, Parser] = {
+    "address": parameters.address,
+    "sourceCode": _source,
+    "compilerVersion": lambda value, _: parse_version(value),
+    "license": _matching(
+        r"[A-Za-z0-9.+() -]{0,100}", "an SPDX identifier such as MIT or GPL-3.0-or-later"
+    ),
+    "contractName": _contract_name,
+    "optimizationUsed": _switch,
+    "runs": _runs,
+    "evmVersion": _matching(r"[A-Za-z]{0,30}", "a name such as paris"),
+    "viaIR": _switch,
+    "constructorArguments": _constructor_arguments,
+    "libraries": _libraries,
+}

@@ -4,6 +4,5 @@ Input: deliveries written by the indexer. Output: signed requests, and the resul
 Start with registration.py (which webhooks are allowed) and owner_actions.py (stop, activate, test,
 retry); for deliveries dispatcher.py (sets up the rest, has its threads), lease_delivery.py (the
 attempts of one lease), queues.py (what is due), sender.py (one attempt), urls.py (which URLs are
-allowed); then listener.py, retry_schedule.py and deadlines.py. documents.py fetches items' metadata
-and pictures over the same checked connections.
+allowed); then listener.py, retry_schedule.py and deadlines.py.
 """

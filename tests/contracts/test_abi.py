@@ -19,7 +19,7 @@ from scan.contracts.abi import (
 )
 from scan.contracts.abi_decoding import index_abi
 from scan.contracts.abi_json import coerce, coerce_all, render, render_outputs
-from scan.contracts.function_calls import (
+from scan.contracts.calldata_encoding import (
     NoSuchFunction,
     NotReadOnly,
     prepare,

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from scan.contracts.abi import AbiError, parse_types
-from scan.contracts.function_calls import Function, constructor_values, result
+from scan.contracts.calldata_encoding import Function, constructor_values, result
 
 pytestmark = pytest.mark.check
 

@@ -453,6 +453,50 @@ def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scan.verification.compiler_install._NPM_DIGESTS", none)
 
 
+def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str) -> Path:
+    """An empty folder to install into, with the package solc_select whose installation this is."""
+    package = tmp_path / "packages" / "solc_select"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "solc_select.py").write_text(
+        f"import os, pathlib, time\ndef install_artifacts(versions):\n    {install}\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    monkeypatch.setattr(compiler_install, "_probe", lambda: None)
+    staging = tmp_path / "staging"
+    staging.mkdir()
+    return staging
+
+
+def test_solc_select_installs_into_the_folder_it_is_given(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
+    places = f"{place}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
+    staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; return folder.write_text('x')")
+    folder = compiler_install._native(NEWEST, staging)
+    assert folder == staging / ".solc-select" / "artifacts" / "solc-0.8.28"
+    assert (folder / "solc-0.8.28").read_text() == "x"
+
+
+@pytest.mark.parametrize(
+    ("install", "reason"),
+    [
+        ("return False", "failed"),
+        ("raise OSError('no room')", "no room"),
+        ("return True", "no such build"),
+        ("time.sleep(600)", "did not finish in 1 s"),
+    ],
+)
+def test_solc_select_that_fails_or_hangs_installs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str, reason: str
+) -> None:
+    monkeypatch.setattr(compiler_install, "NATIVE_TIMEOUT_S", 1.0)
+    staging = fake_solc_select(tmp_path, monkeypatch, install)
+    with pytest.raises(NotFetched, match=reason):
+        compiler_install._native(NEWEST, staging)
+
+
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
 def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

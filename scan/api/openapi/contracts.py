@@ -24,7 +24,7 @@ from scan.api.openapi.schemas import (
     sends,
     text,
 )
-from scan.contracts.function_calls import MUTABILITIES
+from scan.contracts.calldata_encoding import MUTABILITIES
 
 TAG = "Contracts"
 CONTRACT_EXAMPLE = "0xdac17f958d2ee523a2206206994597c13d831ec7"

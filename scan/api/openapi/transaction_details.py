@@ -19,13 +19,13 @@ from scan.api.openapi.schemas import (
     ref,
     text,
 )
-from scan.contracts.failure_reasons import REASON_KINDS
+from scan.contracts.revert_reasons import REASON_KINDS
 from scan.contracts.summary_parts import PART_TYPES
 from scan.contracts.transaction_details import MAX_CONTRACTS
 from scan.ethereum.call_failures import MAX_DATA
 from scan.ethereum.state_changes import MAX_ACCOUNTS, MAX_SLOTS
+from scan.ethereum.trace_reader import MAX_FRAMES
 from scan.ethereum.transaction_reader import MAX_LOGS
-from scan.ethereum.transaction_traces import MAX_FRAMES
 
 SOURCES = ("verified", "standard", "imported")
 _TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"

@@ -13,16 +13,16 @@ from scan.contracts.abi_decoding import (
 )
 from scan.contracts.contract_abis import NO_CONTRACT, Block, Contract, ContractAbis, Emitter
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.failure_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
+from scan.contracts.revert_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
 from scan.contracts.transaction_details import (
     MAX_CONTRACTS,
     decode_event,
     decode_event_by,
 )
 from scan.ethereum.gateway import NodeSession
+from scan.ethereum.trace_reader import TraceFrame, TransactionTrace
 from scan.ethereum.traces import is_creation
 from scan.ethereum.transaction_reader import IndexedTransaction, TransactionLog
-from scan.ethereum.transaction_traces import TraceFrame, TransactionTrace
 from scan.hex import to_hex
 
 LAST_PRECOMPILED = 0xFFFF  # at lower addresses there are no functions

@@ -8,7 +8,7 @@ from flask import request
 
 from scan import parameters
 from scan.contracts.abi_decoding import Decoded
-from scan.contracts.decoded_traces import DecodedFrame
+from scan.contracts.trace_decoding import DecodedFrame
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.state_changes import AccountChange
 from scan.ethereum.traces import is_creation

@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from scan.contracts.item_metadata import MAX_DOCUMENT_BYTES
-from scan.queries.item_media import BUSY, OFF, PENDING, ItemMedia, Media
-from scan.webhooks.document_queue import (
+from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
+from scan.item_media.document_queue import (
     DOCUMENTS_PER_MINUTE,
     MAX_SITES,
     MAX_WAITING,
@@ -19,7 +18,8 @@ from scan.webhooks.document_queue import (
     Document,
     DocumentQueue,
 )
-from scan.webhooks.documents import DocumentFetcher, NotFetched
+from scan.item_media.item_metadata import MAX_DOCUMENT_BYTES
+from scan.item_media.media import BUSY, OFF, PENDING, ItemMedia, Media
 from scan.webhooks.sender import AttemptTimeouts, tls_context
 from tests.support.receiver import Answer, Authority, Handler, Receiver
 

@@ -6,8 +6,11 @@ import time
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from scan.contracts import item_metadata
-from scan.contracts.item_metadata import (
+from scan.ethereum.sized_cache import SizedCache
+from scan.item_media import item_metadata
+from scan.item_media.document_fetcher import DocumentFetcher, NotFetched
+from scan.item_media.document_queue import Document, DocumentQueue
+from scan.item_media.item_metadata import (
     MAX_DOCUMENT_BYTES,
     MAX_PICTURE_BYTES,
     BadContent,
@@ -15,11 +18,8 @@ from scan.contracts.item_metadata import (
     Picture,
     RemoteUrl,
 )
-from scan.ethereum.sized_cache import SizedCache
 from scan.settings import Network
 from scan.webhooks import urls
-from scan.webhooks.document_queue import Document, DocumentQueue
-from scan.webhooks.documents import DocumentFetcher, NotFetched
 from scan.webhooks.urls import RefusedUrl
 
 CACHE_BYTES = 64 * 1024 * 1024

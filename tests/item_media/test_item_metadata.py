@@ -4,8 +4,8 @@ import base64
 
 import pytest
 
-from scan.contracts import item_metadata
-from scan.contracts.item_metadata import (
+from scan.item_media import item_metadata
+from scan.item_media.item_metadata import (
     MAX_ATTRIBUTES,
     MAX_DOCUMENT_BYTES,
     MAX_PICTURE_BYTES,
